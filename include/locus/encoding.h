@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// An Encoding: a scheme bound to its parameters, validated once, cheap to copy, safe to share between threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "locus/claims.h"
+#include "locus/registry.h"
+#include "locus/site.h"
+#include "locus/value.h"
+
+namespace locus {
+
+/// The ids that an encoding accepts, both ends included.
+struct PositionRange {
+  Position first = 0;
+  Position last = max_position;
+};
+
+/// Made once from a scheme's name and arguments, as in
+///   Encoding("rope", {{"head_dim", 128}, {"pairing", "half"}, {"base", 5e5}})
+/// Throws Error for anything that the registry does not allow.
+class Encoding {
+ public:
+  explicit Encoding(std::string_view scheme, const Arguments& arguments = {});
+
+  const Scheme& scheme() const;
+  Site site() const { return scheme().site; }
+  Claims claims() const;
+  const Arguments& arguments() const;  ///< with defaults filled in
+
+  // What the scheme yields at its site; Error where the encoding enters elsewhere.
+  const SiteTerm& term() const;
+  const HiddenRows& hidden() const;
+  const Rotation& rotation() const;
+  const ScoreBias& score() const;
+  const RelativeKeys& relative_keys() const;
+
+  PositionRange position_range() const;
+  /// Error naming the first id outside position_range().
+  void check_positions(std::span<const Position> ids) const;
+
+  /// Whether the numbers depend on the length of the sequence (dynamic NTK, LongRoPE, a moving centre).
+  bool length_dependent() const;
+  /// The same encoding for a sequence of `length` tokens; itself where the length does not matter.
+  Encoding at_length(std::int64_t length) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+/// The parameters that `scheme` takes together with `given` (a RoPE rule brings its own).
+std::vector<Parameter> parameters_of(const Scheme& scheme, const Arguments& given);
+
+}  // namespace locus

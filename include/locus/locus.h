@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of locus::locus.
+#pragma once
+
+#include "locus/add.h"
+#include "locus/bias.h"
+#include "locus/encoding.h"
+#include "locus/error.h"
+#include "locus/positions.h"
+#include "locus/reference.h"
+#include "locus/registry.h"
+#include "locus/resize.h"
+#include "locus/rotate.h"
+#include "locus/rows.h"
+#include "locus/scaling.h"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learned position tables for another length or another grid, as the models' own code resizes them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace locus {
+
+/// `linear` is for one axis, the other two for grids. All use half-pixel centres (torch: align_corners=False).
+enum class ResizeMethod : std::uint8_t { linear, bilinear, bicubic };
+
+/// Height and width of a grid whose rows lie in row-major order.
+struct Grid {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  friend bool operator==(const Grid&, const Grid&) = default;
+};
+
+struct ResizeOptions {
+  ResizeMethod method = ResizeMethod::bicubic;
+  /// Widens the filter when shrinking and drops what hangs over the edge instead of repeating the edge; for grids only.
+  /// The cubic then has a = -0.5 instead of -0.75, so that enlarging differs too.
+  bool antialias = false;
+  /// In [0, 1). The step in the source is from / (to + scale_offset); older transformers and DINOv2 have 0.1 here.
+  double scale_offset = 0;
+  /// Leading rows, such as a class token's, that are copied and not resized.
+  std::int64_t prefix_rows = 0;
+};
+
+/// Resizes a table [prefix_rows + from, dim] to [prefix_rows + to, dim]. Arithmetic is in double, rounded once at the
+/// end; from == to copies whatever the offset, as the models do. Throws Error for sizes that do not fit.
+std::vector<float> resize_1d(std::span<const float> table, std::int64_t dim, std::int64_t from, std::int64_t to,
+                             const ResizeOptions& options = {.method = ResizeMethod::linear});
+std::vector<double> resize_1d(std::span<const double> table, std::int64_t dim, std::int64_t from, std::int64_t to,
+                              const ResizeOptions& options = {.method = ResizeMethod::linear});
+
+/// The same for a table [prefix_rows + from.height * from.width, dim].
+std::vector<float> resize_2d(std::span<const float> table, std::int64_t dim, Grid from, Grid to,
+                             const ResizeOptions& options = {});
+std::vector<double> resize_2d(std::span<const double> table, std::int64_t dim, Grid from, Grid to,
+                              const ResizeOptions& options = {});
+
+}  // namespace locus

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// RoPE frequency rules: each turns a width and a base into inverse frequencies and two factors.
+//
+// A rule is one function, written once over the real type: DoubleDouble gives the true frequencies, float gives what
+// engines get when they follow the same operations in float32.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "locus/double_double.h"
+#include "locus/site.h"
+#include "locus/value.h"
+
+namespace locus {
+
+/// What every rule is told beside its own parameters.
+struct RuleContext {
+  std::int64_t rotary_dim = 0;
+  double base = 10000;
+  Profile profile = Profile::exact;
+};
+
+template <class Real>
+struct Frequencies {
+  std::vector<Real> inv_freq = {};  ///< radians per position, one per pair
+  double attention_factor = 1;      ///< on cos and sin
+  double softmax_scale_factor = 1;  ///< on the softmax scale
+};
+
+/// The type in which a rule computes its scalars: engines do these in double even where their tensors are float32.
+template <class Real>
+using ScalarOf = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
+
+struct Rule {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view paper;
+  std::vector<Parameter> parameters;
+  bool length_dependent = false;  ///< keys cached under one length are wrong under another
+  Frequencies<DoubleDouble> (*exact)(const RuleContext&, const Arguments&);
+  Frequencies<float> (*single)(const RuleContext&, const Arguments&);
+  GgmlRope (*ggml)(const RuleContext&, const Arguments&) = nullptr;  ///< absent: as divisors of the plain frequencies
+};
+
+/// All rules, in the order of the registry.
+std::span<const Rule* const> rules();
+/// Throws Error naming the known rules.
+const Rule& find_rule(std::string_view name);
+
+/// base^(-2i/d): the frequencies that every rule starts from.
+template <class Real>
+std::vector<Real> plain_frequencies(std::int64_t rotary_dim, Real base) {
+  using std::pow;
+  std::vector<Real> inv_freq;
+  for (std::int64_t i = 0; i < rotary_dim / 2; ++i) {
+    const Real exponent = Real(static_cast<double>(2 * i)) / Real(static_cast<double>(rotary_dim));
+    inv_freq.push_back(Real(1) / pow(base, exponent));
+  }
+  return inv_freq;
+}
+
+}  // namespace locus

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The four places where position enters a transformer, and what a scheme hands over at each of them.
+//
+// These structs are the whole interface between schemes and kernels: plain numbers, no scheme's name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "locus/element.h"
+#include "locus/position_ids.h"
+#include "locus/value.h"
+
+namespace locus {
+
+enum class Site : std::uint8_t { none, hidden, query_key, score, relative_key };
+std::string_view name_of(Site site);
+
+/// Whose float32 arithmetic a table reproduces. `exact` is the true value, rounded once.
+enum class Profile : std::uint8_t { exact, hf, ggml, vllm };
+std::string_view name_of(Profile profile);
+
+/// Which coordinates form pair i of a rotary slice of width d: `half` (i, i + d/2), `interleaved` (2i, 2i + 1).
+enum class Pairing : std::uint8_t { half, interleaved };
+std::string_view name_of(Pairing pairing);
+
+/// Whether a vector plays the query or the key; only xPos treats them differently.
+enum class Role : std::uint8_t { query, key };
+
+/// A frequency in turns per position as a 64-bit binary fraction. Multiplying it by an integer position wraps modulo
+/// one turn exactly, so no position up to 2^31 costs more than 4e-10 radians.
+using Turns = std::uint64_t;
+
+/// How the ids that a caller gives become the coordinates that frequencies multiply.
+struct PositionMap {
+  enum class Kind : std::uint8_t {
+    direct,         ///< axis a of the ids is coordinate a
+    row_column,     ///< one id = row * width + column becomes (row, column)
+    patch_centres,  ///< one id; after `prefix` ids, patch centres of a height x width grid, real, in [-1, 1]
+  };
+  Kind kind = Kind::direct;
+  std::int64_t prefix = 0;  ///< leading ids that stand for no place: their vectors are left as they are
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
+/// The scale of xPos: pair i of a query is multiplied by zeta_i^((p - centre) / scale_base), of a key divided by it.
+struct PairScale {
+  std::vector<double> zeta;
+  double scale_base = 512;
+  Position centre = 0;
+};
+
+/// The arguments of ggml's rope call, for the profile that reproduces it.
+struct GgmlRope {
+  float freq_base = 10000;
+  float freq_scale = 1;
+  float ext_factor = 0;
+  float attn_factor = 1;
+  float beta_fast = 32;
+  float beta_slow = 1;
+  std::int64_t n_dims = 0;  ///< the width of the frequency exponent
+  std::int64_t original_length = 0;
+  std::vector<float> freq_factors = {};  ///< divisors of the angle, one per pair; empty for none
+};
+
+/// query_key site: pairs of coordinates are rotated by position times frequency and multiplied by `magnitude`.
+struct Rotation {
+  std::int64_t head_dim = 0;
+  std::int64_t rotary_dim = 0;     ///< coordinates that are rotated
+  std::int64_t rotary_offset = 0;  ///< where they start inside the head
+  Pairing pairing = Pairing::half;
+  bool deinterleaved_output = false;  ///< interleaved in, [evens | odds] out
+
+  int axes = 1;  ///< rows of position ids the caller gives
+  PositionMap map;
+  std::vector<std::uint8_t> axis;    ///< per pair: the coordinate that drives it
+  std::vector<double> inv_freq;      ///< per pair, radians per position, rounded to double
+  std::vector<double> inv_freq_low;  ///< what that rounding dropped
+  std::vector<Turns> turns;          ///< the same, from more than a double's bits
+  double magnitude = 1;              ///< on cos and sin (attention factor)
+  double softmax_scale_factor = 1;   ///< on the softmax scale, apart from the magnitude
+  std::optional<PairScale> scale;
+
+  Profile profile = Profile::exact;
+  std::vector<float> single_freq;                 ///< hf, vllm: the frequencies that float32 arithmetic gives
+  std::optional<GgmlRope> ggml;                   ///< ggml: how its kernel is called
+  bool restarts_per_axis = false;                 ///< the frequency index starts again with each axis
+  ElementType table_type = ElementType::float32;  ///< cos and sin are rounded to this (bfloat16 models in hf)
+
+  std::int64_t pairs() const { return rotary_dim / 2; }
+};
+
+/// One column of a sinusoidal row.
+struct Wave {
+  Turns turns = 0;
+  double inv_freq = 0;      ///< radians per position, rounded to double
+  double inv_freq_low = 0;  ///< what that rounding dropped
+  bool cosine = false;
+  bool silent = false;  ///< a padding column: always 0
+  std::uint8_t axis = 0;
+};
+
+/// hidden site: a row that is added to the token's vector, from waves or from a table.
+struct HiddenRows {
+  std::int64_t dim = 0;
+  PositionMap map;
+  std::vector<Wave> waves;  ///< one per column; empty for a table
+  Position first_position = 0;
+  std::optional<Position> zero_position;  ///< the padding row of some implementations
+  Tensor table;                           ///< [rows, dim]; empty for waves
+  std::int64_t row_offset = 0;            ///< position p uses row p + row_offset
+};
+
+/// score site: a number added to the score of a head, from the positions of query and key.
+struct ScoreBias {
+  std::int64_t heads = 0;
+  std::function<double(std::int64_t head, Position query, Position key)> value;
+  bool toeplitz = true;                 ///< depends on key - query only
+  bool before_scale = false;            ///< added before the softmax scale multiplies the score (Falcon)
+  std::optional<double> softmax_scale;  ///< the scheme's own softmax scale (T5: 1)
+  std::vector<double> slopes;           ///< where the bias is slope times distance
+  std::int64_t buckets = 0;             ///< where a table row is chosen by a bucket: its rows
+  std::function<std::int64_t(Position query, Position key)> bucket;
+  Tensor table;                        ///< [buckets, heads]
+  std::optional<std::int64_t> max_id;  ///< ids at or beyond this are refused (a window of places)
+};
+
+/// relative_key site: vectors chosen by the offset meet the query (and the key, and the value).
+struct RelativeKeys {
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 0;
+  bool scaled = true;  ///< the position term is multiplied by the softmax scale too
+
+  // Shaw: a table shared by the heads, its row chosen by `index`.
+  std::function<std::int64_t(Position query, Position key)> index;
+  Tensor key_table;        ///< [rows, head_dim]
+  Tensor value_table;      ///< the same, or empty
+  bool meets_key = false;  ///< the row meets the key as well (BERT's relative_key_query)
+
+  // Transformer-XL: (q + u).k + (q + v).(W_r R(distance)).
+  Tensor u, v;  ///< [heads, head_dim], or empty
+  Tensor w_r;   ///< [heads * head_dim, model_dim], or empty
+  HiddenRows sinusoid;
+};
+
+/// What a scheme yields; monostate is no encoding at all.
+using SiteTerm = std::variant<std::monostate, HiddenRows, Rotation, ScoreBias, RelativeKeys>;
+
+}  // namespace locus

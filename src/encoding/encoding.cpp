@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/encoding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "locus/error.h"
+#include "locus/scaling.h"
+
+namespace locus {
+
+struct Encoding::State {
+  const Scheme* scheme;
+  Arguments arguments;
+  SchemeResult result;
+  PositionRange range;
+  std::string_view range_reason;
+};
+
+namespace {
+
+// How far from its centre xPos's smallest zeta keeps scale and inverse scale inside float32's normal numbers.
+Position scale_reach(const PairScale& scale) {
+  const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
+  const double widest = -std::log(static_cast<double>(std::numeric_limits<float>::min()));
+  return static_cast<Position>(std::floor(widest * scale.scale_base / -std::log(smallest)));
+}
+
+struct Range {
+  PositionRange range;
+  std::string_view reason;
+};
+
+Range range_of(const SchemeResult& result) {
+  const Range open{{result.claims.has(Claim::negative_positions) ? -max_position : 0, max_position}, ""};
+  const auto places = [](const PositionMap& map) { return map.prefix + map.height * map.width - 1; };
+  if (const auto* hidden = std::get_if<HiddenRows>(&result.term)) {
+    if (hidden->waves.empty()) return {{0, hidden->table.dim(0) - hidden->row_offset - 1}, "the rows of its table"};
+    if (hidden->map.kind != PositionMap::Kind::direct) return {{0, places(hidden->map)}, "the places of its grid"};
+  } else if (const auto* rotation = std::get_if<Rotation>(&result.term)) {
+    if (rotation->map.kind == PositionMap::Kind::patch_centres) {
+      return {{0, places(rotation->map)}, "the places of its grid"};
+    }
+    if (rotation->scale) {
+      const Position reach = scale_reach(*rotation->scale);
+      return {{rotation->scale->centre - reach, rotation->scale->centre + reach}, "beyond, its scale leaves float32"};
+    }
+  } else if (const auto* bias = std::get_if<ScoreBias>(&result.term)) {
+    if (bias->max_id) return {{0, *bias->max_id - 1}, "the places of its window"};
+  }
+  return open;
+}
+
+}  // namespace
+
+std::vector<Parameter> parameters_of(const Scheme& scheme, const Arguments& given) {
+  return scheme.parameters_for != nullptr ? scheme.parameters_for(given) : scheme.parameters;
+}
+
+Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments) {
+  const Scheme& scheme = find_scheme(scheme_name);
+  Arguments checked = validate(scheme.name, parameters_of(scheme, arguments), arguments);
+  SchemeResult result = scheme.make(checked);
+  const Range range = range_of(result);
+  state_ =
+      std::make_shared<const State>(State{&scheme, std::move(checked), std::move(result), range.range, range.reason});
+}
+
+const Scheme& Encoding::scheme() const { return *state_->scheme; }
+Claims Encoding::claims() const { return state_->result.claims; }
+const Arguments& Encoding::arguments() const { return state_->arguments; }
+const SiteTerm& Encoding::term() const { return state_->result.term; }
+
+namespace {
+
+template <class Term>
+const Term& term_as(const Encoding& encoding, Site wanted) {
+  const Term* term = std::get_if<Term>(&encoding.term());
+  require(term != nullptr, encoding.scheme().name, " enters at the site ", name_of(encoding.site()), ", not at ",
+          name_of(wanted));
+  return *term;
+}
+
+}  // namespace
+
+const HiddenRows& Encoding::hidden() const { return term_as<HiddenRows>(*this, Site::hidden); }
+const Rotation& Encoding::rotation() const { return term_as<Rotation>(*this, Site::query_key); }
+const ScoreBias& Encoding::score() const { return term_as<ScoreBias>(*this, Site::score); }
+const RelativeKeys& Encoding::relative_keys() const { return term_as<RelativeKeys>(*this, Site::relative_key); }
+
+PositionRange Encoding::position_range() const { return state_->range; }
+
+void Encoding::check_positions(std::span<const Position> ids) const {
+  const PositionRange range = state_->range;
+  for (const Position id : ids) {
+    if (id >= range.first && id <= range.last) continue;
+    fail(scheme().name, " positions must be from ", range.first, " to ", range.last,
+         state_->range_reason.empty() ? "" : " (", state_->range_reason, state_->range_reason.empty() ? "" : ")",
+         ", got ", id);
+  }
+}
+
+bool Encoding::length_dependent() const {
+  if (const Value* rule = arguments().find("rule")) return find_rule(std::get<std::string>(*rule)).length_dependent;
+  return arguments().has("moving_centre") && arguments().boolean("moving_centre");
+}
+
+Encoding Encoding::at_length(std::int64_t length) const {
+  if (!length_dependent()) return *this;
+  Arguments changed = arguments();
+  changed.set("length", length);
+  return Encoding(scheme().name, changed);
+}
+
+}  // namespace locus

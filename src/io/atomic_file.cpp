@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/io/atomic_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "locus/error.h"
+
+namespace locus::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+/// Where the bytes are to end up. Renaming onto a link would replace the link, and renaming onto /dev/null would
+/// replace the device, so links are resolved and everything but a regular file is refused.
+fs::path resolve_target(const fs::path& path) {
+  std::error_code error;
+  const fs::path target = fs::is_symlink(path, error) ? fs::canonical(path, error) : path;
+  require(!target.empty(), path.string(), ": cannot write, the symbolic link leads nowhere (", error.message(), ")");
+  const fs::file_status status = fs::status(target, error);
+  require(!fs::exists(status) || fs::is_regular_file(status), path.string(), ": cannot write, it is ",
+          fs::is_directory(status) ? "a directory" : "not a regular file");
+  return target;
+}
+
+/// A file of our own beside the target, removed again unless it was renamed into place. Its name does not contain the
+/// target's: that one may already be as long as the file system allows.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const fs::path& target) : target_(target) {
+    std::random_device random;
+    for (int attempt = 0; attempt < 100 && stream_ == nullptr; ++attempt) {
+      const std::string unique = std::to_string(random()) + std::to_string(random());
+      path_ = target_.parent_path() / (".locus-" + unique + ".tmp");
+      stream_ = std::fopen(path_.c_str(), "wbx");
+      if (stream_ == nullptr && errno != EEXIST) break;
+    }
+    if (stream_ == nullptr) fail_with_cause("cannot create a temporary file beside it");
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (stream_ != nullptr) std::fclose(stream_);
+    if (!renamed_) std::remove(path_.c_str());
+  }
+
+  void write(ByteChunk chunk) {
+    if (chunk.empty()) return;
+    if (std::fwrite(chunk.data(), 1, chunk.size(), stream_) != chunk.size()) fail_with_cause("cannot write");
+  }
+
+  void rename_into_place() {
+    if (std::fflush(stream_) != 0 || fsync(fileno(stream_)) != 0) fail_with_cause("cannot write");
+    const int closed = std::fclose(stream_);
+    stream_ = nullptr;
+    if (closed != 0) fail_with_cause("cannot write");
+    if (std::rename(path_.c_str(), target_.c_str()) != 0) fail_with_cause("cannot rename the finished file into place");
+    renamed_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail_with_cause(const char* what) const {
+    const int cause = errno;
+    fail(target_.string(), ": ", what, " (", reason(cause), ")");
+  }
+
+  fs::path target_;
+  fs::path path_;
+  std::FILE* stream_ = nullptr;
+  bool renamed_ = false;
+};
+
+}  // namespace
+
+void write_atomically(const std::filesystem::path& path, std::span<const ByteChunk> chunks) {
+  require(path.has_filename(), "the output path must name a file, got \"", path.string(), "\"");
+  TemporaryFile file(resolve_target(path));
+  for (const ByteChunk& chunk : chunks) file.write(chunk);
+  file.rename_into_place();
+}
+
+}  // namespace locus::io

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "locus/reference.h"
+#include "locus/rows.h"
+
+namespace locus::reference {
+namespace {
+
+// cos and sin of position * (w + w_low). The product is taken with its rounding error; std::remainder is exact for the
+// double nearest to 2 pi, and what that double lacks is subtracted once per turn.
+struct CosSin {
+  double cos;
+  double sin;
+};
+
+CosSin turn(double position, double w, double w_low) {
+  constexpr double two_pi = 6.283185307179586477;
+  constexpr double two_pi_low = 2.449293598294706414e-16;
+  const double product = position * w;
+  const double lost = std::fma(position, w, -product) + position * w_low;
+  const double rest = std::remainder(product, two_pi);
+  const double turns = std::nearbyint((product - rest) / two_pi);
+  const double angle = rest + (lost - turns * two_pi_low);
+  return {std::cos(angle), std::sin(angle)};
+}
+
+bool before_prefix(const PositionMap& map, Position id) {
+  return map.kind != PositionMap::Kind::direct && id < map.prefix;
+}
+
+double coordinate(const PositionMap& map, std::span<const Position> ids, int axis) {
+  if (map.kind == PositionMap::Kind::direct) return static_cast<double>(ids[static_cast<std::size_t>(axis)]);
+  const Position place = ids[0] - map.prefix;
+  const Position index = axis == 0 ? place / map.width : place % map.width;
+  if (map.kind == PositionMap::Kind::row_column) return static_cast<double>(index);
+  const std::int64_t extent = axis == 0 ? map.height : map.width;
+  const double centre = (static_cast<double>(index) + 0.5) / static_cast<double>(extent);
+  return 6.283185307179586477 * (2 * centre - 1);
+}
+
+}  // namespace
+
+void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
+                  std::span<double> sin) {
+  if (rotation.profile != Profile::exact || rotation.table_type != ElementType::float32) {
+    locus::rotation_row(rotation, role, ids, cos, sin);
+    return;
+  }
+  for (std::size_t i = 0; i < cos.size(); ++i) {
+    if (before_prefix(rotation.map, ids[0])) {
+      cos[i] = 1;
+      sin[i] = 0;
+      continue;
+    }
+    const CosSin unit =
+        turn(coordinate(rotation.map, ids, rotation.axis[i]), rotation.inv_freq[i], rotation.inv_freq_low[i]);
+    double scale = rotation.magnitude;
+    if (rotation.scale) {
+      const double steps = static_cast<double>(ids[0] - rotation.scale->centre) / rotation.scale->scale_base;
+      const double grown = std::exp(steps * std::log(rotation.scale->zeta[i]));
+      scale = role == Role::query ? scale * grown : scale / grown;
+    }
+    cos[i] = unit.cos * scale;
+    sin[i] = unit.sin * scale;
+  }
+}
+
+std::vector<double> rotate(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,
+                           std::span<const double> head) {
+  const auto pairs = static_cast<std::size_t>(rotation.pairs());
+  const auto start = static_cast<std::size_t>(rotation.rotary_offset);
+  std::vector<double> cos(pairs);
+  std::vector<double> sin(pairs);
+  reference::rotation_row(rotation, role, ids, cos, sin);
+  std::vector<double> result(head.begin(), head.end());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::size_t near = start + i;
+    const std::size_t far = start + pairs + i;
+    const std::size_t even = start + 2 * i;
+    const std::size_t odd = start + 2 * i + 1;
+    const bool interleaved = rotation.pairing == Pairing::interleaved;
+    std::size_t in_x = interleaved ? even : near;
+    std::size_t in_y = interleaved ? odd : far;
+    std::size_t out_x = rotation.deinterleaved_output ? near : in_x;
+    std::size_t out_y = rotation.deinterleaved_output ? far : in_y;
+    double s = sin[i];
+    if (direction == Direction::inverse) {
+      std::swap(in_x, out_x);
+      std::swap(in_y, out_y);
+      s = -s;
+    }
+    result[out_x] = head[in_x] * cos[i] - head[in_y] * s;
+    result[out_y] = head[in_x] * s + head[in_y] * cos[i];
+  }
+  return result;
+}
+
+std::vector<double> hidden_row(const HiddenRows& hidden, Position id) {
+  std::vector<double> row(static_cast<std::size_t>(hidden.dim), 0.0);
+  if (hidden.waves.empty()) {
+    const auto stored = hidden.table.row(id + hidden.row_offset);
+    return {stored.begin(), stored.end()};
+  }
+  if (hidden.zero_position == id || before_prefix(hidden.map, id)) return row;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    const Wave& wave = hidden.waves[j];
+    if (wave.silent) continue;
+    const double position =
+        coordinate(hidden.map, std::span(&id, 1), wave.axis) + static_cast<double>(hidden.first_position);
+    const CosSin unit = turn(position, wave.inv_freq, wave.inv_freq_low);
+    row[j] = wave.cosine ? unit.cos : unit.sin;
+  }
+  return row;
+}
+
+}  // namespace locus::reference

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// YaRN: fast frequencies are kept, slow ones divided by the factor f, those between blended by a ramp over the pair
+// index.
+//   dim(r)  = d ln(L / (2 pi r)) / (2 ln base)      the pair whose wavelength fits r times into the original length L
+//   low     = dim(beta_fast), high = dim(beta_slow) floor and ceil unless `truncate` is false; clamped to [0, d - 1]
+//   ramp_i  = clamp((i - low) / (high - low), 0, 1)  equal bounds: high += 0.001
+//   w'_i    = (w_i / f) ramp_i + w_i (1 - ramp_i)
+//   m(s, k) = 1 if s <= 1, else 0.1 k ln s + 1
+// cos and sin are multiplied by an explicit attention_factor, else m(f, mscale) / m(f, mscale_all_dim) where both are
+// given and not 0, else m(f, 1). DeepSeek also multiplies the softmax scale by m(f, mscale_all_dim)^2.
+// Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models" (arXiv 2309.00071), section 3.
+//
+// Deviations: the clamp ends at d - 1 although pairs end at d/2 - 1, everywhere. ggml always truncates, and multiplies
+// by 1 + 0.1 ln f itself.
+#include <algorithm>
+#include <cmath>
+
+#include "locus/error.h"
+#include "locus/scaling.h"
+
+namespace locus {
+namespace {
+
+double yarn_magnitude(double scale, double k) { return scale <= 1 ? 1 : 0.1 * k * std::log(scale) + 1; }
+
+struct YarnLengths {
+  double factor;
+  double original;
+};
+
+YarnLengths lengths_of(const Arguments& arguments) {
+  const auto longest = arguments.maybe_integer("max_length");
+  const auto original = arguments.maybe_integer("original_length");
+  require(longest || original, "rope rule yarn needs original_length (or max_length, when nothing was extended)");
+  const double old_length = static_cast<double>(original ? *original : *longest);
+  if (const auto factor = arguments.maybe_real("factor")) return {*factor, old_length};
+  require(longest && original, "rope rule yarn needs factor, or both max_length and original_length");
+  require(*longest >= *original, "rope rule yarn without factor takes max_length / original_length, which must be at ",
+          "least 1, got ", *longest, " / ", *original);
+  return {static_cast<double>(*longest) / old_length, old_length};
+}
+
+double attention_factor_of(const Arguments& arguments, double factor) {
+  if (const auto given = arguments.maybe_real("attention_factor")) return *given;
+  const double mscale = arguments.maybe_real("mscale").value_or(0);
+  const double all_dim = arguments.maybe_real("mscale_all_dim").value_or(0);
+  if (mscale != 0 && all_dim != 0) return yarn_magnitude(factor, mscale) / yarn_magnitude(factor, all_dim);
+  return yarn_magnitude(factor, 1);
+}
+
+template <class Scalar>
+Scalar pi() {
+  if constexpr (std::is_same_v<Scalar, DoubleDouble>) {
+    return double_double_pi;
+  } else {
+    return double_double_pi.hi;
+  }
+}
+
+template <class Real>
+Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
+  using std::ceil, std::floor, std::log, std::pow;
+  using Scalar = ScalarOf<Real>;
+  require(context.base > 1, "rope rule yarn needs a base above 1, got ", context.base);
+  const YarnLengths lengths = lengths_of(arguments);
+  const Scalar d(static_cast<double>(context.rotary_dim));
+  const auto pair_turning = [&](double times) {
+    return d * log(Scalar(lengths.original) / (Scalar(times) * Scalar(2) * pi<Scalar>())) /
+           (Scalar(2) * log(Scalar(context.base)));
+  };
+  Scalar low = pair_turning(arguments.real("beta_fast"));
+  Scalar high = pair_turning(arguments.real("beta_slow"));
+  if (arguments.boolean("truncate")) {
+    low = floor(low);
+    high = ceil(high);
+  }
+  low = std::max(low, Scalar(0));
+  high = std::min(high, d - Scalar(1));
+  if (low == high) high = high + Scalar(0.001);
+
+  Frequencies<Real> result;
+  for (std::int64_t i = 0; i < context.rotary_dim / 2; ++i) {
+    const Real exponent = Real(static_cast<double>(2 * i)) / Real(static_cast<double>(context.rotary_dim));
+    const Real wavelength = pow(Real(context.base), exponent);
+    const Real kept = Real(1) / wavelength;
+    const Real stretched = Real(1) / (Real(lengths.factor) * wavelength);
+    const Real slope = (Real(static_cast<double>(i)) - Real(low)) / Real(high - low);
+    const Real keep = Real(1) - std::clamp(slope, Real(0), Real(1));
+    result.inv_freq.push_back(stretched * (Real(1) - keep) + kept * keep);
+  }
+  result.attention_factor = attention_factor_of(arguments, lengths.factor);
+  const double all_dim = yarn_magnitude(lengths.factor, arguments.maybe_real("mscale_all_dim").value_or(0));
+  result.softmax_scale_factor = all_dim * all_dim;
+  return result;
+}
+
+GgmlRope yarn_ggml(const RuleContext& context, const Arguments& arguments) {
+  const YarnLengths lengths = lengths_of(arguments);
+  const double own = 1 + 0.1 * std::log(lengths.factor);  // what ggml multiplies by itself
+  return {.freq_base = static_cast<float>(context.base),
+          .freq_scale = static_cast<float>(1 / lengths.factor),
+          .ext_factor = 1,
+          .attn_factor = static_cast<float>(attention_factor_of(arguments, lengths.factor) / own),
+          .beta_fast = static_cast<float>(arguments.real("beta_fast")),
+          .beta_slow = static_cast<float>(arguments.real("beta_slow")),
+          .original_length = static_cast<std::int64_t>(lengths.original)};
+}
+
+}  // namespace
+
+const Rule& yarn_rule();
+const Rule& yarn_rule() {
+  static const Rule rule{
+      .name = "yarn",
+      .summary = "fast frequencies kept, slow ones interpolated, a ramp between; scores sharpened",
+      .paper = "Peng et al. 2023, arXiv 2309.00071",
+      .parameters =
+          {{.name = "factor",
+            .kind = ValueKind::real,
+            .meaning = "how many times longer than trained; absent: max_length / original_length",
+            .least = 1},
+           {.name = "original_length",
+            .kind = ValueKind::integer,
+            .meaning = "trained length; absent: max_length",
+            .least = 1,
+            .most = 0x1p31},
+           {.name = "max_length", .kind = ValueKind::integer, .meaning = "extended length", .least = 1, .most = 0x1p31},
+           {.name = "beta_fast",
+            .kind = ValueKind::real,
+            .meaning = "pairs that turn more often than this within the trained length are kept",
+            .fallback = 32.0,
+            .least = 0,
+            .above_least = true},
+           {.name = "beta_slow",
+            .kind = ValueKind::real,
+            .meaning = "pairs that turn less often than this are interpolated",
+            .fallback = 1.0,
+            .least = 0,
+            .above_least = true},
+           {.name = "truncate",
+            .kind = ValueKind::boolean,
+            .meaning = "round the ramp's bounds outwards to whole pairs (gpt-oss does not)",
+            .fallback = true},
+           {.name = "mscale",
+            .kind = ValueKind::real,
+            .meaning = "with mscale_all_dim: the attention factor is the ratio of the two magnitudes",
+            .least = 0},
+           {.name = "mscale_all_dim",
+            .kind = ValueKind::real,
+            .meaning = "DeepSeek's; its magnitude squared goes to the softmax scale",
+            .least = 0},
+           {.name = "attention_factor",
+            .kind = ValueKind::real,
+            .meaning = "replaces the magnitude that the rule would give",
+            .least = 0,
+            .above_least = true}},
+      .exact = yarn<DoubleDouble>,
+      .single = yarn<float>,
+      .ggml = yarn_ggml,
+  };
+  return rule;
+}
+
+}  // namespace locus

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// ALiBi: a penalty on the score that grows linearly with distance, one slope per head.
+//   n = largest power of two <= heads;  slope_h = 2^(-b (h + 1) / n) for h < n, with b = bias_max = 8;
+//   the other heads take every second slope of a series twice as fine: 2^(-b (2 (h - n) + 1) / (2 n)).
+// Press et al. 2021, "Train Short, Test Long" (arXiv 2108.12409), section 3. Not monotone over heads, by design.
+//
+// Forms (all equal under a causal softmax, which a constant per row does not change):
+//   causal     -slope (query - key) on the past, 0 elsewhere
+//   symmetric  -slope |query - key|
+//   bloom      slope * key                      the key's running index among unmasked tokens
+//   mpt        slope * (key - (length - 1))     needs `length`, the number of keys
+//   falcon     slope * key with slope and product in bfloat16, added before the softmax scale
+#include <bit>
+#include <cmath>
+
+#include "locus/element.h"
+#include "locus/error.h"
+#include "locus/registry.h"
+
+namespace locus {
+namespace {
+
+constexpr Claims claims{Claim::relative,           Claim::linear_in_distance, Claim::decaying,   Claim::cache_safe,
+                        Claim::negative_positions, Claim::unbounded,          Claim::causal_only};
+
+std::vector<double> slopes_of(std::int64_t heads, double bias_max) {
+  const auto n = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  std::vector<double> slopes;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const double steps = h < n ? static_cast<double>(h + 1) : static_cast<double>(2 * (h - n) + 1) / 2;
+    slopes.push_back(std::exp2(-bias_max * steps / static_cast<double>(n)));
+  }
+  return slopes;
+}
+
+double to_bfloat16_and_back(double value) { return static_cast<double>(to_float(to_bfloat16(value))); }
+
+SchemeResult make(const Arguments& arguments) {
+  ScoreBias bias;
+  bias.heads = arguments.integer("heads");
+  bias.slopes = slopes_of(bias.heads, arguments.real("bias_max"));
+  const std::string& form = arguments.text("form");
+  const auto slope = [slopes = bias.slopes](std::int64_t head) { return slopes[static_cast<std::size_t>(head)]; };
+  Claims kept = claims;
+  if (form == "causal") {
+    bias.value = [slope](std::int64_t head, Position query, Position key) {
+      return key < query ? -slope(head) * static_cast<double>(query - key) : 0.0;
+    };
+  } else if (form == "symmetric") {
+    bias.value = [slope](std::int64_t head, Position query, Position key) {
+      return -slope(head) * std::fabs(static_cast<double>(query - key));
+    };
+    kept = kept.with(Claim::distance_only).without(Claim::causal_only);
+  } else {
+    // These depend on the key alone: relative only through the softmax, so no claim is made of the numbers.
+    kept = {Claim::cache_safe, Claim::unbounded, Claim::causal_only};
+    bias.toeplitz = false;
+    if (form == "bloom") {
+      bias.value = [slope](std::int64_t head, Position, Position key) {
+        return slope(head) * static_cast<double>(key);
+      };
+    } else if (form == "mpt") {
+      require(arguments.has("length"), "alibi.length must be given with form=mpt: the number of keys");
+      bias.value = [slope, last = arguments.integer("length") - 1](std::int64_t head, Position, Position key) {
+        return slope(head) * static_cast<double>(key - last);
+      };
+      kept = kept.without(Claim::cache_safe);
+    } else {
+      bias.before_scale = true;
+      bias.value = [slope](std::int64_t head, Position, Position key) {
+        const double rounded_key = to_bfloat16_and_back(static_cast<double>(key));
+        return to_bfloat16_and_back(to_bfloat16_and_back(slope(head)) * rounded_key);
+      };
+    }
+  }
+  return {std::move(bias), kept};
+}
+
+}  // namespace
+
+const Scheme& alibi_scheme();
+const Scheme& alibi_scheme() {
+  static const Scheme scheme{
+      .name = "alibi",
+      .summary = "a penalty linear in distance, one slope per head",
+      .paper = "Press et al. 2021, arXiv 2108.12409",
+      .site = Site::score,
+      .claims = claims,
+      .parameters = {{.name = "heads",
+                      .kind = ValueKind::integer,
+                      .meaning = "number of heads",
+                      .required = true,
+                      .least = 1,
+                      .most = 65536},
+                     {.name = "bias_max",
+                      .kind = ValueKind::real,
+                      .meaning = "the last slope of a power of two is 2^-bias_max",
+                      .fallback = 8.0,
+                      .least = 0,
+                      .most = 1000,
+                      .above_least = true},
+                     {.name = "form",
+                      .kind = ValueKind::choice,
+                      .meaning = "whose form of the bias",
+                      .fallback = std::string("causal"),
+                      .choices = {"causal", "symmetric", "bloom", "mpt", "falcon"}},
+                     {.name = "length",
+                      .kind = ValueKind::integer,
+                      .meaning = "mpt: number of keys",
+                      .least = 1,
+                      .most = 0x1p31}},
+      .make = make,
+      .example = {{"heads", std::int64_t{8}}},
+  };
+  return scheme;
+}
+
+}  // namespace locus

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shaw's relative keys: a learned vector chosen by the offset meets the query, and optionally joins the value:
+//   score = q . (k + a_index),  output = sum p (v + b_index).
+// Shaw et al. 2018, "Self-Attention with Relative Position Representations" (arXiv 1803.02155), equations 3 and 4.
+//
+// Conventions: tensor2tensor indexes clip(key - query) and does not scale; BERT in transformers (relative_key) indexes
+// query - key, unclipped, and scales the term with the score; relative_key_query adds k . a_index.
+//   index = key_minus_query:  clip(key - query, -left, right) + left       left + right + 1 rows
+//   index = query_minus_key:  clip(query - key, -right, left) + right      the same rows, in the other order
+// clip = false refuses offsets beyond the table instead.
+#include <algorithm>
+
+#include "locus/error.h"
+#include "locus/initial_weights.h"
+#include "locus/registry.h"
+
+namespace locus {
+namespace {
+
+constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions, Claim::unbounded,
+                        Claim::learned};
+
+SchemeResult make(const Arguments& arguments) {
+  RelativeKeys keys;
+  keys.heads = arguments.integer("heads");
+  keys.head_dim = arguments.integer("head_dim");
+  keys.scaled = arguments.boolean("scaled");
+  keys.meets_key = arguments.boolean("meets_key");
+  const std::int64_t left = arguments.integer("clip_left");
+  const std::int64_t right = arguments.maybe_integer("clip_right").value_or(left);
+  const bool query_first = arguments.text("index") == "query_minus_key";
+  const bool clip = arguments.boolean("clip");
+  keys.index = [=](Position query, Position key) {
+    const std::int64_t offset = std::clamp(key - query, -left, right);
+    require(clip || offset == key - query, "shaw has rows for offsets key - query from ", -left, " to ", right,
+            ", got ", key - query);
+    return query_first ? right - offset : offset + left;
+  };
+  const std::vector<std::int64_t> shape{left + right + 1, keys.head_dim};
+  keys.key_table = weights_or_normal("shaw", arguments, "key_table", shape, 0);
+  if (arguments.boolean("values") || arguments.has("value_table")) {
+    keys.value_table = weights_or_normal("shaw", arguments, "value_table", shape, 1);
+  }
+  return {std::move(keys), clip ? claims : claims.without(Claim::unbounded)};
+}
+
+}  // namespace
+
+const Scheme& shaw_scheme();
+const Scheme& shaw_scheme() {
+  static const Scheme scheme{
+      .name = "shaw",
+      .summary = "a learned vector per offset, added to the key (and to the value)",
+      .paper = "Shaw et al. 2018, arXiv 1803.02155",
+      .site = Site::relative_key,
+      .claims = claims,
+      .parameters = {{.name = "heads",
+                      .kind = ValueKind::integer,
+                      .meaning = "number of heads",
+                      .required = true,
+                      .least = 1,
+                      .most = 65536},
+                     {.name = "head_dim",
+                      .kind = ValueKind::integer,
+                      .meaning = "width of a head",
+                      .required = true,
+                      .least = 1,
+                      .most = 65536},
+                     {.name = "clip_left",
+                      .kind = ValueKind::integer,
+                      .meaning = "farthest past offset with a row of its own",
+                      .fallback = std::int64_t{16},
+                      .least = 0,
+                      .most = 1048576},
+                     {.name = "clip_right",
+                      .kind = ValueKind::integer,
+                      .meaning = "farthest future offset; absent: clip_left",
+                      .least = 0,
+                      .most = 1048576},
+                     {.name = "index",
+                      .kind = ValueKind::choice,
+                      .meaning = "order of the rows (tensor2tensor, or BERT in transformers)",
+                      .fallback = std::string("key_minus_query"),
+                      .choices = {"key_minus_query", "query_minus_key"}},
+                     {.name = "clip",
+                      .kind = ValueKind::boolean,
+                      .meaning = "false: offsets beyond the table are refused",
+                      .fallback = true},
+                     {.name = "values",
+                      .kind = ValueKind::boolean,
+                      .meaning = "a second table for the values",
+                      .fallback = false},
+                     {.name = "scaled",
+                      .kind = ValueKind::boolean,
+                      .meaning = "the softmax scale applies to the position term too",
+                      .fallback = true},
+                     {.name = "meets_key",
+                      .kind = ValueKind::boolean,
+                      .meaning = "the row meets the key as well (relative_key_query)",
+                      .fallback = false},
+                     {.name = "key_table",
+                      .kind = ValueKind::tensor,
+                      .meaning = "[clip_left + clip_right + 1, head_dim]"},
+                     {.name = "value_table", .kind = ValueKind::tensor, .meaning = "the same for values"},
+                     seed_parameter(),
+                     deviation_parameter()},
+      .make = make,
+      .example = {{"heads", std::int64_t{8}}, {"head_dim", std::int64_t{64}}},
+  };
+  return scheme;
+}
+
+}  // namespace locus

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transformer-XL's relative keys: content and position meet the query apart,
+//   score = (q + u) . k + (q + v) . (W_r R_n),  n = query - key,
+// with R_n the sinusoid [sin | cos] of the distance, u and v learned per head, W_r a learned projection; one softmax
+// scale over both. Dai et al. 2019, "Transformer-XL" (arXiv 1901.02860), section 3.3.
+//
+// The published code gets R_(i-j) by a "relative shift" (pad a zero column on the left, drop the first row), which
+// leaves junk right of the causal diagonal; here the distance is looked up, and negative ones are simply those of R.
+#include "locus/error.h"
+#include "locus/initial_weights.h"
+#include "locus/registry.h"
+
+namespace locus {
+namespace {
+
+constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions, Claim::unbounded,
+                        Claim::learned};
+
+SchemeResult make(const Arguments& arguments) {
+  RelativeKeys keys;
+  keys.heads = arguments.integer("heads");
+  keys.head_dim = arguments.integer("head_dim");
+  const std::int64_t width = keys.heads * keys.head_dim;
+  const std::int64_t model_dim = arguments.maybe_integer("model_dim").value_or(width);
+  require(model_dim <= (std::int64_t{1} << 30) / width, "transformer_xl.model_dim x heads x head_dim must be at most ",
+          "2^30 values, got ", model_dim, " x ", width);
+  keys.u = weights_or_normal("transformer_xl", arguments, "u", {keys.heads, keys.head_dim}, 0);
+  keys.v = weights_or_normal("transformer_xl", arguments, "v", {keys.heads, keys.head_dim}, 1);
+  keys.w_r = weights_or_normal("transformer_xl", arguments, "w_r", {width, model_dim}, 2);
+  const Scheme& sinusoidal = find_scheme("sinusoidal");
+  const Arguments rows =
+      validate("transformer_xl", sinusoidal.parameters,
+               {{"dim", model_dim}, {"base", arguments.real("base")}, {"arrangement", std::string("concatenated")}});
+  keys.sinusoid = std::get<HiddenRows>(sinusoidal.make(rows).term);
+  return {std::move(keys), claims};
+}
+
+}  // namespace
+
+const Scheme& transformer_xl_scheme();
+const Scheme& transformer_xl_scheme() {
+  static const Scheme scheme{
+      .name = "transformer_xl",
+      .summary = "a projected sinusoid of the distance meets the query, with learned biases",
+      .paper = "Dai et al. 2019, arXiv 1901.02860",
+      .site = Site::relative_key,
+      .claims = claims,
+      .parameters = {{.name = "heads",
+                      .kind = ValueKind::integer,
+                      .meaning = "number of heads",
+                      .required = true,
+                      .least = 1,
+                      .most = 65536},
+                     {.name = "head_dim",
+                      .kind = ValueKind::integer,
+                      .meaning = "width of a head",
+                      .required = true,
+                      .least = 1,
+                      .most = 65536},
+                     {.name = "model_dim",
+                      .kind = ValueKind::integer,
+                      .meaning = "width of the sinusoid; absent: heads x head_dim",
+                      .least = 1,
+                      .most = 1048576},
+                     {.name = "base",
+                      .kind = ValueKind::real,
+                      .meaning = "of the sinusoid",
+                      .fallback = 10000.0,
+                      .least = 0,
+                      .above_least = true},
+                     {.name = "u", .kind = ValueKind::tensor, .meaning = "content bias [heads, head_dim]"},
+                     {.name = "v", .kind = ValueKind::tensor, .meaning = "position bias [heads, head_dim]"},
+                     {.name = "w_r", .kind = ValueKind::tensor, .meaning = "projection [heads x head_dim, model_dim]"},
+                     seed_parameter(),
+                     deviation_parameter()},
+      .make = make,
+      .example = {{"heads", std::int64_t{8}}, {"head_dim", std::int64_t{8}}},
+  };
+  return scheme;
+}
+
+}  // namespace locus

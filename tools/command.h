@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of `locus` share: how they are added, how they end, how they print JSON.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace locus::tools {
+
+/// Thrown by a command whose check failed: exit code 1 and nothing more on standard error.
+struct CheckFailed {};
+
+using Json = nlohmann::ordered_json;
+
+/// One JSON object on standard output, numbers with as many digits as make them unambiguous.
+void print_json(const Json& object);
+
+// One function per subcommand, one file each. Each adds the subcommand to `app` and sets its callback; bad input
+// leaves the callback as locus::Error, which main turns into one line on standard error and exit code 2.
+void add_list_command(CLI::App& app);
+void add_show_command(CLI::App& app);
+void add_apply_command(CLI::App& app);
+void add_bias_command(CLI::App& app);
+void add_resize_command(CLI::App& app);
+void add_positions_command(CLI::App& app);
+
+}  // namespace locus::tools

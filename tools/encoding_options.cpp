@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "encoding_options.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "locus/error.h"
+#include "locus/io/hf_config.h"
+#include "locus/io/npy.h"
+
+namespace locus::tools {
+namespace {
+
+struct Setting {
+  std::string name;
+  std::string text;
+};
+
+std::vector<Setting> split_settings(const std::vector<std::string>& settings) {
+  std::vector<Setting> result;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    require(equals != std::string::npos && equals > 0, "--set must be name=value, got ", setting);
+    const std::string name = setting.substr(0, equals);
+    for (const Setting& other : result) require(other.name != name, "--set ", name, " is given twice");
+    result.push_back({name, setting.substr(equals + 1)});
+  }
+  return result;
+}
+
+Tensor read_tensor(const std::string& path) {
+  const io::NpyArray array = io::read_npy(path);
+  return {.shape = array.shape, .data = io::to_floats(array, path)};
+}
+
+Arguments read_settings(const Scheme& scheme, const std::vector<std::string>& texts) {
+  const std::vector<Setting> settings = split_settings(texts);
+  Arguments arguments;
+  for (const Setting& setting : settings) {  // the rule first: it brings parameters of its own
+    if (setting.name == "rule") arguments.set("rule", setting.text);
+  }
+  const std::vector<Parameter> parameters = parameters_of(scheme, arguments);
+  for (const Setting& setting : settings) {
+    const Parameter& parameter = find_parameter(scheme.name, parameters, setting.name);
+    arguments.set(setting.name, parameter.kind == ValueKind::tensor
+                                    ? Value(read_tensor(setting.text))
+                                    : parse_value(scheme.name, parameter, setting.text));
+  }
+  return arguments;
+}
+
+bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view name) {
+  const std::vector<Parameter> parameters = parameters_of(scheme, arguments);
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == name; });
+}
+
+ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::int64_t> length) {
+  const Scheme& scheme = find_scheme(options.scheme);
+  require(options.layer_type.empty(), "--layer-type needs --config");
+  Arguments arguments = read_settings(scheme, options.settings);
+  if (!options.pairing.empty()) arguments.set("pairing", options.pairing);
+  if (!options.profile.empty()) arguments.set("profile", options.profile);
+  if (length && !arguments.has("length") && takes(scheme, arguments, "length")) arguments.set("length", *length);
+  ChosenEncoding chosen{.layer_type = "",
+                        .encoding = Encoding(scheme.name, arguments),
+                        .used = {},
+                        .defaulted = {},
+                        .unknown = {},
+                        .training_length = {}};
+  for (const auto& [name, value] : chosen.encoding.arguments().all()) {
+    if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
+  }
+  for (const char* name : {"original_length", "max_length"}) {
+    if (!chosen.training_length) chosen.training_length = chosen.encoding.arguments().maybe_integer(name);
+  }
+  return chosen;
+}
+
+std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::optional<std::int64_t> length) {
+  require(options.settings.empty(), "--set needs --scheme");
+  io::HfOptions hf;
+  if (!options.layer_type.empty()) hf.layer_type = options.layer_type;
+  if (!options.pairing.empty()) hf.pairing = options.pairing;
+  hf.length = length;
+  const io::HfConfig config = io::read_hf_config(options.config, hf);
+  std::vector<ChosenEncoding> result;
+  for (const io::LayerEncoding& layer : config.layers) {
+    const Scheme& scheme = find_scheme(layer.scheme);
+    Arguments arguments = layer.arguments;
+    if (!options.profile.empty() && takes(scheme, arguments, "profile")) {
+      arguments.set("profile", options.profile);
+      const bool rounds = options.profile == "hf" || options.profile == "vllm";
+      if (rounds && takes(scheme, arguments, "table_type") &&
+          (config.dtype == "bfloat16" || config.dtype == "float16")) {
+        arguments.set("table_type", *config.dtype);
+      }
+    }
+    result.push_back({layer.layer_type, Encoding(layer.scheme, arguments), layer.used, layer.defaulted, layer.unknown,
+                      layer.training_length});
+  }
+  return result;
+}
+
+}  // namespace
+
+void add_encoding_options(CLI::App& command, EncodingOptions& options) {
+  command.add_option("--scheme", options.scheme, "A scheme of `locus list`");
+  command
+      .add_option("--set", options.settings, "name=value, a parameter of the scheme (tensors: a .npy file); repeatable")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->expected(1, 1000)
+      ->allow_extra_args(false);
+  command.add_option("--config", options.config, "A Hugging Face config.json, in place of --scheme");
+  command.add_option("--layer-type", options.layer_type, "With --config: one kind of layer, e.g. sliding_attention");
+  command.add_option("--pairing", options.pairing, "half or interleaved, in place of what the model type implies");
+  command.add_option("--profile", options.profile, "Whose float32 arithmetic to reproduce: exact, hf, ggml or vllm");
+  command.add_option("--seq-len", options.seq_len, "Length of the sequence, for rules that depend on it")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+}
+
+std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length) {
+  require(options.scheme.empty() != options.config.empty(), "give either --scheme or --config");
+  if (options.seq_len && length && *options.seq_len < *length) {
+    std::cerr << "locus: note: --seq-len " << *options.seq_len << " is shorter than the largest position + 1 ("
+              << *length << ")\n";
+  }
+  if (options.seq_len) length = options.seq_len;
+  if (!options.config.empty()) return from_config(options, length);
+  return {from_settings(options, length)};
+}
+
+ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length) {
+  std::vector<ChosenEncoding> chosen = choose_encodings(options, length);
+  if (chosen.size() != 1) {
+    std::string names;
+    for (const ChosenEncoding& one : chosen) names += (names.empty() ? "" : ", ") + one.layer_type;
+    fail("this config has several kinds of layers; choose one with --layer-type: ", names);
+  }
+  return std::move(chosen.front());
+}
+
+void add_reading(Json& object, const ChosenEncoding& chosen) {
+  object["used"] = chosen.used;
+  object["defaulted"] = chosen.defaulted;
+  object["unknown"] = chosen.unknown;
+}
+
+std::int64_t length_implied_by(const PositionIds& ids) {
+  const Position largest = *std::max_element(ids.ids.begin(), ids.ids.end());
+  return std::clamp<std::int64_t>(largest, 0, max_position) + 1;
+}
+
+PositionIds fit_axes(const Rotation& rotation, PositionIds ids) {
+  const bool sections = rotation.axes >= 3;
+  const std::int64_t rows = ids.batch * ids.tokens;
+  if (sections && ids.axes == 1) {
+    const std::vector<Position> text = ids.ids;
+    for (ids.axes = 1; ids.axes < 3; ++ids.axes) ids.ids.insert(ids.ids.end(), text.begin(), text.end());
+  }
+  if (rotation.axes == 4 && ids.axes == 3) {  // ggml's fourth row is 0
+    ids.ids.resize(ids.ids.size() + static_cast<std::size_t>(rows), 0);
+    ids.axes = 4;
+  }
+  require(ids.axes == rotation.axes, "this encoding needs ", rotation.axes, " axes of positions, got ", ids.axes);
+  return ids;
+}
+
+}  // namespace locus::tools

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus positions KIND`: shows or saves the ids that the planner makes.
+#include "locus/positions.h"
+
+#include <charconv>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <system_error>
+
+#include "command.h"
+#include "locus/error.h"
+#include "locus/io/npy.h"
+#include "position_list.h"
+
+namespace locus::tools {
+
+namespace {
+
+/// What a kind prints: its ids, and numbers beside them under their own names.
+struct Plan {
+  PositionIds ids;
+  std::vector<std::string> axis_names = {};            ///< where there are several
+  std::optional<std::vector<std::uint8_t>> mask = {};  ///< of padded kinds
+  std::optional<std::vector<std::int64_t>> kept = {};  ///< of sinks: the ids' tokens in the text
+  std::optional<std::int64_t> decode_delta = {};       ///< of mrope
+};
+
+// ---- output
+
+/// One axis needs no axis dimension, one row of it no batch dimension.
+std::vector<std::int64_t> shape_of(const PositionIds& ids) {
+  if (ids.axes > 1) return {ids.axes, ids.batch, ids.tokens};
+  if (ids.batch > 1) return {ids.batch, ids.tokens};
+  return {ids.tokens};
+}
+
+/// Nested arrays of this shape, consuming `values`.
+template <class Value>
+Json nested(std::span<const std::int64_t> shape, std::span<const Value>& values) {
+  Json array = Json::array();
+  for (std::int64_t index = 0; index < shape.front(); ++index) {
+    if (shape.size() > 1) {
+      array.push_back(nested(shape.subspan(1), values));
+    } else {
+      array.push_back(values.front());
+      values = values.subspan(1);
+    }
+  }
+  return array;
+}
+
+template <class Value>
+Json nested_array(const std::vector<std::int64_t>& shape, const std::vector<Value>& values) {
+  std::span<const Value> rest(values);
+  return nested(std::span(shape), rest);
+}
+
+void print_plan_json(const std::string& kind, const Plan& plan) {
+  const std::vector<std::int64_t> shape = shape_of(plan.ids);
+  Json object;
+  object["kind"] = kind;
+  object["axes"] = plan.ids.axes;
+  object["batch"] = plan.ids.batch;
+  object["tokens"] = plan.ids.tokens;
+  if (!plan.axis_names.empty()) object["axis_names"] = plan.axis_names;
+  object["ids"] = nested_array(shape, plan.ids.ids);
+  if (plan.mask) object["mask"] = nested_array(shape, *plan.mask);
+  if (plan.kept) object["kept"] = *plan.kept;
+  if (plan.decode_delta) object["decode_delta"] = *plan.decode_delta;
+  print_json(object);
+}
+
+void print_row(const std::string& label, std::span<const std::int64_t> values) {
+  std::cout << label;
+  const char* separator = "";
+  for (const std::int64_t value : values) {
+    std::cout << separator << value;
+    separator = ",";
+  }
+  std::cout << '\n';
+}
+
+/// One line per row; lines are labelled only where there is more than one kind of them.
+void print_plan_text(const Plan& plan) {
+  const auto tokens = static_cast<std::size_t>(plan.ids.tokens);
+  if (plan.kept) print_row("kept: ", *plan.kept);
+  for (std::int64_t axis = 0; axis < plan.ids.axes; ++axis) {
+    std::string label = plan.kept ? "ids: " : "";
+    if (!plan.axis_names.empty()) label = plan.axis_names[static_cast<std::size_t>(axis)] + ": ";
+    for (std::int64_t row = 0; row < plan.ids.batch; ++row) {
+      print_row(label, plan.ids.axis(axis).subspan(static_cast<std::size_t>(row) * tokens, tokens));
+    }
+  }
+  if (plan.decode_delta) std::cout << "decode_delta: " << *plan.decode_delta << '\n';
+}
+
+void save_plan(const std::string& path, const Plan& plan) {
+  const std::vector<std::int64_t> shape = shape_of(plan.ids);
+  io::write_npy(path, std::span<const std::int64_t>(shape), std::span<const std::int64_t>(plan.ids.ids));
+  std::cerr << "wrote " << plan.ids.ids.size() << " ids to " << path << '\n';
+}
+
+// ---- what all kinds share
+
+/// Arguments are kept as text, for CLI11 reads 010 as eight and lets overflow pass.
+using Given = std::shared_ptr<std::string>;
+
+Given add_text(CLI::App& command, const std::string& name, const std::string& meaning) {
+  auto given = std::make_shared<std::string>();
+  command.add_option(name, *given, meaning)->required();
+  return given;
+}
+
+Given add_optional_text(CLI::App& command, const std::string& name, const std::string& meaning,
+                        const std::string& fallback = "") {
+  auto given = std::make_shared<std::string>(fallback);
+  CLI::Option* option = command.add_option(name, *given, meaning);
+  if (!fallback.empty()) option->capture_default_str();
+  return given;
+}
+
+std::optional<std::int64_t> optional_integer(std::string_view name, const Given& given) {
+  if (given->empty()) return {};
+  return parse_integer(name, *given);
+}
+
+CLI::App& add_kind(CLI::App& parent, const std::string& name, const std::string& meaning, const std::string& example) {
+  CLI::App* command = parent.add_subcommand(name, meaning);
+  command->footer("Example:\n  locus positions " + name + " " + example);
+  return *command;
+}
+
+/// Adds the options of all kinds and runs `make` when the kind is asked for. The closure keeps the arguments alive.
+void on_run(CLI::App& command, std::function<Plan()> make) {
+  auto json = std::make_shared<bool>(false);
+  command.add_flag("--json", *json, "Print one JSON object");
+  const Given output = add_optional_text(command, "--output", "Save the ids as int64 in this .npy file");
+  command.callback([json, output, make = std::move(make), kind = command.get_name()] {
+    const Plan plan = make();
+    if (!output->empty()) save_plan(*output, plan);
+    if (*json) {
+      print_plan_json(kind, plan);
+    } else if (output->empty()) {
+      print_plan_text(plan);
+    }
+  });
+}
+
+// ---- one function per kind
+
+void add_prefill(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "prefill", "A sequence from its start", "5 --start 100");
+  const Given tokens = add_text(command, "TOKENS", "Number of tokens");
+  const Given start = add_optional_text(command, "--start", "The first id", "0");
+  on_run(command,
+         [=] { return Plan{positions::prefill(parse_integer("TOKENS", *tokens), parse_integer("--start", *start))}; });
+}
+
+void add_decode(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "decode", "New tokens behind a cached prefix", "12 3");
+  const Given prefix = add_text(command, "PREFIX", "Number of cached tokens");
+  const Given tokens = add_text(command, "TOKENS", "Number of new tokens");
+  on_run(command,
+         [=] { return Plan{positions::decode(parse_integer("PREFIX", *prefix), parse_integer("TOKENS", *tokens))}; });
+}
+
+Plan padded_plan(positions::Padded padded) { return {std::move(padded.ids), {}, std::move(padded.mask)}; }
+
+void add_padded(CLI::App& parent, const std::string& side, decltype(positions::left_padded)& pad) {
+  CLI::App& command = add_kind(parent, side + "-padded", "A batch with padding on the " + side, "3,5,2");
+  const Given lengths = add_text(command, "LENGTHS", "Tokens in each row, e.g. 3,5,2");
+  const Given width = add_optional_text(command, "--width", "Slots in each row [longest row]");
+  const Given pad_id = add_optional_text(command, "--pad-id", "The id of padding", "0");
+  on_run(command, [=, &pad] {
+    return padded_plan(pad(parse_integers("LENGTHS", *lengths), optional_integer("--width", width),
+                           parse_integer("--pad-id", *pad_id)));
+  });
+}
+
+positions::Padded from_mask_file(const std::string& path, Position pad_id) {
+  const io::NpyArray array = io::read_npy(path);
+  require(array.shape.size() == 2, path, " must have shape [batch, tokens], got ", array.shape.size(), " dimensions");
+  std::vector<std::uint8_t> mask;
+  if (array.type == io::NpyType::boolean) {
+    const std::span<const std::uint8_t> bytes = array.as<std::uint8_t>();
+    mask.assign(bytes.begin(), bytes.end());
+  } else {
+    for (const std::int64_t entry : io::to_integers(array, path)) {
+      require(entry == 0 || entry == 1, path, " must hold 0 and 1 only, got ", entry);
+      mask.push_back(static_cast<std::uint8_t>(entry));
+    }
+  }
+  return positions::from_mask(mask, array.shape[0], array.shape[1], pad_id);
+}
+
+positions::Padded from_mask_rows(const std::string& text, Position pad_id) {
+  const std::vector<std::string_view> rows = split(text, ',');
+  std::vector<std::uint8_t> mask;
+  for (const std::string_view row : rows) {
+    require(row.size() == rows.front().size(), "MASK rows must be equally long (", rows.front().size(), "), got ", row);
+    for (const char entry : row) {
+      require(entry == '0' || entry == '1', "MASK must hold 0 and 1 only, got '", entry, "' in ", row);
+      mask.push_back(entry == '1' ? 1 : 0);
+    }
+  }
+  return positions::from_mask(mask, static_cast<std::int64_t>(rows.size()),
+                              static_cast<std::int64_t>(rows.front().size()), pad_id);
+}
+
+void add_mask(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "mask", "A batch by its attention mask", "0011,1111");
+  const Given mask = add_text(command, "MASK", "Rows of 0 and 1, e.g. 0011,1111, or a .npy file [batch, tokens]");
+  const Given pad_id = add_optional_text(command, "--pad-id", "The id of masked slots", "0");
+  on_run(command, [=] {
+    const Position pad = parse_integer("--pad-id", *pad_id);
+    return padded_plan(mask->ends_with(".npy") ? from_mask_file(*mask, pad) : from_mask_rows(*mask, pad));
+  });
+}
+
+void add_packed(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "packed", "Documents in one row, each from 0", "3,5,2");
+  const Given lengths = add_text(command, "LENGTHS", "Tokens in each document, e.g. 3,5,2");
+  on_run(command, [=] { return Plan{positions::packed(parse_integers("LENGTHS", *lengths))}; });
+}
+
+void add_cumulative(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "cumulative", "The same from boundaries (cu_seqlens)", "0,3,8,10");
+  const Given boundaries = add_text(command, "BOUNDARIES", "Where documents start and end, e.g. 0,3,8,10");
+  on_run(command, [=] { return Plan{positions::packed_from_cumulative(parse_integers("BOUNDARIES", *boundaries))}; });
+}
+
+positions::ShardKind parse_shard_kind(const std::string& text) {
+  if (text == "contiguous") return positions::ShardKind::contiguous;
+  if (text == "striped") return positions::ShardKind::striped;
+  if (text == "zigzag") return positions::ShardKind::zigzag;
+  fail("--kind must be contiguous, striped or zigzag, got ", text);
+}
+
+void add_shards(CLI::App& parent) {
+  CLI::App& command =
+      add_kind(parent, "shards", "A sequence cut over ranks, one row per rank", "16 --ranks 2 --kind zigzag");
+  const Given tokens = add_text(command, "TOKENS", "Number of tokens");
+  const Given ranks = add_text(command, "--ranks", "Number of ranks");
+  const Given rank = add_optional_text(command, "--rank", "Only this rank, counted from 0");
+  const Given kind = add_optional_text(command, "--kind", "contiguous, striped or zigzag", "contiguous");
+  on_run(command, [=] {
+    const positions::ShardKind shard_kind = parse_shard_kind(*kind);
+    const std::int64_t token_count = parse_integer("TOKENS", *tokens);
+    const std::int64_t rank_count = parse_integer("--ranks", *ranks);
+    const std::optional<std::int64_t> one = optional_integer("--rank", rank);
+    return Plan{one ? positions::shard(shard_kind, token_count, rank_count, *one)
+                    : positions::shards(shard_kind, token_count, rank_count)};
+  });
+}
+
+void add_tree(CLI::App& parent) {
+  CLI::App& command =
+      add_kind(parent, "tree", "A speculative tree: a node's id is its depth", "--parents -1,0,0,1 --prefix 10");
+  const Given parents = add_text(command, "--parents", "Each node's parent, -1 for a root, e.g. -1,0,0,1");
+  const Given prefix = add_optional_text(command, "--prefix", "Number of tokens before the tree", "0");
+  on_run(command, [=] {
+    return Plan{positions::tree(parse_integers("--parents", *parents), parse_integer("--prefix", *prefix))};
+  });
+}
+
+void add_sinks(CLI::App& parent) {
+  CLI::App& command =
+      add_kind(parent, "sinks", "A cache of sinks and a window (StreamingLLM)", "10 --sinks 4 --window 4");
+  const Given seen = add_text(command, "TOKENS", "Number of tokens seen");
+  const Given sinks = add_text(command, "--sinks", "First tokens to keep");
+  const Given window = add_text(command, "--window", "Last tokens to keep");
+  on_run(command, [=] {
+    positions::Streaming plan = positions::streaming(parse_integer("TOKENS", *seen), parse_integer("--sinks", *sinks),
+                                                     parse_integer("--window", *window));
+    return Plan{std::move(plan.ids), {}, {}, std::move(plan.kept)};
+  });
+}
+
+double parse_real(std::string_view name, std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  require(error == std::errc{} && stopped == end, name, " must be a number, got '", text, "'");
+  return value;
+}
+
+/// `text:5`, `image:1x4x6`, `video:8x4x6` or `video:8x4x6@2.5`.
+positions::Segment parse_segment(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const std::string_view size = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (kind == "text") return positions::Text{parse_integer("text tokens", size)};
+  require(kind == "image" || kind == "video", "SEGMENTS must be text:N, image:TxHxW or video:TxHxW[@SCALE], got ",
+          text);
+  const std::size_t at = kind == "video" ? size.find('@') : std::string_view::npos;
+  const std::vector<std::string_view> sides = split(size.substr(0, at), 'x');
+  require(sides.size() == 3, kind, " must have a size TxHxW, got '", size, "'");
+  positions::Vision vision{parse_integer("frames", sides[0]), parse_integer("height", sides[1]),
+                           parse_integer("width", sides[2])};
+  if (at != std::string_view::npos) vision.time_scale = parse_real("time scale", size.substr(at + 1));
+  return vision;
+}
+
+void add_mrope(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "mrope", "Text with images and videos (Qwen2-VL M-RoPE)",
+                               "text:5 image:1x4x6 text:3\n  locus positions mrope video:8x4x6@2.5 text:3");
+  auto segments = std::make_shared<std::vector<std::string>>();
+  command
+      .add_option("SEGMENTS", *segments,
+                  "text:N, image:TxHxW or video:TxHxW[@SCALE]; sizes in tokens, SCALE in ids per frame")
+      ->required();
+  on_run(command, [=] {
+    std::vector<positions::Segment> parsed;
+    for (const std::string& segment : *segments) parsed.push_back(parse_segment(segment));
+    positions::Multimodal plan = positions::multimodal(parsed);
+    return Plan{std::move(plan.ids), {"time", "height", "width"}, {}, {}, plan.decode_delta};
+  });
+}
+
+void add_grid(CLI::App& parent) {
+  CLI::App& command = add_kind(parent, "grid", "Patches of a picture by row and column", "4x6 --merge 2");
+  const Given size = add_text(command, "SIZE", "Rows and columns, e.g. 4x6");
+  const Given merge = add_optional_text(command, "--merge", "Side of the blocks that patches come in", "1");
+  on_run(command, [=] {
+    const std::vector<std::string_view> sides = split(*size, 'x');
+    require(sides.size() == 2, "SIZE must be rows x columns, e.g. 4x6, got ", *size);
+    return Plan{positions::grid(parse_integer("rows", sides[0]), parse_integer("columns", sides[1]),
+                                parse_integer("--merge", *merge)),
+                {"row", "column"}};
+  });
+}
+
+}  // namespace
+
+void add_positions_command(CLI::App& app) {
+  CLI::App& parent = *app.add_subcommand("positions", "Plan position ids");
+  parent.require_subcommand(1);
+  parent.footer(
+      "Example:\n  locus positions left-padded 3,5,2\n  locus positions mrope text:5 image:1x4x6 text:3 --json");
+  add_prefill(parent);
+  add_decode(parent);
+  add_padded(parent, "left", positions::left_padded);
+  add_padded(parent, "right", positions::right_padded);
+  add_mask(parent);
+  add_packed(parent);
+  add_cumulative(parent);
+  add_shards(parent);
+  add_tree(parent);
+  add_sinks(parent);
+  add_mrope(parent);
+  add_grid(parent);
+}
+
+}  // namespace locus::tools
