@@ -136,6 +136,7 @@ void apply(const ApplyRequest& request) {
                                  ? rotate_array(encoding, request, array, type, positions)
                                  : add_to_array(encoding, request, array, type, positions);
   io::write_npy(request.output, array.type, array.shape, array.bytes);
+  print_note(chosen);
   if (request.json) {
     Json json{{"scheme", encoding.scheme().name},
               {"site", name_of(encoding.site())},

@@ -7,12 +7,14 @@
 #include "locus/bias.h"
 #include "locus/error.h"
 #include "locus/io/npy.h"
+#include "position_list.h"
 
 namespace locus::tools {
 namespace {
 
 constexpr std::int64_t max_values = std::int64_t{1} << 31;
-constexpr std::size_t max_printed = 4096;
+constexpr std::int64_t max_printed = 4096;
+constexpr std::int64_t max_json_values = std::int64_t{1} << 24;
 
 struct BiasRequest {
   EncodingOptions encoding;
@@ -32,6 +34,14 @@ std::vector<Position> range(Position first, std::int64_t count) {
   return ids;
 }
 
+// How much there may be, known before any of it is computed.
+void check_size(const BiasRequest& request, std::int64_t heads) {
+  const std::int64_t most = !request.output.empty() ? max_values : request.json ? max_json_values : max_printed;
+  require(request.keys <= most / request.queries / heads, "the bias would have more than ", most, " values (", heads,
+          " x ", request.queries, " x ", request.keys, ")",
+          request.output.empty() ? ", too many to print; give --output FILE.npy" : "");
+}
+
 // The result goes to the file, or is printed row by row where it is small.
 template <class T>
 void deliver(const BiasRequest& request, const ChosenEncoding& chosen, const std::string& name,
@@ -44,6 +54,7 @@ void deliver(const BiasRequest& request, const ChosenEncoding& chosen, const std
       io::write_npy<T>(request.output, shape, values);
     }
   }
+  print_note(chosen);
   if (request.json) {
     Json json{{"scheme", chosen.encoding.scheme().name}, {"what", name}, {"shape", shape}};
     if (request.output.empty()) {
@@ -54,7 +65,6 @@ void deliver(const BiasRequest& request, const ChosenEncoding& chosen, const std
     add_reading(json, chosen);
     print_json(json);
   } else if (request.output.empty()) {
-    require(values.size() <= max_printed, "that is ", values.size(), " numbers; give --output FILE.npy");
     const auto width = static_cast<std::size_t>(shape.back());
     for (std::size_t i = 0; i < values.size(); ++i) std::cout << values[i] << ((i + 1) % width == 0 ? '\n' : ' ');
   } else {
@@ -74,13 +84,12 @@ void bias(const BiasRequest& request) {
   require(request.queries > 0 && request.keys > 0, "--queries and --keys must be at least 1, got ", request.queries,
           " and ", request.keys);
   require(request.queries <= max_position && request.keys <= max_position, "--queries and --keys must be at most ",
-          max_position);
+          max_position, ", got ", request.queries, " and ", request.keys);
   require(request.query_start <= max_position && request.query_start >= -max_position, "--query-start must be within ",
           "+-", max_position, ", got ", request.query_start);
   const ChosenEncoding chosen = choose_encoding(request.encoding, request.keys);
   const std::int64_t heads = request.buckets ? 1 : chosen.encoding.score().heads;
-  require(request.keys <= max_values / request.queries / heads, "the result would have more than 2^31 values (", heads,
-          " x ", request.queries, " x ", request.keys, ")");
+  check_size(request, heads);
   const std::vector<Position> queries = range(request.query_start, request.queries);
   const std::vector<Position> keys = range(0, request.keys);
   if (request.buckets) {
@@ -97,10 +106,10 @@ void add_bias_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bias", "The bias of a score scheme, its buckets, or its slopes");
   const auto request = std::make_shared<BiasRequest>();
   add_encoding_options(*command, request->encoding);
-  command->add_option("--queries", request->queries, "Number of queries");
-  command->add_option("--keys", request->keys, "Number of keys, at positions 0, 1, ...");
-  command->add_option("--query-start", request->query_start,
-                      "Position of the first query; with a cache: keys - queries [0]");
+  add_integer(*command, "--queries", request->queries, "Number of queries");
+  add_integer(*command, "--keys", request->keys, "Number of keys, at positions 0, 1, ...");
+  add_integer(*command, "--query-start", request->query_start,
+              "Position of the first query; with a cache: keys - queries [0]");
   command->add_option("--output", request->output, ".npy file (heads, queries, keys); absent: printed");
   command->add_option("--type", request->type, "float64 or float32")->check(CLI::IsMember({"float64", "float32"}));
   command->add_flag("--buckets", request->buckets, "Bucket indices (queries, keys) of t5 and relative_bias");

@@ -23,5 +23,6 @@ void add_apply_command(CLI::App& app);
 void add_bias_command(CLI::App& app);
 void add_resize_command(CLI::App& app);
 void add_positions_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
 
 }  // namespace locus::tools

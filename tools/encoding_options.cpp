@@ -7,6 +7,7 @@
 #include "locus/error.h"
 #include "locus/io/hf_config.h"
 #include "locus/io/npy.h"
+#include "position_list.h"
 
 namespace locus::tools {
 namespace {
@@ -67,7 +68,8 @@ ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::
                         .used = {},
                         .defaulted = {},
                         .unknown = {},
-                        .training_length = {}};
+                        .training_length = {},
+                        .note = {}};
   for (const auto& [name, value] : chosen.encoding.arguments().all()) {
     if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
   }
@@ -97,7 +99,7 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::opt
       }
     }
     result.push_back({layer.layer_type, Encoding(layer.scheme, arguments), layer.used, layer.defaulted, layer.unknown,
-                      layer.training_length});
+                      layer.training_length, ""});
   }
   return result;
 }
@@ -114,21 +116,34 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
       ->allow_extra_args(false);
   command.add_option("--config", options.config, "A Hugging Face config.json, in place of --scheme");
   command.add_option("--layer-type", options.layer_type, "With --config: one kind of layer, e.g. sliding_attention");
-  command.add_option("--pairing", options.pairing, "half or interleaved, in place of what the model type implies");
-  command.add_option("--profile", options.profile, "Whose float32 arithmetic to reproduce: exact, hf, ggml or vllm");
-  command.add_option("--seq-len", options.seq_len, "Length of the sequence, for rules that depend on it")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  command.add_option("--pairing", options.pairing, "half or interleaved, in place of what the model type implies")
+      ->check(CLI::IsMember({"half", "interleaved"}));
+  command.add_option("--profile", options.profile, "Whose float32 arithmetic to reproduce: exact, hf, ggml or vllm")
+      ->check(CLI::IsMember({"exact", "hf", "ggml", "vllm"}));
+  add_integer(command, "--seq-len", options.seq_len, "Length of the sequence, for rules that depend on it");
 }
 
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length) {
   require(options.scheme.empty() != options.config.empty(), "give either --scheme or --config");
-  if (options.seq_len && length && *options.seq_len < *length) {
-    std::cerr << "locus: note: --seq-len " << *options.seq_len << " is shorter than the largest position + 1 ("
-              << *length << ")\n";
+  constexpr std::int64_t longest = max_position + 1;
+  std::string note;
+  if (options.seq_len) {
+    require(*options.seq_len >= 1 && *options.seq_len <= longest, "--seq-len must be from 1 to ", longest, ", got ",
+            *options.seq_len);
+    if (length && *options.seq_len < *length) {
+      note = "--seq-len " + std::to_string(*options.seq_len) + " is shorter than the largest position + 1 (" +
+             std::to_string(*length) + ")";
+    }
+    length = options.seq_len;
   }
-  if (options.seq_len) length = options.seq_len;
-  if (!options.config.empty()) return from_config(options, length);
-  return {from_settings(options, length)};
+  std::vector<ChosenEncoding> chosen;
+  if (options.config.empty()) {
+    chosen.push_back(from_settings(options, length));
+  } else {
+    chosen = from_config(options, length);
+  }
+  chosen.front().note = note;
+  return chosen;
 }
 
 ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length) {
@@ -145,6 +160,10 @@ void add_reading(Json& object, const ChosenEncoding& chosen) {
   object["used"] = chosen.used;
   object["defaulted"] = chosen.defaulted;
   object["unknown"] = chosen.unknown;
+}
+
+void print_note(const ChosenEncoding& chosen) {
+  if (!chosen.note.empty()) std::cerr << "locus: note: " << chosen.note << '\n';
 }
 
 std::int64_t length_implied_by(const PositionIds& ids) {

@@ -32,11 +32,12 @@ struct ChosenEncoding {
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
   std::optional<std::int64_t> training_length;
+  std::string note = {};  ///< worth saying once the command has succeeded
 };
 
 /// The encodings meant: several where a config has several kinds of layers and none was chosen. `length` is the length
-/// that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it is noted
-/// on standard error.
+/// that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it leaves a
+/// note in the first.
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length);
 
 /// The same where exactly one is needed; Error naming the kinds of layers otherwise.
@@ -44,6 +45,9 @@ ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std
 
 /// Adds `used`, `defaulted` and `unknown`.
 void add_reading(Json& object, const ChosenEncoding& chosen);
+
+/// The note, if there is one, on standard error. Last of all: refused input gets a single line.
+void print_note(const ChosenEncoding& chosen);
 
 /// The largest id + 1.
 std::int64_t length_implied_by(const PositionIds& ids);

@@ -8,9 +8,30 @@
 
 namespace locus::tools {
 
-void print_json(const Json& object) { std::cout << object.dump() << '\n'; }
+void print_json(const Json& object) {
+  // File names may hold any bytes; JSON may not.
+  std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
 
 namespace {
+
+/// One line, whatever control characters the user's names and values hold.
+void print_error(std::string message) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  std::cerr << "locus: " << message << '\n';
+}
+
+/// CLI11 misses a subcommand or an option without saying what stood in its place.
+std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
+  std::string text = error.what();
+  const std::vector<std::string> rest = app.remaining(true);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty()) {
+    text += "; not understood: " + rest.front();
+  }
+  return text + " (see locus --help)";
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Positional encodings for transformers: what they are, what they do, and whether yours is right.",
@@ -25,6 +46,7 @@ int run(int argc, char** argv) {
   add_bias_command(app);
   add_resize_command(app);
   add_positions_command(app);
+  add_bench_command(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -33,15 +55,15 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "locus: " << error.what() << " (see locus --help)\n";
+    print_error(text_of(error, app));
   } catch (const CheckFailed&) {
     return 1;
   } catch (const Error& error) {
-    std::cerr << "locus: " << error.what() << '\n';
+    print_error(error.what());
   } catch (const std::bad_alloc&) {
-    std::cerr << "locus: not enough memory for this input\n";
+    print_error("not enough memory for this input");
   } catch (const std::exception& error) {
-    std::cerr << "locus: unexpected: " << error.what() << '\n';
+    print_error(std::string("unexpected: ") + error.what());
   }
   return 2;
 }

@@ -7,12 +7,21 @@
 #include <string_view>
 #include <vector>
 
+#include "command.h"
 #include "locus/position_ids.h"
 
 namespace locus::tools {
 
 /// A whole decimal number and nothing else; `name` appears in messages.
 std::int64_t parse_integer(std::string_view name, std::string_view text);
+
+/// An option that takes such a number, into an integer or an optional one. CLI11's own conversion reads 010 as eight
+/// and lets overflow pass.
+template <class Integer>
+CLI::Option* add_integer(CLI::App& command, const std::string& name, Integer& value, const std::string& meaning) {
+  const auto keep = [&value, name](const std::string& text) { value = parse_integer(name, text); };
+  return command.add_option_function<std::string>(name, keep, meaning)->type_name("INT");
+}
 
 /// `3,5,2`; at least one number.
 std::vector<std::int64_t> parse_integers(std::string_view name, std::string_view text);

@@ -98,7 +98,7 @@ void print_plan_text(const Plan& plan) {
 void save_plan(const std::string& path, const Plan& plan) {
   const std::vector<std::int64_t> shape = shape_of(plan.ids);
   io::write_npy(path, std::span<const std::int64_t>(shape), std::span<const std::int64_t>(plan.ids.ids));
-  std::cerr << "wrote " << plan.ids.ids.size() << " ids to " << path << '\n';
+  std::cerr << "locus: wrote " << plan.ids.ids.size() << " ids to " << path << '\n';
 }
 
 // ---- what all kinds share

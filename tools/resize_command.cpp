@@ -12,11 +12,14 @@
 #include "locus/error.h"
 #include "locus/io/npy.h"
 #include "locus/resize.h"
+#include "position_list.h"
 
 namespace locus::tools {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;  // one length, or height and width
+
+constexpr std::int64_t max_values = std::int64_t{1} << 31;
 
 struct ResizeRequest {
   std::string table;
@@ -60,6 +63,20 @@ std::int64_t product(const Lengths& lengths, std::string_view option) {
     require(!__builtin_mul_overflow(value, length, &value), option, " is too large, got ", joined(lengths, "x"));
   }
   return value;
+}
+
+/// Refuses a result, or a grid resized along one axis only, that is too large, before anything is allocated.
+void check_size(const Lengths& from, const Lengths& to, const Lengths& shape) {
+  std::int64_t values = 1;
+  std::int64_t between = shape.back();
+  bool fits = true;
+  for (const std::int64_t length : shape) fits = fits && !__builtin_mul_overflow(values, length, &values);
+  if (to.size() == 2) {
+    fits = fits && !__builtin_mul_overflow(between, from[0], &between) &&
+           !__builtin_mul_overflow(between, to[1], &between);
+  }
+  require(fits && values <= max_values && between <= max_values, "--to must give at most ", max_values, " values, got ",
+          joined(to, "x"), " rows of ", shape.back());
 }
 
 /// The shape of the result: [rows,d], [1,rows,d] or [h,w,d] as the table's is. Refuses a table that does not fit
@@ -131,6 +148,7 @@ void run(ResizeRequest request) {
 
   const io::NpyArray table = io::read_npy(request.table);
   const Lengths shape = result_shape(table.shape, from, to, request.options.prefix_rows);
+  check_size(from, to, shape);
   resize_and_write(request, table, from, to, shape);
 
   if (request.json) {
@@ -141,9 +159,9 @@ void run(ResizeRequest request) {
                 {"shape", shape},
                 {"output", request.output}});
   } else {
-    std::cout << request.output << ": [" << joined(shape, ",") << "] " << io::name_of(table.type) << ", "
-              << request.method << (request.options.antialias ? " with antialias" : "") << " from " << request.from
-              << " to " << request.to << '\n';
+    std::cerr << "locus: wrote " << request.output << ": [" << joined(shape, ",") << "] " << io::name_of(table.type)
+              << ", " << request.method << (request.options.antialias ? " with antialias" : "") << " from "
+              << request.from << " to " << request.to << '\n';
   }
 }
 
@@ -164,8 +182,7 @@ void add_resize_command(CLI::App& app) {
       ->add_option("--scale-offset", request->options.scale_offset,
                    "added to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
       ->capture_default_str();
-  command->add_option("--prefix", request->options.prefix_rows, "leading rows to copy, e.g. 1 for a class token")
-      ->capture_default_str();
+  add_integer(*command, "--prefix", request->options.prefix_rows, "leading rows to copy, e.g. 1 for a class token [0]");
   command->add_option("--output", request->output, "table to write (.npy), of the type and form of the one read")
       ->required();
   command->add_flag("--json", request->json, "print what was done as JSON");

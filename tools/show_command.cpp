@@ -19,7 +19,7 @@ constexpr std::int64_t max_numbers = std::int64_t{1} << 24;
 
 struct ShowRequest {
   EncodingOptions encoding;
-  std::string positions;
+  std::optional<std::string> positions;
   bool json = false;
 };
 
@@ -41,12 +41,13 @@ Json ids_json(const PositionIds& ids) {
 Json arguments_json(const Arguments& arguments) {
   Json json = Json::object();
   for (const auto& [name, value] : arguments.all()) {
+    Json& entry = json[name];
     std::visit(
-        [&](const auto& held) {
+        [&entry](const auto& held) {
           if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Tensor>) {
-            json[name] = to_text(Value(held));
+            entry = to_text(Value(held));
           } else {
-            json[name] = held;
+            entry = held;
           }
         },
         value);
@@ -99,6 +100,7 @@ void add_hidden(Json& json, const Encoding& encoding, const std::optional<Positi
   }
   json["profile"] = name_of(Profile::exact);
   if (!positions) return;
+  require(positions->axes == 1, "this encoding needs 1 axis of positions, got ", positions->axes);
   encoding.check_positions(positions->ids);
   check_size(positions->batch * positions->tokens, hidden.dim);
   json["positions"] = ids_json(*positions);
@@ -116,6 +118,7 @@ void add_score(Json& json, const Encoding& encoding, const std::optional<Positio
   std::vector<Position> keys;
   std::vector<Position> queries{0};
   if (positions) {
+    require(positions->axes == 1, "offsets must have 1 axis, got ", positions->axes);
     keys = positions->ids;
     json["positions"] = ids_json(*positions);
   } else if (bias.max_id) {
@@ -254,14 +257,15 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
 void show(const ShowRequest& request) {
   std::optional<PositionIds> positions;
   std::optional<std::int64_t> length;
-  if (!request.positions.empty()) {
-    positions = parse_position_list(request.positions);
+  if (request.positions) {
+    positions = parse_position_list(*request.positions);
     length = length_implied_by(*positions);
   }
   const std::vector<ChosenEncoding> chosen = choose_encodings(request.encoding, length);
   Json layers = Json::object();
   std::vector<Json> descriptions;
   for (const ChosenEncoding& one : chosen) descriptions.push_back(describe(one, positions));
+  print_note(chosen.front());
   if (request.json) {
     if (chosen.size() == 1) {
       Json object = descriptions[0];

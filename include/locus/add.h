@@ -6,6 +6,7 @@
 
 #include "locus/element.h"
 #include "locus/encoding.h"
+#include "locus/executor.h"
 #include "locus/position_ids.h"
 
 namespace locus {
@@ -22,7 +23,8 @@ struct HiddenView {
 };
 
 /// Adds the row of each token's id, in place. `ids` has one axis and one batch row or one per batch row of the view.
-/// Rows in float32 (float64 for float64), one rounding to the element type. On Error nothing is written.
-void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids);
+/// Rows in float32 (float64 for float64), one rounding to the element type. On Error nothing is written. No table of
+/// sinusoids is made: rows come one at a time. Large calls are spread over the executor, if any.
+void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids, Executor* executor = nullptr);
 
 }  // namespace locus

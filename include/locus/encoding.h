@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -20,12 +21,17 @@ struct PositionRange {
   Position last = max_position;
 };
 
+class RowTable;
+
 /// Made once from a scheme's name and arguments, as in
 ///   Encoding("rope", {{"head_dim", 128}, {"pairing", "half"}, {"base", 5e5}})
 /// Throws Error for anything that the registry does not allow.
 class Encoding {
  public:
-  explicit Encoding(std::string_view scheme, const Arguments& arguments = {});
+  /// Rows of low positions are kept once computed, at most `table_bytes` of them; what is far is computed when asked.
+  explicit Encoding(std::string_view scheme, const Arguments& arguments = {},
+                    std::size_t table_bytes = default_table_bytes);
+  static constexpr std::size_t default_table_bytes = std::size_t{64} << 20;
 
   const Scheme& scheme() const;
   Site site() const { return scheme().site; }
@@ -48,7 +54,16 @@ class Encoding {
   /// The same encoding for a sequence of `length` tokens; itself where the length does not matter.
   Encoding at_length(std::int64_t length) const;
 
+  /// The rows kept for kernels.
+  const RowTable& row_table() const;
+  /// What a kernel made of this encoding when it first met it, shared from then on. One type per encoding.
+  template <class Prepared, class Make>
+  const Prepared& prepared(const Make& make) const {
+    return *static_cast<const Prepared*>(prepared_once([&] { return std::make_shared<const Prepared>(make()); }));
+  }
+
  private:
+  const void* prepared_once(const std::function<std::shared_ptr<const void>()>& make) const;
   struct State;
   std::shared_ptr<const State> state_;
 };

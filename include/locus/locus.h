@@ -3,11 +3,14 @@
 #pragma once
 
 #include "locus/add.h"
+#include "locus/attention.h"
 #include "locus/bias.h"
 #include "locus/encoding.h"
 #include "locus/error.h"
+#include "locus/executor.h"
 #include "locus/positions.h"
 #include "locus/reference.h"
+#include "locus/reference_attention.h"
 #include "locus/registry.h"
 #include "locus/resize.h"
 #include "locus/rotate.h"

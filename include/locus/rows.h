@@ -19,6 +19,11 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin);
 
+/// Rows [count, 2 * pairs], each [cos | sin], of consecutive positions (or any) of a one-axis encoding: the same bits
+/// as rotation_row, faster.
+void rotation_rows(const Rotation& rotation, Position first, std::int64_t count, float* rows);
+void rotation_rows(const Rotation& rotation, std::span<const Position> positions, float* rows);
+
 /// Fills the row that is added to the token with this id. Waves as above; a table's row is copied.
 void hidden_row(const HiddenRows& hidden, Position id, std::span<float> row);
 void hidden_row(const HiddenRows& hidden, Position id, std::span<double> row);

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
+#include "encoding/row_table.h"
 #include "locus/error.h"
-#include "locus/scaling.h"
 
 namespace locus {
 
@@ -16,6 +17,10 @@ struct Encoding::State {
   SchemeResult result;
   PositionRange range;
   std::string_view range_reason;
+  std::size_t table_bytes;
+  RowTable rows;
+  mutable std::once_flag prepared_flag = {};
+  mutable std::shared_ptr<const void> prepared = {};
 };
 
 namespace {
@@ -24,7 +29,8 @@ namespace {
 Position scale_reach(const PairScale& scale) {
   const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
   const double widest = -std::log(static_cast<double>(std::numeric_limits<float>::min()));
-  return static_cast<Position>(std::floor(widest * scale.scale_base / -std::log(smallest)));
+  const double reach = std::floor(widest * scale.scale_base / -std::log(smallest));
+  return static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
 }
 
 struct Range {
@@ -44,7 +50,9 @@ Range range_of(const SchemeResult& result) {
     }
     if (rotation->scale) {
       const Position reach = scale_reach(*rotation->scale);
-      return {{rotation->scale->centre - reach, rotation->scale->centre + reach}, "beyond, its scale leaves float32"};
+      return {{std::max(rotation->scale->centre - reach, -max_position),
+               std::min(rotation->scale->centre + reach, max_position)},
+              "beyond, its scale leaves float32"};
     }
   } else if (const auto* bias = std::get_if<ScoreBias>(&result.term)) {
     if (bias->max_id) return {{0, *bias->max_id - 1}, "the places of its window"};
@@ -58,13 +66,16 @@ std::vector<Parameter> parameters_of(const Scheme& scheme, const Arguments& give
   return scheme.parameters_for != nullptr ? scheme.parameters_for(given) : scheme.parameters;
 }
 
-Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments) {
+Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments, std::size_t table_bytes) {
   const Scheme& scheme = find_scheme(scheme_name);
   Arguments checked = validate(scheme.name, parameters_of(scheme, arguments), arguments);
   SchemeResult result = scheme.make(checked);
   const Range range = range_of(result);
+  const auto* rotation = std::get_if<Rotation>(&result.term);
+  const std::int64_t row_floats = rotation == nullptr ? 0 : rotation->rotary_dim;
   state_ =
-      std::make_shared<const State>(State{&scheme, std::move(checked), std::move(result), range.range, range.reason});
+      std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range.range, range.reason,
+                                             table_bytes, RowTable(row_floats, rotation == nullptr ? 0 : table_bytes)});
 }
 
 const Scheme& Encoding::scheme() const { return *state_->scheme; }
@@ -101,16 +112,20 @@ void Encoding::check_positions(std::span<const Position> ids) const {
   }
 }
 
-bool Encoding::length_dependent() const {
-  if (const Value* rule = arguments().find("rule")) return find_rule(std::get<std::string>(*rule)).length_dependent;
-  return arguments().has("moving_centre") && arguments().boolean("moving_centre");
-}
+bool Encoding::length_dependent() const { return !claims().has(Claim::cache_safe); }
 
 Encoding Encoding::at_length(std::int64_t length) const {
   if (!length_dependent()) return *this;
   Arguments changed = arguments();
   changed.set("length", length);
-  return Encoding(scheme().name, changed);
+  return Encoding(scheme().name, changed, state_->table_bytes);
+}
+
+const RowTable& Encoding::row_table() const { return state_->rows; }
+
+const void* Encoding::prepared_once(const std::function<std::shared_ptr<const void>()>& make) const {
+  std::call_once(state_->prepared_flag, [&] { state_->prepared = make(); });
+  return state_->prepared.get();
 }
 
 }  // namespace locus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/initial_weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "locus/double_double.h"
@@ -45,8 +46,14 @@ Tensor normal_weights(std::vector<std::int64_t> shape, std::int64_t seed, double
 Tensor weights_or_normal(std::string_view owner, const Arguments& arguments, std::string_view name,
                          const std::vector<std::int64_t>& shape, std::int64_t stream) {
   if (!arguments.has(name)) {
-    // Streams keep two tensors of one scheme apart.
-    return normal_weights(shape, arguments.integer("seed") + stream * 0x632be59bd9b4e019, arguments.real("deviation"));
+    constexpr std::int64_t most = std::int64_t{1} << 32;
+    std::int64_t left = most;
+    for (const std::int64_t extent : shape) left /= std::max<std::int64_t>(extent, 1);
+    require(left > 0, owner, ".", name, " must have at most 2^32 values, got ", shape_text(shape));
+    // Streams keep two tensors of one scheme apart. Unsigned, for any seed is allowed and the sum may wrap.
+    const std::uint64_t apart = static_cast<std::uint64_t>(stream) * 0x632be59bd9b4e019u;
+    const std::uint64_t seed = static_cast<std::uint64_t>(arguments.integer("seed")) + apart;
+    return normal_weights(shape, static_cast<std::int64_t>(seed), arguments.real("deviation"));
   }
   const Tensor& tensor = arguments.tensor(name);
   bool fits = tensor.shape.size() == shape.size();

@@ -127,7 +127,7 @@ std::string_view trim(std::string_view text) {
 template <class Number>
 bool parse_number(std::string_view text, Number& number) {
   text = trim(text);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   return code == std::errc() && end == text.data() + text.size();
 }
@@ -136,15 +136,16 @@ std::vector<double> parse_list(std::string_view owner, const Parameter& paramete
   std::string_view rest = trim(text);
   if (!rest.empty() && rest.front() == '[' && rest.back() == ']') rest = rest.substr(1, rest.size() - 2);
   std::vector<double> numbers;
-  while (!rest.empty()) {
+  if (rest.empty()) return numbers;
+  for (;;) {
     const std::size_t comma = rest.find(',');
     double number = 0;
     require(parse_number(rest.substr(0, comma), number), owner, ".", parameter.name,
             " must be a list of numbers such as 16,24,24, got ", text);
     numbers.push_back(number);
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    if (comma == std::string_view::npos) return numbers;
+    rest.remove_prefix(comma + 1);
   }
-  return numbers;
 }
 
 }  // namespace

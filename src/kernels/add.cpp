@@ -1,39 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/add.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "kernels/add_simd.h"
+#include "kernels/hidden_rows.h"
 #include "locus/error.h"
 #include "locus/rows.h"
 
 namespace locus {
 namespace {
 
-float narrow(float value, float) { return value; }
-double narrow(double value, double) { return value; }
-BFloat16 narrow(float value, BFloat16) { return to_bfloat16(value); }
-Float16 narrow(float value, Float16) { return to_float16(value); }
-float widen(float value) { return value; }
-double widen(double value) { return value; }
-float widen(BFloat16 value) { return to_float(value); }
-float widen(Float16 value) { return to_float(value); }
+constexpr std::int64_t bytes_per_thread = std::int64_t{1} << 18;
 
-template <class T, class Row>
-void add_rows(const HiddenRows& hidden, const HiddenView& view, const PositionIds& ids) {
-  std::vector<Row> row(static_cast<std::size_t>(view.dim));
-  for (std::int64_t batch = 0; batch < view.batch; ++batch) {
-    for (std::int64_t token = 0; token < view.tokens; ++token) {
-      const auto index = static_cast<std::size_t>((ids.batch == 1 ? 0 : batch) * ids.tokens + token);
-      hidden_row(hidden, ids.ids[index], std::span<Row>(row));
-      T* values = static_cast<T*>(view.data) + batch * view.batch_stride + token * view.token_stride;
-      for (std::size_t j = 0; j < row.size(); ++j) values[j] = narrow(widen(values[j]) + row[j], T());
-    }
-  }
+std::byte* at(const HiddenView& view, std::int64_t batch, std::int64_t token) {
+  const std::int64_t index = batch * view.batch_stride + token * view.token_stride;
+  return static_cast<std::byte*>(view.data) + index * static_cast<std::int64_t>(size_of(view.type));
 }
 
-}  // namespace
-
-void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids) {
+void check(const Encoding& encoding, const HiddenView& view, const PositionIds& ids) {
   const HiddenRows& hidden = encoding.hidden();
   require(view.batch >= 0 && view.tokens >= 0, "add: extents must not be negative");
   require(view.dim == hidden.dim, "add: the encoding has dim ", hidden.dim, ", the tensor ", view.dim);
@@ -44,16 +30,42 @@ void add(const Encoding& encoding, const HiddenView& view, const PositionIds& id
   require(static_cast<std::int64_t>(ids.ids.size()) == ids.batch * ids.tokens, "add: position ids have ",
           ids.ids.size(), " values, their shape asks for ", ids.batch * ids.tokens);
   encoding.check_positions(ids.ids);
-  switch (view.type) {
-    case ElementType::float32:
-      return add_rows<float, float>(hidden, view, ids);
-    case ElementType::float64:
-      return add_rows<double, double>(hidden, view, ids);
-    case ElementType::bfloat16:
-      return add_rows<BFloat16, float>(hidden, view, ids);
-    case ElementType::float16:
-      return add_rows<Float16, float>(hidden, view, ids);
+}
+
+// One thread's share, in the order of batch x tokens.
+void add_range(const HiddenRows& hidden, const HiddenPlan& plan, const HiddenView& view, const PositionIds& ids,
+               std::int64_t begin, std::int64_t end) {
+  const auto dim = static_cast<std::size_t>(view.dim);
+  HiddenRowMaker maker(hidden, plan);
+  std::vector<float> row(dim);
+  std::vector<double> wide_row(view.type == ElementType::float64 ? dim : 0);
+  for (std::int64_t flat = begin; flat < end; ++flat) {
+    const std::int64_t batch = flat / view.tokens;
+    const std::int64_t token = flat % view.tokens;
+    const Position id = ids.ids[static_cast<std::size_t>((ids.batch == 1 ? 0 : batch) * ids.tokens + token)];
+    std::byte* values = at(view, batch, token);
+    if (view.type == ElementType::float64) {
+      hidden_row(hidden, id, std::span<double>(wide_row));
+      auto* wide = reinterpret_cast<double*>(values);
+      for (std::size_t j = 0; j < dim; ++j) wide[j] += wide_row[j];
+    } else if (hidden.waves.empty()) {
+      add_row(view.type, hidden.table.row(id + hidden.row_offset).data(), dim, values);
+    } else {
+      maker.row(id, row);
+      add_row(view.type, row.data(), dim, values);
+    }
   }
+}
+
+}  // namespace
+
+void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids, Executor* executor) {
+  check(encoding, view, ids);
+  const HiddenRows& hidden = encoding.hidden();
+  const HiddenPlan& plan = encoding.prepared<HiddenPlan>([&] { return HiddenPlan(hidden); });
+  const std::int64_t row_bytes = std::max<std::int64_t>(1, view.dim * static_cast<std::int64_t>(size_of(view.type)));
+  for_ranges(executor, view.batch * view.tokens, std::max<std::int64_t>(1, bytes_per_thread / row_bytes),
+             [&](std::int64_t begin, std::int64_t end) { add_range(hidden, plan, view, ids, begin, end); });
 }
 
 }  // namespace locus

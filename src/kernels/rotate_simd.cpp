@@ -4,26 +4,36 @@
 #define HWY_TARGET_INCLUDE "kernels/rotate_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
-#include "hwy/highway.h"
 #include "kernels/rotate-inl.h"
 #include "kernels/rotate_simd.h"
+#include "locus/rotate.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace {
 
+template <bool kInverse, class T>
+RotateTokenFunction choose_layout(const RotateKind& kind) {
+  if (kind.interleaved_in) return kind.interleaved_out ? rotate_interleaved<kInverse, T> : rotate_to_half<kInverse, T>;
+  return kind.interleaved_out ? rotate_to_interleaved<kInverse, T> : rotate_half<kInverse, T>;
+}
+
 template <class T>
-RotateTokenFunction choose_layout(bool interleaved_in, bool interleaved_out) {
-  if (interleaved_in) return interleaved_out ? rotate_token<true, true, T> : rotate_token<true, false, T>;
-  return interleaved_out ? rotate_token<false, true, T> : rotate_token<false, false, T>;
+RotateTokenFunction choose_direction(const RotateKind& kind) {
+  return kind.inverse ? choose_layout<true, T>(kind) : choose_layout<false, T>(kind);
 }
 
 }  // namespace
 
-RotateTokenFunction choose_rotate_token(ElementType type, bool interleaved_in, bool interleaved_out) {
-  if (type == ElementType::bfloat16) return choose_layout<BFloat16>(interleaved_in, interleaved_out);
-  if (type == ElementType::float16) return choose_layout<Float16>(interleaved_in, interleaved_out);
-  return choose_layout<float>(interleaved_in, interleaved_out);
+RotateTokenFunction choose_rotate_token(const RotateKind& kind) {
+  if (kind.type == ElementType::bfloat16 && kind.interleaved_in == kind.interleaved_out) {
+    if (kind.interleaved_in)
+      return kind.inverse ? rotate_interleaved_bfloat16<true> : rotate_interleaved_bfloat16<false>;
+    return kind.inverse ? rotate_half_bfloat16<true> : rotate_half_bfloat16<false>;
+  }
+  if (kind.type == ElementType::bfloat16) return choose_direction<BFloat16>(kind);
+  if (kind.type == ElementType::float16) return choose_direction<Float16>(kind);
+  return choose_direction<float>(kind);
 }
 
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
@@ -37,8 +47,8 @@ namespace locus {
 HWY_EXPORT(choose_rotate_token);
 HWY_EXPORT(target_name);
 
-RotateTokenFunction rotate_token_function(ElementType type, bool interleaved_in, bool interleaved_out) {
-  return HWY_DYNAMIC_DISPATCH(choose_rotate_token)(type, interleaved_in, interleaved_out);
+RotateTokenFunction rotate_token_function(const RotateKind& kind) {
+  return HWY_DYNAMIC_DISPATCH(choose_rotate_token)(kind);
 }
 
 std::string_view simd_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }

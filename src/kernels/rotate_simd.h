@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary between the rotate entry point and its SIMD targets: one token at a time.
+// The boundary between the rotate entry points and their SIMD targets: one token at a time.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,21 @@ struct RotateToken {
   std::size_t pairs = 0;
   const float* cos = nullptr;
   const float* sin = nullptr;
+  float* spread = nullptr;        ///< room for 4 * pairs floats
+  std::size_t heads_at_once = 1;  ///< heads that share a load of cos and sin: a matter of speed only
 };
 
 using RotateTokenFunction = void (*)(const RotateToken&);
 
-/// The best function of this machine; `type` is float32, bfloat16 or float16.
-RotateTokenFunction rotate_token_function(ElementType type, bool interleaved_in, bool interleaved_out);
+/// What a token is turned like: its type (float32, bfloat16, float16), its order of coordinates, its direction.
+struct RotateKind {
+  ElementType type = ElementType::float32;
+  bool interleaved_in = false;
+  bool interleaved_out = false;
+  bool inverse = false;
+};
+
+/// The best function of this machine.
+RotateTokenFunction rotate_token_function(const RotateKind& kind);
 
 }  // namespace locus

@@ -7,6 +7,7 @@
 // low = high leaves no band between, only its edge: there s is 1. As a GGUF divisor the rule is 1 / ((1 - s)/f + s).
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "scaling/wavelength.h"
 
 namespace locus {
 namespace {
@@ -21,21 +22,16 @@ Frequencies<Real> llama3(const RuleContext& context, const Arguments& arguments)
   const Scalar original(static_cast<double>(arguments.integer("original_length")));
   const Real longest_kept = static_cast<Real>(original / Scalar(high));
   const Real shortest_divided = static_cast<Real>(original / Scalar(low));
-  Real two_pi;
-  if constexpr (std::is_same_v<Real, float>) {
-    two_pi = static_cast<float>(2 * double_double_pi.hi);
-  } else {
-    two_pi = Real(2) * double_double_pi;
-  }
 
   Frequencies<Real> result{.inv_freq = plain_frequencies(context.rotary_dim, Real(context.base))};
   for (Real& w : result.inv_freq) {
-    const Real wavelength = two_pi / w;
+    const Real wavelength = static_cast<Real>(Scalar(2) * pi_of<Scalar>()) / w;
     if (wavelength < longest_kept) continue;
     if (wavelength > shortest_divided) {
       w = w / factor;
     } else {
-      const Real smooth = low == high ? Real(1) : (Real(original) / wavelength - Real(low)) / Real(high - low);
+      const Real smooth =
+          low == high ? Real(1) : (Real(original) / wavelength - Real(low)) / Real(Scalar(high) - Scalar(low));
       w = (Real(1) - smooth) * w / factor + smooth * w;
     }
   }

@@ -18,7 +18,7 @@ Frequencies<Real> ntk(const RuleContext& context, const Arguments& arguments) {
   const Scalar d(static_cast<double>(context.rotary_dim));
   const Scalar a(arguments.real("factor"));
   if (context.profile == Profile::vllm) {
-    std::vector<Real> inv_freq = plain_frequencies(context.rotary_dim, Real(context.base * arguments.real("factor")));
+    std::vector<Real> inv_freq = plain_frequencies(context.rotary_dim, Real(Scalar(context.base) * a));
     for (Real& w : inv_freq) w = w / Real(pow(a, Scalar(2) / d));
     return {.inv_freq = std::move(inv_freq)};
   }

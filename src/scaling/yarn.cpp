@@ -17,27 +17,30 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "scaling/wavelength.h"
 
 namespace locus {
 namespace {
 
 double yarn_magnitude(double scale, double k) { return scale <= 1 ? 1 : 0.1 * k * std::log(scale) + 1; }
 
+template <class Scalar>
 struct YarnLengths {
-  double factor;
+  Scalar factor;
   double original;
 };
 
-YarnLengths lengths_of(const Arguments& arguments) {
+template <class Scalar>
+YarnLengths<Scalar> lengths_of(const Arguments& arguments) {
   const auto longest = arguments.maybe_integer("max_length");
   const auto original = arguments.maybe_integer("original_length");
   require(longest || original, "rope rule yarn needs original_length (or max_length, when nothing was extended)");
   const double old_length = static_cast<double>(original ? *original : *longest);
-  if (const auto factor = arguments.maybe_real("factor")) return {*factor, old_length};
+  if (const auto factor = arguments.maybe_real("factor")) return {Scalar(*factor), old_length};
   require(longest && original, "rope rule yarn needs factor, or both max_length and original_length");
   require(*longest >= *original, "rope rule yarn without factor takes max_length / original_length, which must be at ",
           "least 1, got ", *longest, " / ", *original);
-  return {static_cast<double>(*longest) / old_length, old_length};
+  return {Scalar(static_cast<double>(*longest)) / Scalar(old_length), old_length};
 }
 
 double attention_factor_of(const Arguments& arguments, double factor) {
@@ -48,28 +51,19 @@ double attention_factor_of(const Arguments& arguments, double factor) {
   return yarn_magnitude(factor, 1);
 }
 
-template <class Scalar>
-Scalar pi() {
-  if constexpr (std::is_same_v<Scalar, DoubleDouble>) {
-    return double_double_pi;
-  } else {
-    return double_double_pi.hi;
-  }
-}
-
 template <class Real>
 Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
-  using std::ceil, std::floor, std::log, std::pow;
+  using std::ceil, std::floor, std::pow;
   using Scalar = ScalarOf<Real>;
   require(context.base > 1, "rope rule yarn needs a base above 1, got ", context.base);
-  const YarnLengths lengths = lengths_of(arguments);
+  const YarnLengths<Scalar> lengths = lengths_of<Scalar>(arguments);
+  const double factor = static_cast<double>(lengths.factor);
   const Scalar d(static_cast<double>(context.rotary_dim));
-  const auto pair_turning = [&](double times) {
-    return d * log(Scalar(lengths.original) / (Scalar(times) * Scalar(2) * pi<Scalar>())) /
-           (Scalar(2) * log(Scalar(context.base)));
+  const auto turning = [&](const char* times) {
+    return pair_turning(Scalar(arguments.real(times)), d, Scalar(context.base), Scalar(lengths.original));
   };
-  Scalar low = pair_turning(arguments.real("beta_fast"));
-  Scalar high = pair_turning(arguments.real("beta_slow"));
+  Scalar low = turning("beta_fast");
+  Scalar high = turning("beta_slow");
   if (arguments.boolean("truncate")) {
     low = floor(low);
     high = ceil(high);
@@ -88,14 +82,14 @@ Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
     const Real keep = Real(1) - std::clamp(slope, Real(0), Real(1));
     result.inv_freq.push_back(stretched * (Real(1) - keep) + kept * keep);
   }
-  result.attention_factor = attention_factor_of(arguments, lengths.factor);
-  const double all_dim = yarn_magnitude(lengths.factor, arguments.maybe_real("mscale_all_dim").value_or(0));
+  result.attention_factor = attention_factor_of(arguments, factor);
+  const double all_dim = yarn_magnitude(factor, arguments.maybe_real("mscale_all_dim").value_or(0));
   result.softmax_scale_factor = all_dim * all_dim;
   return result;
 }
 
 GgmlRope yarn_ggml(const RuleContext& context, const Arguments& arguments) {
-  const YarnLengths lengths = lengths_of(arguments);
+  const YarnLengths<double> lengths = lengths_of<double>(arguments);
   const double own = 1 + 0.1 * std::log(lengths.factor);  // what ggml multiplies by itself
   return {.freq_base = static_cast<float>(context.base),
           .freq_scale = static_cast<float>(1 / lengths.factor),

@@ -212,7 +212,7 @@ std::vector<Real> arrange(const std::string& axes, std::vector<Real> inv_freq) {
     inv_freq.insert(inv_freq.end(), once.begin(), once.end());
   } else if (axes == "pixtral") {  // evens for rows, odds for columns
     std::vector<Real> split;
-    for (const std::size_t start : {0, 1}) {
+    for (const std::size_t start : {std::size_t{0}, std::size_t{1}}) {
       for (std::size_t i = start; i < inv_freq.size(); i += 2) split.push_back(inv_freq[i]);
     }
     return split;
@@ -261,6 +261,7 @@ void set_frequencies(Rotation& rotation, const Arguments& arguments) {
     rotation.single_freq = arrange(axes, rule.single(context, arguments).inv_freq);
     rotation.inv_freq.assign(rotation.single_freq.begin(), rotation.single_freq.end());
     rotation.inv_freq_low.assign(rotation.inv_freq.size(), 0);
+    for (std::size_t i = 0; i < rotation.turns.size(); ++i) rotation.turns[i] = to_turns(rotation.inv_freq[i]);
   } else if (rotation.profile == Profile::ggml) {
     require(axes != "pixtral" && axes != "dinov3", "rope.profile ggml does not know axes=", axes);
     rotation.ggml = ggml_call(rule, context, arguments);

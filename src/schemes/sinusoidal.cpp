@@ -67,7 +67,10 @@ SchemeResult make(const Arguments& arguments) {
   rows.zero_position = arguments.maybe_integer("zero_position");
   if (arguments.text("axes") == "1d") {
     rows.waves = line_waves(arguments, rows.dim);
-    return {std::move(rows), claims};
+    // A sine without its cosine, or a row of zeros among the others, is no linear map of its neighbours.
+    const bool unpaired = rows.dim % 2 == 1 && arguments.text("rate") == "vaswani";
+    const bool linear = !unpaired && !rows.zero_position;
+    return {std::move(rows), linear ? claims : claims.without(Claim::linear_shift)};
   }
   require(arguments.has("grid_height") && arguments.has("grid_width"),
           "sinusoidal.grid_height and grid_width must be given with axes=grid");

@@ -6,8 +6,9 @@
 // Raffel et al. 2019 (arXiv 1910.10683), section 2.1. No softmax scale: T5 folds it into its initialisation.
 //
 // The logarithm is used once, to find the integer at which each bucket starts; lookups compare integers. Deviation:
-// float32 implementations take the wrong side where a threshold is a whole number, e.g. (20, 160) at 10, 20 and 80; the
-// profile `hf` reproduces that.
+// where a threshold is a whole number a computed logarithm may fall on either side, so float32 and float64
+// implementations disagree, e.g. for (20, 160) at 10, 20 and 80, where float64 is the wrong one; the profile `hf` takes
+// float32's side.
 #include <algorithm>
 #include <cmath>
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace locus::bench {
+
+double seconds_of(const std::function<void()>& call, int repeats) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < repeats; ++i) call();
+  const auto end = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(end - begin).count() / repeats;
+}
+
+Ratio median_with_interval(std::vector<double> ratios) {
+  if (ratios.empty()) return {};
+  std::sort(ratios.begin(), ratios.end());
+  const auto n = static_cast<double>(ratios.size());
+  // The median lies between the order statistics n/2 -+ 0.98 sqrt(n) with probability 0.95.
+  const double reach = 0.98 * std::sqrt(n);
+  const auto at = [&](double index) { return ratios[static_cast<std::size_t>(std::clamp(index, 0.0, n - 1))]; };
+  const std::size_t middle = ratios.size() / 2;
+  const double median = ratios.size() % 2 == 1 ? ratios[middle] : (ratios[middle - 1] + ratios[middle]) / 2;
+  return {median, at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
+}
+
+Comparison compare(const std::function<void()>& thing, const std::function<void()>& limit, int rounds,
+                   double round_seconds) {
+  const auto repeats_for = [&](const std::function<void()>& call) {
+    call();
+    const double once = std::max(seconds_of(call, 1), 1e-9);
+    return std::clamp(static_cast<int>(round_seconds / once), 1, 1000000);
+  };
+  const int thing_repeats = repeats_for(thing);
+  const int limit_repeats = repeats_for(limit);
+  Comparison result;
+  std::vector<double> ratios;
+  for (int round = -2; round < rounds; ++round) {
+    // Whichever runs second may gain or lose by it: take turns.
+    double thing_seconds = 0;
+    double limit_seconds = 0;
+    if (round % 2 == 0) {
+      thing_seconds = seconds_of(thing, thing_repeats);
+      limit_seconds = seconds_of(limit, limit_repeats);
+    } else {
+      limit_seconds = seconds_of(limit, limit_repeats);
+      thing_seconds = seconds_of(thing, thing_repeats);
+    }
+    if (round < 0) continue;
+    ratios.push_back(limit_seconds / thing_seconds);
+    result.thing_seconds = round == 0 ? thing_seconds : std::min(result.thing_seconds, thing_seconds);
+    result.limit_seconds = round == 0 ? limit_seconds : std::min(result.limit_seconds, limit_seconds);
+  }
+  result.share = median_with_interval(std::move(ratios));
+  return result;
+}
+
+}  // namespace locus::bench

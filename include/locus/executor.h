@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs the pieces of a large call: the caller's own threads, a small pool, or nobody but the calling thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace locus {
+
+/// Runs piece(0) .. piece(count - 1), each once, in any order and on any thread, and returns when all are done.
+/// Implement it over your own threads, or use ThreadPool. Results never depend on the number of threads.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual std::int64_t concurrency() const = 0;
+  virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& piece) = 0;
+};
+
+/// A fixed set of threads; the calling thread works too, so `threads` = 2 starts one more. One call runs at a time;
+/// others wait. An exception of a piece is rethrown by run() after all pieces have ended.
+class ThreadPool : public Executor {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool() override;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  std::int64_t concurrency() const override { return static_cast<std::int64_t>(workers_.size()) + 1; }
+  void run(std::int64_t count, const std::function<void(std::int64_t)>& piece) override;
+
+ private:
+  struct Job;
+  void work();
+
+  std::mutex one_run_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  Job* job_ = nullptr;
+  bool stopping_ = false;
+  std::vector<std::thread> workers_;
+};
+
+/// Cuts [0, count) into at most one contiguous range per thread, none smaller than `grain`, and runs `range(begin,
+/// end)` on each. Without an executor, or for little work, it is one plain call.
+void for_ranges(Executor* executor, std::int64_t count, std::int64_t grain,
+                const std::function<void(std::int64_t begin, std::int64_t end)>& range);
+
+}  // namespace locus

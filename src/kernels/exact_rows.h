@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of cosines and sines at whole positions, consecutive or not.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/rows_simd.h"
+#include "locus/site.h"
+
+namespace locus {
+
+/// The rows of positions 0 .. 31 in double: made once for an encoding, shared by all threads.
+class StepRows {
+ public:
+  explicit StepRows(std::vector<Turns> turns);
+
+  std::span<const Turns> turns() const { return turns_; }
+  std::size_t width() const { return turns_.size(); }
+  /// [cos | sin] of step 0 .. 31, one after another.
+  const double* row(Position step) const { return rows_.data() + 2 * width() * static_cast<std::size_t>(step); }
+
+ private:
+  std::vector<Turns> turns_;
+  std::vector<double> rows_;
+};
+
+/// Makes float32 rows, remembering the last anchor: consecutive positions cost one complex product per pair, scattered
+/// ones a polynomial more. The bits are the same either way. One per thread.
+class ExactRows {
+ public:
+  ExactRows(const StepRows& steps, double magnitude);
+
+  /// Rows [cos | sin] of `first`, `first` + 1, ..., each `stride` floats after the last.
+  void rows(Position first, std::int64_t count, float* out, std::size_t stride);
+  /// One row, cos and sin apart.
+  void row(Position position, float* cos, float* sin);
+
+ private:
+  void set_anchor(Position anchor);
+
+  const StepRows& steps_;
+  double magnitude_;
+  bool has_anchor_ = false;
+  Position anchor_ = 0;
+  std::vector<std::uint64_t> phases_;
+  std::vector<double> anchor_row_;  // [cos | sin]
+};
+
+}  // namespace locus

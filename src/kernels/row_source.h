@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the rotation kernel gets a token's cos and sin from: the encoding's table, or computed on the spot.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "encoding/row_table.h"
+#include "kernels/exact_rows.h"
+#include "locus/encoding.h"
+
+namespace locus {
+
+/// One per thread and call; the row it returns, [cos | sin], stays valid until the next one is asked for.
+class RowSource {
+ public:
+  RowSource(const Encoding& encoding, Role role);
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+
+  const float* row(std::span<const Position> ids);
+
+ private:
+  void uniform_rows(Position first, std::int64_t count, float* rows);
+  const float* whole_row(Position position, std::vector<float>& scratch);
+
+  const Encoding& encoding_;
+  const Rotation& rotation_;
+  Role role_;
+  bool tabled_;                     // rows depend on one whole coordinate per pair
+  std::optional<ExactRows> exact_;  // made when a row is not in the table
+  RowTable::Fill fill_;
+  std::vector<float> scratch_;
+  std::vector<float> other_;
+};
+
+}  // namespace locus

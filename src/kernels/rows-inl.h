@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cosines and sines of integer phases, for one SIMD target.
+
+#if defined(LOCUS_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCUS_KERNELS_ROWS_INL_H_
+#undef LOCUS_KERNELS_ROWS_INL_H_
+#else
+#define LOCUS_KERNELS_ROWS_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace locus::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The phase is cut into a quarter turn q and a rest in [-1/8, 1/8) turn, exactly, before it becomes a double; the
+// minimax polynomials of Sun's fdlibm on [-pi/4, pi/4] are good to below one ulp.
+template <class D>
+HWY_INLINE void cos_sin_of_phases(D d, const std::uint64_t* phases, hn::Vec<D> magnitude, hn::Vec<D>& cos,
+                                  hn::Vec<D>& sin) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::RebindToSigned<D> di;
+  const auto phase = hn::LoadU(du, phases);
+  const auto quarter = hn::ShiftRight<62>(hn::Add(phase, hn::Set(du, std::uint64_t{1} << 61)));
+  const auto rest = hn::BitCast(di, hn::Sub(phase, hn::ShiftLeft<62>(quarter)));
+  const auto x = hn::Mul(hn::ConvertTo(d, rest), hn::Set(d, 6.283185307179586477 * 0x1p-64));
+  const auto z = hn::Mul(x, x);
+
+  auto s = hn::Set(d, 1.58969099521155010221e-10);
+  s = hn::MulAdd(s, z, hn::Set(d, -2.50507602534068634195e-08));
+  s = hn::MulAdd(s, z, hn::Set(d, 2.75573137070700676789e-06));
+  s = hn::MulAdd(s, z, hn::Set(d, -1.98412698298579493134e-04));
+  s = hn::MulAdd(s, z, hn::Set(d, 8.33333333332248946124e-03));
+  s = hn::MulAdd(s, z, hn::Set(d, -1.66666666666666324348e-01));
+  s = hn::MulAdd(hn::Mul(s, z), x, x);
+
+  auto c = hn::Set(d, -1.13596475577881948265e-11);
+  c = hn::MulAdd(c, z, hn::Set(d, 2.08757232129817482790e-09));
+  c = hn::MulAdd(c, z, hn::Set(d, -2.75573143513906633035e-07));
+  c = hn::MulAdd(c, z, hn::Set(d, 2.48015872894767294178e-05));
+  c = hn::MulAdd(c, z, hn::Set(d, -1.38888888888741095749e-03));
+  c = hn::MulAdd(c, z, hn::Set(d, 4.16666666666666019037e-02));
+  c = hn::MulAdd(c, z, hn::Set(d, -0.5));
+  c = hn::MulAdd(c, z, hn::Set(d, 1.0));
+
+  // A quarter turn swaps the two; the second and third quarters have a negative cosine, the last two a negative sine.
+  const auto one = hn::Set(du, std::uint64_t{1});
+  const auto swap = hn::RebindMask(d, hn::Eq(hn::And(quarter, one), one));
+  const auto sin_sign = hn::ShiftLeft<62>(hn::And(quarter, hn::Set(du, std::uint64_t{2})));
+  const auto cos_sign = hn::ShiftLeft<62>(hn::And(hn::Add(quarter, one), hn::Set(du, std::uint64_t{2})));
+  cos = hn::Mul(magnitude, hn::Xor(hn::IfThenElse(swap, s, c), hn::BitCast(d, cos_sign)));
+  sin = hn::Mul(magnitude, hn::Xor(hn::IfThenElse(swap, c, s), hn::BitCast(d, sin_sign)));
+}
+
+template <class D>
+HWY_INLINE void phases_at(D d, const std::uint64_t* phases, std::size_t i, double magnitude, double* cos, double* sin) {
+  hn::Vec<D> c, s;
+  cos_sin_of_phases(d, phases + i, hn::Set(d, magnitude), c, s);
+  hn::StoreU(c, d, cos + i);
+  hn::StoreU(s, d, sin + i);
+}
+
+void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, double magnitude, double* cos,
+                            double* sin) {
+  const hn::ScalableTag<double> d;
+  const hn::CappedTag<double, 1> one;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) phases_at(d, phases, i, magnitude, cos, sin);
+  for (; i < count; ++i) phases_at(one, phases, i, magnitude, cos, sin);
+}
+
+// The anchor's entries stay in registers while the steps go by.
+template <class D>
+HWY_INLINE void combine_at(D d, const double* anchor, const double* steps, std::size_t width, std::size_t rows,
+                           std::size_t i, float* cos, float* sin, std::size_t stride) {
+  const hn::Rebind<float, D> df;
+  const auto anchor_cos = hn::LoadU(d, anchor + i);
+  const auto anchor_sin = hn::LoadU(d, anchor + width + i);
+  const double* step = steps + i;
+  cos += i;
+  sin += i;
+  for (std::size_t r = 0; r < rows; ++r, step += 2 * width, cos += stride, sin += stride) {
+    const auto step_cos = hn::LoadU(d, step);
+    const auto step_sin = hn::LoadU(d, step + width);
+    const auto c = hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos));
+    const auto s = hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos));
+    hn::StoreU(hn::DemoteTo(df, c), df, cos);
+    hn::StoreU(hn::DemoteTo(df, s), df, sin);
+  }
+}
+
+void combine_rows_here(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
+                       float* sin, std::size_t stride) {
+  const hn::ScalableTag<double> d;
+  const hn::CappedTag<double, 1> one;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= width; i += hn::Lanes(d)) {
+    combine_at(d, anchor, steps, width, rows, i, cos, sin, stride);
+  }
+  for (; i < width; ++i) combine_at(one, anchor, steps, width, rows, i, cos, sin, stride);
+}
+
+void interleave_here(const float* first, const float* second, std::size_t count, float* out) {
+  const hn::ScalableTag<float> d;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    hn::StoreInterleaved2(hn::LoadU(d, first + i), hn::LoadU(d, second + i), d, out + 2 * i);
+  }
+  for (; i < count; ++i) {
+    out[2 * i] = first[i];
+    out[2 * i + 1] = second[i];
+  }
+}
+
+}  // namespace locus::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boundary between rows of cosines and sines and their SIMD targets.
+//
+// Position p = 32 b + c: its row is the rotation of the row of 32 b (the anchor) by the row of c (the step), both in
+// double, rounded once. Anchors and steps come from one polynomial on a phase that was reduced as an integer. Whoever
+// asks for a row, consecutive or scattered, gets the same operations and so the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "locus/site.h"
+
+namespace locus {
+
+inline constexpr Position steps_per_anchor = 32;
+constexpr Position anchor_of(Position position) { return position & ~(steps_per_anchor - 1); }
+constexpr Position step_of(Position position) { return position & (steps_per_anchor - 1); }
+
+/// cos and sin, times `magnitude`, of `count` phases in turns of 2^-64. Error below 3e-16 times the magnitude.
+void phases_to_cos_sin(const std::uint64_t* phases, std::size_t count, double magnitude, double* cos, double* sin);
+
+/// `rows` float32 rows: cos + i sin = (anchor's cos + i sin) (step's cos + i sin), rounded once. The anchor is [cos |
+/// sin] of `width` entries each; steps follow each other in the same form; row r goes to cos + r * stride, sin + r *
+/// stride.
+void combine_rows(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
+                  float* sin, std::size_t stride);
+
+/// out = first[0], second[0], first[1], second[1], ...
+void interleave(const float* first, const float* second, std::size_t count, float* out);
+
+}  // namespace locus

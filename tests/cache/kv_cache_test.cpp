@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "locus/error.h"
+#include "locus/reference.h"
+
+namespace locus {
+namespace {
+
+constexpr std::int64_t heads = 2;
+constexpr std::int64_t dim = 16;
+
+Encoding rope(const Arguments& more = {}) {
+  Arguments arguments{{"head_dim", dim}, {"pairing", "half"}};
+  for (const auto& [name, value] : more.all()) arguments.set(name, value);
+  return Encoding("rope", arguments);
+}
+
+// Tokens whose numbers depend on their index alone, in the cache's type.
+template <class T>
+std::vector<T> tokens_of(std::int64_t first, std::int64_t count) {
+  std::vector<T> values;
+  for (std::int64_t t = first; t < first + count; ++t) {
+    std::mt19937 random(static_cast<unsigned>(t) + 1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (std::int64_t j = 0; j < heads * dim; ++j) {
+      const float value = uniform(random);
+      if constexpr (std::is_same_v<T, float>) values.push_back(value);
+      if constexpr (std::is_same_v<T, BFloat16>) values.push_back(to_bfloat16(value));
+      if constexpr (std::is_same_v<T, Float16>) values.push_back(to_float16(value));
+    }
+  }
+  return values;
+}
+
+template <class T>
+HeadsView view_of(std::vector<T>& values) {
+  const auto count = static_cast<std::int64_t>(values.size()) / (heads * dim);
+  return heads_view(values.data(), element_type_of<T>, "thd", {{count, heads, dim}});
+}
+
+template <class T = float>
+void append(KvCache& cache, SequenceId sequence, const std::vector<Position>& ids, std::int64_t first) {
+  std::vector<T> keys = tokens_of<T>(first, static_cast<std::int64_t>(ids.size()));
+  std::vector<T> values = tokens_of<T>(first + 1000, static_cast<std::int64_t>(ids.size()));
+  cache.append(sequence, view_of(keys), view_of(values), ids);
+}
+
+std::vector<Position> range(Position first, std::int64_t count) {
+  std::vector<Position> ids;
+  for (std::int64_t i = 0; i < count; ++i) ids.push_back(first + i);
+  return ids;
+}
+
+float number_at(const HeadsView& view, std::int64_t token, std::int64_t head, std::int64_t j) {
+  const std::int64_t index = token * view.token_stride + head * view.head_stride + j;
+  if (view.type == ElementType::float32) return static_cast<const float*>(view.data)[index];
+  if (view.type == ElementType::bfloat16) return to_float(static_cast<const BFloat16*>(view.data)[index]);
+  return to_float(static_cast<const Float16*>(view.data)[index]);
+}
+
+// The largest difference between a gathered key and token `index` rotated to `position` by the double reference.
+template <class T = float>
+double key_error(const Encoding& encoding, const CachedSequence& gathered, std::int64_t token, std::int64_t index,
+                 Position position) {
+  const std::vector<T> raw = tokens_of<T>(index, 1);
+  double worst = 0;
+  for (std::int64_t h = 0; h < heads; ++h) {
+    std::vector<double> head;
+    for (std::int64_t j = 0; j < dim; ++j) {
+      head.push_back(static_cast<double>(to_float(raw[static_cast<std::size_t>(h * dim + j)])));
+    }
+    const std::vector<double> turned =
+        reference::rotate(encoding.rotation(), Role::key, Direction::forward, std::span(&position, 1), head);
+    for (std::int64_t j = 0; j < dim; ++j) {
+      worst = std::max(worst, std::fabs(static_cast<double>(number_at(gathered.keys, token, h, j)) -
+                                        turned[static_cast<std::size_t>(j)]));
+    }
+  }
+  return worst;
+}
+
+// Unit roundoff of the type times the length of a pair (at most sqrt 2), plus float32's own: `roundings` of storage.
+double bound(ElementType type, int roundings) {
+  const double unit = type == ElementType::float32 ? 0x1p-24 : type == ElementType::bfloat16 ? 0x1p-8 : 0x1p-11;
+  return 1.5 * (roundings * unit + 6 * 0x1p-24);
+}
+
+TEST(KvCache, KeysAreThoseOfTheReferenceAtTheirPositions) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 16, .heads = heads, .head_dim = dim});
+  const SequenceId sequence = cache.create();
+  append(cache, sequence, range(5, 3), 0);  // a chunk, then one at a time
+  for (std::int64_t t = 3; t < 6; ++t) append(cache, sequence, {5 + t}, t);
+  const CachedSequence gathered = cache.gather(sequence);
+  EXPECT_EQ(gathered.ids, range(5, 6));
+  EXPECT_TRUE(gathered.storage.empty()) << "tokens that lie together must not be copied";
+  for (std::int64_t t = 0; t < 6; ++t) {
+    EXPECT_LE(key_error(encoding, gathered, t, t, 5 + t), bound(ElementType::float32, 1));
+    EXPECT_EQ(number_at(gathered.values, t, 0, 0), tokens_of<float>(1000 + t, 1)[0]);
+  }
+}
+
+TEST(KvCache, RawAndRotatedKeysAgree) {
+  const Encoding encoding = rope();
+  for (const KeyForm form : {KeyForm::rotated, KeyForm::raw}) {
+    KvCache cache(encoding, {.capacity = 8, .heads = heads, .head_dim = dim, .form = form});
+    const SequenceId sequence = cache.create();
+    append(cache, sequence, range(100, 4), 0);
+    cache.shift(sequence, 7);
+    const CachedSequence gathered = cache.gather(sequence);
+    for (std::int64_t t = 0; t < 4; ++t) {
+      EXPECT_LE(key_error(encoding, gathered, t, t, 107 + t), bound(ElementType::float32, 2));
+    }
+  }
+}
+
+template <class T>
+void expect_lazy_shifts_round_once(ElementType type) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 4, .heads = heads, .head_dim = dim, .type = type});
+  const SequenceId sequence = cache.create();
+  append<T>(cache, sequence, range(0, 2), 0);
+  std::mt19937 random(7);
+  Position at = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const Position delta = static_cast<Position>(random() % 1000);
+    cache.shift(sequence, delta);
+    at += delta;
+  }
+  // One rounding when stored, one when used: however many shifts there were.
+  EXPECT_LE(key_error<T>(encoding, cache.gather(sequence), 1, 1, at + 1), bound(type, 2));
+  cache.settle(sequence);
+  EXPECT_LE(key_error<T>(encoding, cache.gather(sequence), 1, 1, at + 1), bound(type, 2));
+}
+
+TEST(KvCache, TenThousandLazyShiftsCostOneRounding) {
+  expect_lazy_shifts_round_once<float>(ElementType::float32);
+  expect_lazy_shifts_round_once<BFloat16>(ElementType::bfloat16);
+  expect_lazy_shifts_round_once<Float16>(ElementType::float16);
+}
+
+TEST(KvCache, TenThousandEagerShiftsStayBelowOneInAThousand) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 4, .heads = heads, .head_dim = dim});
+  const SequenceId sequence = cache.create();
+  append(cache, sequence, range(0, 2), 0);
+  for (int i = 0; i < 10000; ++i) {
+    cache.shift(sequence, 3);
+    cache.settle(sequence);
+  }
+  const double error = key_error(encoding, cache.gather(sequence), 1, 1, 30001);
+  RecordProperty("worst_eager_error", std::to_string(error));
+  EXPECT_LE(error, 1e-3);
+  EXPECT_GT(error, 0) << "10,000 roundings that leave no trace are not eager";
+}
+
+TEST(KvCache, ForksShareTokensAndMoveApart) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 10, .heads = heads, .head_dim = dim});
+  const SequenceId first = cache.create();
+  append(cache, first, range(0, 6), 0);
+  const SequenceId second = cache.fork(first);
+  EXPECT_EQ(cache.free_tokens(), 4) << "a shared prefix counts once";
+  append(cache, second, {6}, 6);
+  cache.shift(second, 50);
+  EXPECT_EQ(cache.positions(first), range(0, 6));
+  EXPECT_EQ(cache.positions(second), range(50, 7));
+  EXPECT_LE(key_error(encoding, cache.gather(first), 3, 3, 3), bound(ElementType::float32, 1));
+  EXPECT_LE(key_error(encoding, cache.gather(second), 3, 3, 53), bound(ElementType::float32, 2));
+  EXPECT_THROW(cache.settle(second), Error) << "6 shared tokens would have to be copied, 3 are free";
+  EXPECT_LE(key_error(encoding, cache.gather(second), 3, 3, 53), bound(ElementType::float32, 2));
+  cache.truncate(second, 2);
+  cache.settle(second);
+  EXPECT_LE(key_error(encoding, cache.gather(first), 1, 1, 1), bound(ElementType::float32, 1));
+  EXPECT_LE(key_error(encoding, cache.gather(second), 1, 1, 51), bound(ElementType::float32, 2));
+  cache.free(first);
+  cache.free(second);
+  EXPECT_EQ(cache.free_tokens(), 10);
+}
+
+TEST(KvCache, MovesOfPositions) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 16, .heads = heads, .head_dim = dim});
+  const SequenceId sequence = cache.create();
+  append(cache, sequence, range(0, 10), 0);
+  cache.divide(sequence, 0, 6, 2);
+  EXPECT_EQ(cache.positions(sequence), (std::vector<Position>{0, 0, 1, 1, 2, 2, 6, 7, 8, 9}));
+  EXPECT_LE(key_error(encoding, cache.gather(sequence), 5, 5, 2), bound(ElementType::float32, 2));
+  cache.relocate(sequence, 2, 4, 100);
+  EXPECT_EQ(cache.positions(sequence)[3], 101);
+  EXPECT_LE(key_error(encoding, cache.gather(sequence), 3, 3, 101), bound(ElementType::float32, 2));
+  cache.slide(sequence, 1, 3, true);
+  EXPECT_EQ(cache.positions(sequence), range(0, 4));
+  EXPECT_EQ(cache.free_tokens(), 12);
+  EXPECT_LE(key_error(encoding, cache.gather(sequence), 3, 9, 3), bound(ElementType::float32, 2));
+}
+
+// Dynamic NTK past its length: the cache refuses to mix tables, and says what can be done; both ways out are exact.
+TEST(KvCache, RefusesToMixTables) {
+  const Encoding encoding = rope({{"rule", "dynamic_ntk"}, {"factor", 2.0}, {"max_length", 8}});
+  const Encoding longer = encoding.at_length(32);
+  KvCache rotated(encoding, {.capacity = 8, .heads = heads, .head_dim = dim});
+  KvCache raw(encoding, {.capacity = 8, .heads = heads, .head_dim = dim, .form = KeyForm::raw});
+  for (KvCache* cache : {&rotated, &raw}) append(*cache, cache->create(), range(0, 4), 0);
+  try {
+    rotated.set_encoding(longer);
+    FAIL() << "two tables were mixed";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("raw"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("rerotate"), std::string::npos);
+  }
+  EXPECT_LE(key_error(encoding, rotated.gather(0), 3, 3, 3), bound(ElementType::float32, 1)) << "unchanged on error";
+  rotated.set_encoding(longer, true);
+  raw.set_encoding(longer);
+  for (KvCache* cache : {&rotated, &raw}) {
+    EXPECT_LE(key_error(longer, cache->gather(0), 3, 3, 3), bound(ElementType::float32, 2));
+  }
+  const Encoding yarn = rope({{"rule", "yarn"}, {"factor", 4.0}, {"original_length", 64}});  // has a magnitude
+  rotated.set_encoding(yarn, true);
+  EXPECT_LE(key_error(yarn, rotated.gather(0), 3, 3, 3), 1.2 * bound(ElementType::float32, 3));
+  rotated.shift(0, 1000);
+  EXPECT_LE(key_error(yarn, rotated.gather(0), 3, 3, 1003), 1.2 * bound(ElementType::float32, 4))
+      << "the magnitude must not be applied twice";
+}
+
+TEST(KvCache, EveryErrorLeavesItAsItWas) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 6, .heads = heads, .head_dim = dim});
+  const SequenceId sequence = cache.create();
+  append(cache, sequence, range(4, 4), 0);
+  const auto refused = [&](const std::function<void()>& change, const std::string& part) {
+    try {
+      change();
+      ADD_FAILURE() << "accepted: " << part;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(cache.positions(sequence), range(4, 4));
+    EXPECT_EQ(cache.free_tokens(), 2);
+    EXPECT_LE(key_error(encoding, cache.gather(sequence), 2, 2, 6), bound(ElementType::float32, 1));
+  };
+  refused([&] { append(cache, sequence, range(8, 3), 4); }, "out of space");
+  refused([&] { append(cache, sequence, {7}, 4); }, "upwards");
+  refused([&] { append(cache, sequence, {8, 8}, 4); }, "upwards");
+  refused([&] { append(cache, sequence, {max_position + 1}, 4); }, "positions must be from");
+  refused([&] { append<BFloat16>(cache, sequence, {9}, 4); }, "float32");
+  refused([&] { append(cache, 7, {9}, 4); }, "no sequence 7");
+  refused([&] { cache.fork(-1); }, "no sequence -1");
+  refused([&] { cache.truncate(sequence, 5); }, "truncate");
+  refused([&] { cache.slide(sequence, 0, 0, true); }, "window");
+  refused([&] { cache.shift(sequence, max_position); }, "positions must be from");
+  refused([&] { cache.relocate(sequence, 2, 9, 0); }, "relocate");
+  refused([&] { cache.divide(sequence, 0, 2, 0); }, "group");
+  refused([&] { cache.set_encoding(Encoding("alibi", {{"heads", 2}})); }, "score");
+  std::vector<float> keys = tokens_of<float>(0, 1);
+  std::vector<float> values = tokens_of<float>(0, 2);
+  refused([&] { cache.append(sequence, view_of(keys), view_of(values), std::vector<Position>{9}); },
+          "1 positions for 2");
+  EXPECT_THROW(KvCache(encoding, {.capacity = 0, .heads = 1, .head_dim = dim}), Error);
+  EXPECT_THROW(KvCache(encoding, {.capacity = 4, .heads = 1, .head_dim = 8}), Error);
+}
+
+TEST(KvCache, OtherSitesStoreKeysAsTheyCome) {
+  KvCache cache(Encoding("alibi", {{"heads", heads}}), {.capacity = 4, .heads = heads, .head_dim = dim});
+  const SequenceId sequence = cache.create();
+  append(cache, sequence, range(0, 3), 0);
+  cache.shift(sequence, 5);
+  const CachedSequence gathered = cache.gather(sequence);
+  EXPECT_EQ(gathered.ids, range(5, 3));
+  EXPECT_EQ(number_at(gathered.keys, 2, 1, 3), tokens_of<float>(2, 1)[dim + 3]);
+}
+
+}  // namespace
+}  // namespace locus

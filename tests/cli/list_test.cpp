@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus list`: the whole registry, and the table of the README that is made from it.
+#include <fstream>
+#include <sstream>
+
+#include "cli/locus_command.h"
+#include "locus/registry.h"
+#include "locus/scaling.h"
+
+namespace locus::testing {
+namespace {
+
+TEST(List, names_every_scheme_with_site_claims_and_paper) {
+  const TemporaryFolder folder;
+  const std::string text = output_of(folder, "list");
+  const Json json = json_of(folder, "list");
+  ASSERT_EQ(json["schemes"].size(), schemes().size());
+  ASSERT_GE(schemes().size(), 12u);
+  for (std::size_t i = 0; i < schemes().size(); ++i) {
+    const Scheme& scheme = *schemes()[i];
+    const Json& shown = json["schemes"][i];
+    EXPECT_EQ(shown["name"], scheme.name);
+    EXPECT_EQ(shown["site"], name_of(scheme.site));
+    EXPECT_EQ(shown["paper"], scheme.paper);
+    EXPECT_EQ(shown["claims"].size(), scheme.claims.all().size());
+    EXPECT_EQ(shown["parameters"].size(), scheme.parameters.size());
+    for (const std::string_view part : {scheme.name, name_of(scheme.site), scheme.paper}) {
+      EXPECT_NE(text.find(part), std::string::npos) << part;
+    }
+  }
+  EXPECT_EQ(json["rules"].size(), rules().size());
+}
+
+TEST(List, tells_parameters_in_the_long_form) {
+  const TemporaryFolder folder;
+  const std::string text = output_of(folder, "list --long");
+  for (const Scheme* scheme : schemes()) {
+    for (const Parameter& parameter : scheme->parameters) {
+      EXPECT_NE(text.find(parameter.meaning), std::string::npos) << scheme->name << '.' << parameter.name;
+    }
+  }
+}
+
+TEST(List, makes_the_table_of_the_readme) {
+  const std::string open = "<!-- schemes -->\n", close = "<!-- /schemes -->";
+  std::ifstream stream(LOCUS_SOURCE_DIR "/README.md");
+  std::ostringstream content;
+  content << stream.rdbuf();
+  const std::string readme = content.str();
+  const std::size_t start = readme.find(open);
+  const std::size_t end = readme.find(close);
+  ASSERT_TRUE(start != std::string::npos && end != std::string::npos && start < end)
+      << "README.md needs the lines <!-- schemes --> and <!-- /schemes -->";
+  const TemporaryFolder folder;
+  EXPECT_EQ(readme.substr(start + open.size(), end - start - open.size()), output_of(folder, "list --markdown"))
+      << "run `locus list --markdown` and put its output between the two lines";
+}
+
+}  // namespace
+}  // namespace locus::testing

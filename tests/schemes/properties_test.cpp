@@ -1,0 +1,756 @@
+// SPDX-License-Identifier: Apache-2.0
+// Property tests chosen by claims: whatever a scheme of the registry claims is tried on random positions, and a claim
+// for which there is no test at the scheme's site fails.
+//
+// Claims speak of the mathematics, so the subjects are of the profile `exact`; what float32 engines make of it is
+// compared with theirs elsewhere.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "locus/encoding.h"
+#include "locus/error.h"
+#include "locus/reference.h"
+#include "locus/rotate.h"
+#include "locus/rows.h"
+#include "locus/scaling.h"
+
+namespace locus {
+namespace {
+
+// ---- the subjects: every scheme's example, and every choice that its parameters offer
+
+struct Subject {
+  std::string name;
+  std::string scheme;
+  Arguments arguments;
+
+  Encoding encoding() const { return Encoding(scheme, arguments); }
+};
+
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+
+// What a frequency rule needs beside its name, for a rotary width of 16.
+const std::map<std::string, Arguments>& rule_arguments() {
+  static const std::map<std::string, Arguments> all = {
+      {"none", {}},
+      {"linear", {{"factor", 4}}},
+      {"ntk", {{"factor", 4}}},
+      {"dynamic_ntk", {{"factor", 2}, {"max_length", 2048}}},
+      {"ntk_by_parts", {{"factor", 4}, {"original_length", 4096}}},
+      {"yarn", {{"factor", 4}, {"original_length", 4096}}},
+      {"longrope",
+       {{"short_factor", std::vector<double>(8, 1.5)},
+        {"long_factor", std::vector<double>(8, 4.0)},
+        {"original_length", 4096},
+        {"max_length", 32768}}},
+      {"llama3", {{"factor", 8}, {"original_length", 8192}}},
+      {"proportional", {{"rotary_fraction", 0.25}}},
+  };
+  return all;
+}
+
+const std::map<std::string, std::vector<Arguments>>& variants() {
+  static const std::map<std::string, std::vector<Arguments>> all = {
+      {"sinusoidal",
+       {{{"dim", 16}, {"arrangement", "concatenated"}},
+        {{"dim", 16}, {"rate", "fairseq"}},
+        {{"dim", 17}},
+        {{"dim", 17}, {"rate", "fairseq"}},
+        {{"dim", 16}, {"first_position", 2}, {"zero_position", 1}},
+        {{"dim", 16}, {"axes", "grid"}, {"arrangement", "concatenated"}, {"grid_height", 3}, {"grid_width", 5}}}},
+      {"learned", {{{"max_positions", 32}, {"dim", 4}, {"row_offset", 2}}}},
+      {"rope",
+       {{{"head_dim", 16}, {"pairing", "interleaved"}},
+        {{"head_dim", 16}, {"pairing", "interleaved"}, {"output_order", "deinterleaved"}},
+        {{"head_dim", 24}, {"pairing", "half"}, {"rotary_dim", 16}, {"rotary_offset", 4}, {"base", 1e6}},
+        {{"head_dim", 16}, {"pairing", "half"}, {"axes", "mrope"}, {"sections", std::vector<double>{2, 3, 3}}},
+        {{"head_dim", 16}, {"pairing", "half"}, {"axes", "mrope"}, {"sections", std::vector<double>{2, 2, 2, 2}}},
+        {{"head_dim", 16},
+         {"pairing", "half"},
+         {"axes", "mrope_interleaved"},
+         {"sections", std::vector<double>{4, 2, 2}}},
+        {{"head_dim", 16}, {"pairing", "half"}, {"axes", "grid"}},
+        {{"head_dim", 16}, {"pairing", "half"}, {"axes", "pixtral"}, {"grid_width", 64}},
+        {{"head_dim", 16},
+         {"pairing", "half"},
+         {"axes", "dinov3"},
+         {"grid_height", 3},
+         {"grid_width", 5},
+         {"prefix", 1}}}},
+      {"xpos",
+       {{{"head_dim", 16}, {"pairing", "half"}, {"centre", 100}},
+        {{"head_dim", 16}, {"pairing", "interleaved"}, {"moving_centre", true}, {"length", 100}}}},
+      {"alibi",
+       {{{"heads", 12}},
+        {{"heads", 4}, {"form", "symmetric"}},
+        {{"heads", 4}, {"form", "bloom"}},
+        {{"heads", 4}, {"form", "mpt"}, {"length", 100}},
+        {{"heads", 4}, {"form", "falcon"}}}},
+      {"t5",
+       {{{"heads", 2}, {"bidirectional", false}},
+        {{"heads", 2}, {"num_buckets", 20}, {"max_distance", 160}, {"profile", "hf"}}}},
+      {"relative_bias",
+       {{{"heads", 2}, {"clip_left", 5}, {"clip_right", 2}},
+        {{"heads", 2}, {"index", "deberta"}, {"bucket_size", 16}, {"max_position", 128}},
+        {{"heads", 2}, {"index", "deberta"}, {"bucket_size", 16}, {"max_position", 128}, {"profile", "hf"}},
+        {{"heads", 2}, {"index", "swin"}, {"window_height", 3}, {"window_width", 4}}}},
+      {"kerple",
+       {{{"heads", 2}, {"form", "power"}, {"r1", std::vector<double>{1, 0.5}}, {"r2", std::vector<double>{1.5}}}}},
+      {"sandwich", {{{"heads", 2}, {"dim", 8}}}},
+      {"shaw",
+       {{{"heads", 2}, {"head_dim", 4}, {"clip_left", 3}, {"clip_right", 1}, {"index", "query_minus_key"}},
+        {{"heads", 2}, {"head_dim", 4}, {"meets_key", true}, {"values", true}, {"scaled", false}},
+        {{"heads", 2}, {"head_dim", 4}, {"clip", false}}}},
+      {"transformer_xl", {{{"heads", 2}, {"head_dim", 4}, {"model_dim", 6}}}},
+  };
+  return all;
+}
+
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> all = [] {
+    std::vector<Subject> found;
+    for (const Scheme* scheme : schemes()) {
+      const std::string name(scheme->name);
+      found.push_back({name, name, scheme->example});
+      const auto more = variants().find(name);
+      if (more == variants().end()) continue;
+      for (std::size_t i = 0; i < more->second.size(); ++i) {
+        found.push_back({name + "_" + std::to_string(i + 1), name, more->second[i]});
+      }
+    }
+    for (const auto& [rule, own] : rule_arguments()) {
+      Arguments arguments{{"head_dim", 16}, {"pairing", "half"}, {"rule", rule}};
+      for (const auto& [name, value] : own.all()) arguments.set(name, value);
+      found.push_back({"rope_rule_" + rule, "rope", arguments});
+    }
+    return found;
+  }();
+  return all;
+}
+
+// ---- random positions
+
+Position position_in(const PositionRange& range) { return *rc::gen::inRange<Position>(range.first, range.last + 1); }
+
+PositionRange narrowed(const PositionRange& range, Position reach) {
+  return {std::max(range.first, -reach), std::min(range.last, reach)};
+}
+
+// Query and key, and the same two moved by one shift.
+struct Moved {
+  std::array<Position, 2> before;
+  std::array<Position, 2> after;
+};
+
+Moved moved_pair(const PositionRange& whole) {
+  const Position reach = *rc::gen::element<Position>(100, 100'000, 1'000'000'000);
+  const PositionRange range = narrowed(whole, reach);
+  const Position query = position_in(range);
+  const Position key = position_in(range);
+  const Position lowest = std::min(query, key);
+  const Position highest = std::max(query, key);
+  const Position shift = *rc::gen::inRange<Position>(whole.first - lowest, whole.last - highest + 1);
+  return {{query, key}, {query + shift, key + shift}};
+}
+
+std::vector<double> vector_of(std::int64_t size) {
+  return *rc::gen::container<std::vector<double>>(
+      static_cast<std::size_t>(size), rc::gen::map(rc::gen::inRange(-1000, 1001), [](int v) { return v / 1000.0; }));
+}
+
+std::int64_t head_of(std::int64_t heads) { return *rc::gen::inRange<std::int64_t>(0, heads); }
+
+// ---- what each site does with a position
+
+std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const Position> ids,
+                            std::vector<double> head) {
+  const std::int64_t extents[] = {1, encoding.rotation().head_dim};
+  rotate(encoding, heads_view(head.data(), ElementType::float64, "td", extents),
+         PositionIds{static_cast<std::int64_t>(ids.size()), 1, 1, {ids.begin(), ids.end()}}, role);
+  return head;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double norm(const std::vector<double>& a) { return std::sqrt(dot(a, a)); }
+
+double relative_key_score(const RelativeKeys& keys, Position query, Position key) {
+  std::vector<double> q(static_cast<std::size_t>(keys.head_dim), 0.5);
+  std::vector<double> k(q.size(), -0.25);
+  q[0] = 1;
+  return reference::relative_score(keys, keys.heads - 1, q, k, query, key, 0.125);
+}
+
+// Every number that the encoding makes of one position (and, where there are two, of it and of 0 or the first one).
+std::vector<double> numbers_at(const Encoding& encoding, Position position) {
+  std::vector<double> numbers;
+  const Position other = std::clamp<Position>(0, encoding.position_range().first, encoding.position_range().last);
+  if (encoding.site() == Site::hidden) {
+    numbers.resize(static_cast<std::size_t>(encoding.hidden().dim));
+    hidden_row(encoding.hidden(), position, std::span<double>(numbers));
+  } else if (encoding.site() == Site::query_key) {
+    const Rotation& rotation = encoding.rotation();
+    const auto pairs = static_cast<std::size_t>(rotation.pairs());
+    const std::vector<Position> ids(static_cast<std::size_t>(rotation.axes), position);
+    numbers.resize(4 * pairs);
+    const std::span<double> all(numbers);
+    rotation_row(rotation, Role::query, ids, all.subspan(0, pairs), all.subspan(pairs, pairs));
+    rotation_row(rotation, Role::key, ids, all.subspan(2 * pairs, pairs), all.subspan(3 * pairs, pairs));
+  } else if (encoding.site() == Site::score) {
+    for (std::int64_t head = 0; head < encoding.score().heads; ++head) {
+      numbers.push_back(encoding.score().value(head, position, other));
+      numbers.push_back(encoding.score().value(head, other, position));
+    }
+  } else if (encoding.site() == Site::relative_key) {
+    numbers.push_back(relative_key_score(encoding.relative_keys(), position, position));
+    if (encoding.claims().has(Claim::unbounded)) {  // else far offsets are refused
+      numbers.push_back(relative_key_score(encoding.relative_keys(), position, other));
+      numbers.push_back(relative_key_score(encoding.relative_keys(), other, position));
+    }
+  }
+  return numbers;
+}
+
+void expect_accepted(const Encoding& encoding, Position position) {
+  EXPECT_NO_THROW(encoding.check_positions(std::span(&position, 1))) << position;
+  for (const double number : numbers_at(encoding, position)) EXPECT_TRUE(std::isfinite(number)) << position;
+}
+
+void expect_refused(const Encoding& encoding, Position position) {
+  EXPECT_THROW(encoding.check_positions(std::span(&position, 1)), Error) << position;
+}
+
+// ---- one test per claim and site
+
+using Test = std::function<void(const Encoding&)>;
+
+void property(const std::string& description, const std::function<void()>& body) {
+  EXPECT_TRUE(rc::check(description, body)) << description;
+}
+
+// An encoding that does nothing keeps every promise about what it does.
+void expect_nothing_done(const Encoding& encoding) {
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(encoding.term()));
+}
+
+// Angles of a query and a key wrap exactly, so their difference is the same to a few roundings of a double whatever the
+// positions; each of d products may be off by 1e-15, and xPos's scale, a power, by 100 roundings: far below 1e-9 of the
+// sum of absolute products.
+void relative_rotation(const Encoding& encoding) {
+  const Rotation& rotation = encoding.rotation();
+  property("dot products depend on differences of positions", [&] {
+    const auto q = vector_of(rotation.head_dim);
+    const auto k = vector_of(rotation.head_dim);
+    std::vector<Position> query, key, query_moved, key_moved;
+    for (int axis = 0; axis < rotation.axes; ++axis) {
+      const Moved moved = moved_pair(encoding.position_range());
+      query.push_back(moved.before[0]);
+      key.push_back(moved.before[1]);
+      query_moved.push_back(moved.after[0]);
+      key_moved.push_back(moved.after[1]);
+    }
+    const auto rotated_q = rotated(encoding, Role::query, query, q);
+    const auto rotated_k = rotated(encoding, Role::key, key, k);
+    double size = 1;
+    for (std::size_t i = 0; i < rotated_q.size(); ++i) size += std::fabs(rotated_q[i] * rotated_k[i]);
+    const double before = dot(rotated_q, rotated_k);
+    const double after =
+        dot(rotated(encoding, Role::query, query_moved, q), rotated(encoding, Role::key, key_moved, k));
+    RC_ASSERT(std::fabs(before - after) <= 1e-9 * size);
+  });
+}
+
+void relative_score_term(const Encoding& encoding) {
+  const ScoreBias& bias = encoding.score();
+  property("bias depends on differences of positions", [&] {
+    const std::int64_t head = head_of(bias.heads);
+    const Moved moved = moved_pair(encoding.position_range());
+    RC_ASSERT(bias.value(head, moved.before[0], moved.before[1]) == bias.value(head, moved.after[0], moved.after[1]));
+  });
+}
+
+void relative_key_term(const Encoding& encoding) {
+  const RelativeKeys& keys = encoding.relative_keys();
+  const bool clips = encoding.claims().has(Claim::unbounded);
+  property("scores depend on differences of positions", [&] {
+    Moved moved = moved_pair(encoding.position_range());
+    if (!clips) {  // offsets beyond the table are refused: stay inside
+      const Position offset = *rc::gen::inRange<Position>(-16, 17);
+      const PositionRange inside{encoding.position_range().first + 16, encoding.position_range().last - 16};
+      const Position before = position_in(inside);
+      const Position after = position_in(inside);
+      moved = {{before, before + offset}, {after, after + offset}};
+    }
+    RC_ASSERT(relative_key_score(keys, moved.before[0], moved.before[1]) ==
+              relative_key_score(keys, moved.after[0], moved.after[1]));
+  });
+}
+
+// cos and sin of a row come from one angle, so cos^2 + sin^2 is 1 to a few roundings at any position.
+void keeps_length(const Encoding& encoding) {
+  property("vectors keep their length", [&] {
+    const auto head = vector_of(encoding.rotation().head_dim);
+    std::vector<Position> ids;
+    for (int axis = 0; axis < encoding.rotation().axes; ++axis) ids.push_back(position_in(encoding.position_range()));
+    for (const Role role : {Role::query, Role::key}) {
+      RC_ASSERT(std::fabs(norm(rotated(encoding, role, ids, head)) - norm(head)) <= 1e-14 * norm(head));
+    }
+  });
+}
+
+// A query and the distances of two keys on the same side of it, the first nearer.
+struct Sided {
+  Position query;
+  Position nearer;
+  Position farther;
+};
+
+Sided keys_on_one_side(const Encoding& encoding, int side) {
+  const PositionRange range = narrowed(encoding.position_range(), *rc::gen::element<Position>(50, 1'000'000'000));
+  const Position query = position_in(range);
+  const Position room = side < 0 ? query - range.first : range.last - query;
+  const Position far = *rc::gen::inRange<Position>(0, room + 1);
+  const Position near = *rc::gen::inRange<Position>(0, far + 1);
+  return {query, query + side * near, query + side * far};
+}
+
+std::vector<int> sides_of(const Encoding& encoding) {
+  return encoding.claims().has(Claim::causal_only) ? std::vector<int>{-1} : std::vector<int>{-1, 1};
+}
+
+// The bias is -slope times a whole distance, rounded once: equal steps up to half an ulp of each value.
+void falls_evenly(const Encoding& encoding) {
+  const ScoreBias& bias = encoding.score();
+  property("the score falls by the same amount with every step away", [&] {
+    const std::int64_t head = head_of(bias.heads);
+    for (const int side : sides_of(encoding)) {
+      const Sided keys = keys_on_one_side(encoding, side);
+      const auto steps = static_cast<double>(std::abs(keys.farther - keys.nearer));
+      const double step = bias.value(head, 0, 0) - bias.value(head, 0, side);
+      RC_ASSERT(step > 0);
+      const double fall = bias.value(head, keys.query, keys.nearer) - bias.value(head, keys.query, keys.farther);
+      RC_ASSERT(std::fabs(fall - steps * step) <= 0x1p-52 * std::fabs(bias.value(head, keys.query, keys.farther)));
+    }
+  });
+}
+
+void never_grows(const Encoding& encoding) {
+  const ScoreBias& bias = encoding.score();
+  property("the score never grows with distance", [&] {
+    const std::int64_t head = head_of(bias.heads);
+    for (const int side : sides_of(encoding)) {
+      const Sided keys = keys_on_one_side(encoding, side);
+      RC_ASSERT(bias.value(head, keys.query, keys.farther) <= bias.value(head, keys.query, keys.nearer));
+    }
+  });
+}
+
+void same_both_ways(const Encoding& encoding) {
+  const ScoreBias& bias = encoding.score();
+  property("the score is the same forwards and backwards", [&] {
+    const std::int64_t head = head_of(bias.heads);
+    const Moved pair = moved_pair(encoding.position_range());
+    RC_ASSERT(bias.value(head, pair.before[0], pair.before[1]) == bias.value(head, pair.before[1], pair.before[0]));
+  });
+}
+
+// Keys after the query weigh at least as much as the present one, so only a mask can keep them out.
+void needs_a_mask(const Encoding& encoding) {
+  const ScoreBias& bias = encoding.score();
+  EXPECT_FALSE(encoding.claims().has(Claim::distance_only)) << "a scheme for both sides is not for one";
+  property("the future is not pushed away", [&] {
+    const std::int64_t head = head_of(bias.heads);
+    const Sided keys = keys_on_one_side(encoding, 1);
+    RC_ASSERT(bias.value(head, keys.query, keys.farther) >= bias.value(head, keys.query, keys.query));
+  });
+}
+
+// The map of k steps is a block rotation: sin(w (p + k)) = sin(wp) cos(wk) + cos(wp) sin(wk), cosines likewise. Its
+// entries are good to |k| 2^-52, the rows to 1e-15, whatever p is, since angles wrap exactly.
+void shifts_linearly(const Encoding& encoding) {
+  const HiddenRows& hidden = encoding.hidden();
+  const auto row_of = [&](Position p) {
+    std::vector<double> row(static_cast<std::size_t>(hidden.dim));
+    hidden_row(hidden, p, std::span<double>(row));
+    return row;
+  };
+  std::vector<std::size_t> partner;  // the column of the same frequency and the other kind
+  for (const Wave& wave : hidden.waves) {
+    const auto found = std::find_if(hidden.waves.begin(), hidden.waves.end(), [&](const Wave& other) {
+      return !other.silent && other.turns == wave.turns && other.cosine != wave.cosine;
+    });
+    ASSERT_TRUE(wave.silent || found != hidden.waves.end()) << "a wave without a partner";
+    partner.push_back(static_cast<std::size_t>(found - hidden.waves.begin()));
+  }
+  property("one linear map moves every row by k", [&] {
+    const Position k = *rc::gen::inRange<Position>(-1000, 1001);
+    for (int sample = 0; sample < 4; ++sample) {
+      const Position reach = sample < 2 ? 3 : max_position - 1000;
+      const Position p = position_in({-reach, reach});
+      const auto before = row_of(p);
+      const auto after = row_of(p + k);
+      for (std::size_t j = 0; j < before.size(); ++j) {
+        const Wave& wave = hidden.waves[j];
+        if (wave.silent) {
+          RC_ASSERT(before[j] == 0 && after[j] == 0);
+          continue;
+        }
+        const double angle = static_cast<double>(k) * wave.inv_freq;
+        const double turned = wave.cosine ? -std::sin(angle) : std::sin(angle);
+        const double mapped = before[j] * std::cos(angle) + before[partner[j]] * turned;
+        RC_ASSERT(std::fabs(mapped - after[j]) <= 1000 * 0x1p-52 + 4e-15);
+      }
+    }
+  });
+}
+
+// The same encoding told another length, whether or not it says that it cares.
+Encoding told_length(const Encoding& encoding, std::int64_t length) {
+  Arguments arguments = encoding.arguments();
+  for (const Parameter& parameter : parameters_of(encoding.scheme(), arguments)) {
+    if (parameter.name == "length") arguments.set("length", length);
+  }
+  return Encoding(encoding.scheme().name, arguments);
+}
+
+void keeps_its_numbers(const Encoding& encoding) {
+  EXPECT_FALSE(encoding.length_dependent());
+  property("a position's numbers do not change with the length", [&] {
+    const Position position = position_in(narrowed(encoding.position_range(), 100'000));
+    const auto length = *rc::gen::inRange<std::int64_t>(1, 10'000);
+    RC_ASSERT(numbers_at(encoding, position) == numbers_at(encoding.at_length(length), position));
+    RC_ASSERT(numbers_at(encoding, position) == numbers_at(told_length(encoding, length), position));
+  });
+}
+
+// The other way about: what is not safe to cache really changes.
+void loses_its_numbers(const Encoding& encoding) {
+  EXPECT_TRUE(encoding.length_dependent());
+  EXPECT_NE(numbers_at(encoding.at_length(100), 10), numbers_at(encoding.at_length(10000), 10));
+}
+
+void accepts_negatives(const Encoding& encoding) {
+  ASSERT_LT(encoding.position_range().first, 0);
+  expect_accepted(encoding, -1);
+  expect_accepted(encoding, encoding.position_range().first);
+  if (encoding.claims().has(Claim::unbounded)) expect_accepted(encoding, -max_position);
+}
+
+void serves_all_positions(const Encoding& encoding) {
+  EXPECT_EQ(encoding.position_range().last, max_position);
+  expect_accepted(encoding, max_position);
+}
+
+// Other weights give other numbers: drawn from another seed, or given as lists.
+void has_weights(const Encoding& encoding) {
+  Arguments changed = encoding.arguments();
+  if (changed.has("seed")) {
+    changed.set("seed", changed.integer("seed") + 1);
+  } else {
+    std::size_t lists = 0;
+    for (const Parameter& parameter : encoding.scheme().parameters) {
+      if (parameter.kind != ValueKind::list) continue;
+      ++lists;
+      std::vector<double> values = changed.list(parameter.name);
+      for (double& value : values) value *= 0.5;
+      changed.set(parameter.name, values);
+    }
+    ASSERT_GT(lists, 0u) << "learned, but with neither tensors nor lists of weights";
+  }
+  EXPECT_NE(numbers_at(encoding, 3), numbers_at(Encoding(encoding.scheme().name, changed), 3));
+}
+
+const std::map<std::pair<Claim, Site>, Test>& tests() {
+  static const std::map<std::pair<Claim, Site>, Test> all = [] {
+    std::map<std::pair<Claim, Site>, Test> table = {
+        {{Claim::relative, Site::none}, expect_nothing_done},
+        {{Claim::relative, Site::query_key}, relative_rotation},
+        {{Claim::relative, Site::score}, relative_score_term},
+        {{Claim::relative, Site::relative_key}, relative_key_term},
+        {{Claim::norm_preserving, Site::none}, expect_nothing_done},
+        {{Claim::norm_preserving, Site::query_key}, keeps_length},
+        {{Claim::linear_in_distance, Site::score}, falls_evenly},
+        {{Claim::distance_only, Site::score}, same_both_ways},
+        {{Claim::decaying, Site::score}, never_grows},
+        {{Claim::linear_shift, Site::hidden}, shifts_linearly},
+        {{Claim::causal_only, Site::score}, needs_a_mask},
+    };
+    for (const Site site : {Site::none, Site::hidden, Site::query_key, Site::score, Site::relative_key}) {
+      table[{Claim::cache_safe, site}] = keeps_its_numbers;
+      table[{Claim::negative_positions, site}] = accepts_negatives;
+      table[{Claim::unbounded, site}] = serves_all_positions;
+      if (site != Site::none) table[{Claim::learned, site}] = has_weights;
+    }
+    return table;
+  }();
+  return all;
+}
+
+class SchemeClaims : public ::testing::TestWithParam<Subject> {};
+
+TEST_P(SchemeClaims, Hold) {
+  const Encoding encoding = GetParam().encoding();
+  for (const Claim claim : encoding.claims().all()) {
+    SCOPED_TRACE(name_of(claim));
+    const auto test = tests().find({claim, encoding.site()});
+    if (test == tests().end()) {
+      ADD_FAILURE() << encoding.scheme().name << " claims " << name_of(claim) << ", which has no test at its site "
+                    << name_of(encoding.site());
+      continue;
+    }
+    test->second(encoding);
+  }
+}
+
+// What a scheme does not claim about positions, caches and weights, it must not do.
+TEST_P(SchemeClaims, AreNotHeldBack) {
+  const Encoding encoding = GetParam().encoding();
+  const Claims claims = encoding.claims();
+  if (!claims.has(Claim::negative_positions)) expect_refused(encoding, -1);
+  if (!claims.has(Claim::cache_safe)) loses_its_numbers(encoding);
+  if (!claims.has(Claim::learned)) {
+    for (const Parameter& parameter : encoding.scheme().parameters) {
+      EXPECT_NE(parameter.kind, ValueKind::tensor) << parameter.name;
+    }
+  }
+  expect_refused(encoding, encoding.position_range().first - 1);
+  expect_refused(encoding, encoding.position_range().last + 1);
+  expect_refused(encoding, max_position + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(EverySubject, SchemeClaims, ::testing::ValuesIn(subjects()),
+                         [](const auto& param) { return param.param.name; });
+
+// A new scheme's choices, a new rule and new axes must get a subject here.
+TEST(SchemeClaimsCoverage, EveryChoiceOfEverySchemeIsASubject) {
+  const std::set<std::string_view> other_arithmetic = {"profile", "table_type"};
+  for (const Scheme* scheme : schemes()) {
+    for (const Parameter& parameter : scheme->parameters) {
+      if (parameter.kind != ValueKind::choice || other_arithmetic.contains(parameter.name)) continue;
+      std::set<std::string> tried;
+      for (const Subject& subject : subjects()) {
+        if (subject.scheme == scheme->name) tried.insert(subject.encoding().arguments().text(parameter.name));
+      }
+      for (const std::string_view choice : parameter.choices) {
+        EXPECT_TRUE(tried.contains(std::string(choice))) << scheme->name << "." << parameter.name << "=" << choice;
+      }
+    }
+  }
+}
+
+// ---- by hand
+
+TEST(ByHand, SinusoidsAtZeroAreZeroAndOne) {
+  std::vector<double> row(6);
+  hidden_row(Encoding("sinusoidal", {{"dim", 6}}).hidden(), 0, std::span<double>(row));
+  EXPECT_EQ(row, (std::vector<double>{0, 1, 0, 1, 0, 1}));
+  hidden_row(Encoding("sinusoidal", {{"dim", 6}, {"arrangement", "concatenated"}}).hidden(), 0, std::span<double>(row));
+  EXPECT_EQ(row, (std::vector<double>{0, 0, 0, 1, 1, 1}));
+}
+
+// One pair turns by one radian per position. q = (1, 0) at 7 is (cos 7, sin 7); k = (.5, .5) at 4 is
+// (.5 cos 4 - .5 sin 4, .5 sin 4 + .5 cos 4); their product is .5 cos 3 + .5 sin 3 = -0.42443624... by the addition
+// theorems: .5 (cos 7 cos 4 + sin 7 sin 4) + .5 (sin 7 cos 4 - cos 7 sin 4).
+TEST(ByHand, RopeOfOnePair) {
+  const Encoding encoding("rope", {{"head_dim", 2}, {"pairing", "half"}});
+  const std::vector<Position> seven{7}, four{4};
+  const auto q = rotated(encoding, Role::query, seven, {1, 0});
+  const auto k = rotated(encoding, Role::key, four, {0.5, 0.5});
+  EXPECT_NEAR(q[0], 0.7539022543433046, 1e-15);  // cos 7
+  EXPECT_NEAR(q[1], 0.6569865987187891, 1e-15);  // sin 7
+  EXPECT_NEAR(k[0], (-0.6536436208636119 + 0.7568024953079282) / 2, 1e-15);
+  EXPECT_NEAR(k[1], (-0.7568024953079282 - 0.6536436208636119) / 2, 1e-15);
+  EXPECT_NEAR(dot(q, k), (-0.9899924966004454 + 0.1411200080598672) / 2, 2e-15);
+}
+
+// R_p^T R_j = R_(j - p): turning by j and back by p is turning by j - p.
+TEST(ByHand, RotationsComposeToTheDifference) {
+  for (const char* pairing : {"half", "interleaved"}) {
+    const Encoding encoding("rope", {{"head_dim", 16}, {"pairing", pairing}});
+    property("R_p^T R_j = R_(j-p)", [&] {
+      const auto head = vector_of(16);
+      const Position p = *rc::gen::inRange<Position>(0, 1'000'000'000);
+      const Position j = *rc::gen::inRange<Position>(0, 1'000'000'000);
+      const Position difference = j - p;
+      const Rotation& rotation = encoding.rotation();
+      const auto there = reference::rotate(rotation, Role::query, Direction::forward, std::span(&j, 1), head);
+      const auto back = reference::rotate(rotation, Role::query, Direction::inverse, std::span(&p, 1), there);
+      const auto direct = reference::rotate(rotation, Role::query, Direction::forward, std::span(&difference, 1), head);
+      // Three rows, each within 1e-15 + 1e9 * 1e-19, meet two coordinates of size at most 1.
+      for (std::size_t i = 0; i < head.size(); ++i) RC_ASSERT(std::fabs(back[i] - direct[i]) <= 6 * 1.1e-15 + 1e-15);
+    });
+  }
+}
+
+TEST(ByHand, AlibiSlopes) {
+  const Encoding eight("alibi", {{"heads", 8}});
+  EXPECT_EQ(eight.score().slopes,
+            (std::vector<double>{0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}));
+  // 12 heads: the eight, then every second of the sixteen 2^(-1/2), 2^(-3/2), ...
+  const Encoding twelve("alibi", {{"heads", 12}});
+  ASSERT_EQ(twelve.score().slopes.size(), 12u);
+  for (std::size_t h = 0; h < 8; ++h) EXPECT_EQ(twelve.score().slopes[h], eight.score().slopes[h]);
+  for (std::size_t h = 0; h < 4; ++h) {
+    EXPECT_NEAR(twelve.score().slopes[8 + h], std::sqrt(0.5) / std::pow(2, static_cast<double>(h)), 0x1p-53);
+  }
+}
+
+// The last query of five tokens: 4 to 0 steps back, half a point each in the first of eight heads.
+TEST(ByHand, AlibiOfFiveTokens) {
+  const Encoding causal("alibi", {{"heads", 8}});
+  const Encoding bloom("alibi", {{"heads", 8}, {"form", "bloom"}});
+  const Encoding mpt("alibi", {{"heads", 8}, {"form", "mpt"}, {"length", 5}});
+  for (Position key = 0; key < 5; ++key) {
+    const auto steps = static_cast<double>(4 - key);
+    EXPECT_EQ(causal.score().value(0, 4, key), -0.5 * steps);
+    EXPECT_EQ(causal.score().value(7, 4, key), -steps / 256);
+    EXPECT_EQ(mpt.score().value(0, 4, key), -0.5 * steps);
+    EXPECT_EQ(bloom.score().value(0, 4, key), 0.5 * static_cast<double>(key));
+  }
+  EXPECT_EQ(causal.score().value(0, 2, 4), 0) << "the future carries no penalty";
+}
+
+// 32 buckets, 128: per sign 16, the first 8 exact, then 8 ln(n/8) / ln 16 more: 11 at 8 * 16^(3/8) = 22.6.
+TEST(ByHand, T5Buckets) {
+  const Encoding both("t5", {{"heads", 1}});
+  const auto bucket = [&](Position offset) { return both.score().bucket(0, offset); };
+  EXPECT_EQ(bucket(0), 0);
+  EXPECT_EQ(bucket(-7), 7);
+  EXPECT_EQ(bucket(-8), 8);
+  EXPECT_EQ(bucket(-22), 10);
+  EXPECT_EQ(bucket(-23), 11);
+  EXPECT_EQ(bucket(1), 17);
+  EXPECT_EQ(bucket(8), 24);
+  EXPECT_EQ(bucket(-32), 12);  // 8 * 16^(4/8) = 32 exactly: the threshold belongs to the bucket it opens
+  EXPECT_EQ(bucket(-31), 11);
+}
+
+TEST(ByHand, T5BucketsRiseAndSaturate) {
+  for (const bool bidirectional : {true, false}) {
+    for (const std::int64_t num_buckets : {8, 20, 32, 64}) {
+      const Encoding encoding(
+          "t5", {{"heads", 1}, {"num_buckets", num_buckets}, {"max_distance", 160}, {"bidirectional", bidirectional}});
+      const std::int64_t per_sign = bidirectional ? num_buckets / 2 : num_buckets;
+      std::set<std::int64_t> past;
+      std::int64_t last = 0;
+      for (Position distance = 0; distance < 1000; ++distance) {
+        const std::int64_t bucket = encoding.score().bucket(1000, 1000 - distance);
+        EXPECT_GE(bucket, last) << distance;
+        EXPECT_LE(bucket, last + 1) << distance;
+        last = bucket;
+        past.insert(bucket);
+        if (distance >= 160) {
+          EXPECT_EQ(bucket, per_sign - 1) << distance;
+        }
+        const std::int64_t future = encoding.score().bucket(0, distance);
+        EXPECT_EQ(future, bidirectional && distance > 0 ? bucket + per_sign : 0) << distance;
+      }
+      EXPECT_EQ(static_cast<std::int64_t>(past.size()), per_sign) << "every bucket is used";
+      EXPECT_EQ(encoding.score().bucket(max_position, -max_position), per_sign - 1);
+    }
+  }
+}
+
+// Rows of the table by offset key - query, at and beyond both ends, in both orders.
+TEST(ByHand, ShawClipsAtBothEnds) {
+  const Encoding forward("shaw", {{"heads", 1}, {"head_dim", 1}, {"clip_left", 3}, {"clip_right", 1}});
+  const Encoding backward(
+      "shaw", {{"heads", 1}, {"head_dim", 1}, {"clip_left", 3}, {"clip_right", 1}, {"index", "query_minus_key"}});
+  const std::vector<std::pair<Position, std::int64_t>> rows = {{-9, 0}, {-4, 0}, {-3, 0}, {-2, 1}, {-1, 2},
+                                                               {0, 3},  {1, 4},  {2, 4},  {9, 4}};
+  for (const auto& [offset, row] : rows) {
+    EXPECT_EQ(forward.relative_keys().index(100, 100 + offset), row) << offset;
+    EXPECT_EQ(backward.relative_keys().index(100, 100 + offset), 4 - row) << offset;
+  }
+  const Encoding strict("shaw", {{"heads", 1}, {"head_dim", 1}, {"clip_left", 3}, {"clip", false}});
+  EXPECT_EQ(strict.relative_keys().index(10, 7), 0);
+  EXPECT_THROW(strict.relative_keys().index(10, 6), Error);
+  EXPECT_THROW(strict.relative_keys().index(10, 14), Error);
+}
+
+// score = scale (q . k) + q . a, or scale (q . (k + a)), or with k . a as well.
+TEST(ByHand, ShawScores) {
+  const Tensor table{{3, 2}, {1, 2, 3, 4, 5, 6}};
+  Arguments arguments{{"heads", 1}, {"head_dim", 2}, {"clip_left", 1}, {"key_table", table}};
+  const std::vector<double> q{1, 10}, k{2, 1};
+  const auto score = [&](Position query, Position key) {
+    return reference::relative_score(Encoding("shaw", arguments).relative_keys(), 0, q, k, query, key, 0.5);
+  };
+  EXPECT_EQ(score(5, 4), 0.5 * (12 + 21));  // row 0: (1, 2)
+  EXPECT_EQ(score(5, 9), 0.5 * (12 + 65));  // row 2: (5, 6)
+  arguments.set("index", std::string("query_minus_key"));
+  EXPECT_EQ(score(5, 9), 0.5 * (12 + 21));
+  arguments.set("scaled", false);
+  EXPECT_EQ(score(5, 9), 0.5 * 12 + 21);
+  arguments.set("meets_key", true);
+  EXPECT_EQ(score(5, 9), 0.5 * 12 + 21 + 4);
+}
+
+// The published code: BD = (q + v) . W_r R for the distances klen - 1 ... 0, a zero column padded on the left, the
+// matrix read anew with klen + 1 rows, the first row dropped. Right of the causal diagonal that leaves junk.
+TEST(ByHand, TransformerXlMatchesTheRelativeShift) {
+  const std::size_t memory = 3, queries = 5, heads = 2, head_dim = 4, model_dim = 6;
+  const std::size_t klen = memory + queries;
+  const Encoding encoding("transformer_xl",
+                          {{"heads", 2}, {"head_dim", 4}, {"model_dim", 6}, {"deviation", 0.5}, {"seed", 9}});
+  const RelativeKeys& keys = encoding.relative_keys();
+  const auto w_r = [&](std::size_t row, std::size_t column) {
+    return static_cast<double>(keys.w_r.data[row * model_dim + column]);
+  };
+  const auto vector_at = [&](std::size_t seed) {
+    std::vector<double> vector;
+    for (std::size_t j = 0; j < head_dim; ++j) vector.push_back(std::sin(static_cast<double>(7 * seed + 3 * j + 1)));
+    return vector;
+  };
+  for (std::size_t head = 0; head < heads; ++head) {
+    const auto bias = [&](const Tensor& tensor, std::size_t j) {
+      return static_cast<double>(tensor.data[head * head_dim + j]);
+    };
+    std::vector<double> padded;  // [queries, klen + 1]
+    for (std::size_t i = 0; i < queries; ++i) {
+      padded.push_back(0);
+      const auto q = vector_at(i);
+      for (std::size_t column = 0; column < klen; ++column) {
+        const auto distance = static_cast<double>(klen - 1 - column);
+        double sum = 0;
+        for (std::size_t j = 0; j < head_dim; ++j) {
+          double projected = 0;
+          for (std::size_t m = 0; m < model_dim; ++m) {
+            const double angle = distance * std::pow(10000.0, -2.0 * static_cast<double>(m % 3) / 6.0);
+            projected += w_r(head * head_dim + j, m) * (m < 3 ? std::sin(angle) : std::cos(angle));
+          }
+          sum += (q[j] + bias(keys.v, j)) * projected;
+        }
+        padded.push_back(sum);
+      }
+    }
+    const std::vector<double> shifted(padded.begin() + static_cast<std::ptrdiff_t>(queries), padded.end());
+    for (std::size_t i = 0; i < queries; ++i) {
+      for (std::size_t j = 0; j <= i + memory; ++j) {
+        const auto q = vector_at(i);
+        const auto k = vector_at(100 + j);
+        double content = 0;
+        for (std::size_t c = 0; c < head_dim; ++c) content += (q[c] + bias(keys.u, c)) * k[c];
+        const double want = 0.5 * (content + shifted[i * klen + j]);
+        const double got = reference::relative_score(keys, static_cast<std::int64_t>(head), q, k,
+                                                     static_cast<Position>(memory + i), static_cast<Position>(j), 0.5);
+        EXPECT_NEAR(got, want, 1e-13) << "head " << head << " query " << i << " key " << j;  // 40 roundings of ~10
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace locus

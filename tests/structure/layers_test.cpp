@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Includes point one way: tools -> io, and attention -> kernels -> Encoding -> schemes, scaling -> positions
+// (docs/design.md).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "locus/registry.h"
+#include "locus/scaling.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path& root() {
+  static const fs::path path(LOCUS_SOURCE_DIR);
+  return path;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> sources_in(const std::string& folder) {
+  const std::set<fs::path> kinds = {".h", ".cpp", ".def"};
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    if (entry.is_regular_file() && kinds.contains(entry.path().extension())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  EXPECT_FALSE(files.empty()) << folder;
+  return files;
+}
+
+std::vector<std::string> includes_of(const std::string& text) {
+  static const std::regex pattern(R"((?:^|\n)[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"])");
+  std::vector<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    found.push_back((*match)[1]);
+  }
+  return found;
+}
+
+bool is_standard(const std::string& include) { return include.find_first_of("./") == std::string::npos; }
+bool starts_with_any(const std::string& include, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return include.starts_with(prefix); });
+}
+
+// The height of every public header: it may include lower ones only.
+const std::map<std::string, int>& heights() {
+  static const std::map<std::string, int> all = {
+      {"locus/claims.h", 0},
+      {"locus/executor.h", 0},
+      {"locus/double_double.h", 0},
+      {"locus/element.h", 0},
+      {"locus/error.h", 0},
+      {"locus/resize.h", 0},
+      {"locus/position_ids.h", 0},
+      {"locus/value.h", 0},
+      {"locus/positions.h", 1},
+      {"locus/site.h", 1},
+      {"locus/initial_weights.h", 1},
+      {"locus/scaling.h", 2},
+      {"locus/turns.h", 2},
+      {"locus/rows.h", 2},
+      {"locus/registry.h", 2},
+      {"locus/encoding.h", 3},
+      {"locus/add.h", 4},
+      {"locus/bias.h", 4},
+      {"locus/rotate.h", 4},
+      {"locus/reference.h", 5},
+      {"locus/attention.h", 5},
+      {"locus/cache.h", 5},
+      {"locus/reference_attention.h", 6},
+      {"locus/locus.h", 7},
+      {"locus/io/npy.h", 3},
+      {"locus/io/hf_config.h", 3},
+      {"locus/io/atomic_file.h", 3},
+      {"locus/io/mapped_file.h", 3},
+      {"locus/io/gguf_value.h", 3},
+      {"locus/io/gguf.h", 4},
+      {"locus/io/gguf_rope.h", 5},
+      {"locus/io/hf_folder.h", 5},
+      {"locus/io/llama2c.h", 4},
+      {"locus/io/npz.h", 4},
+      {"locus/io/safetensors.h", 4},
+  };
+  return all;
+}
+
+// What a folder of src/ may include beside the standard library and public headers up to a height.
+struct Layer {
+  int height;
+  std::vector<std::string> others;
+};
+
+const std::map<std::string, Layer>& layers() {
+  static const std::map<std::string, Layer> all = {
+      {"positions", {1, {"positions/"}}},
+      {"scaling", {2, {"scaling/"}}},
+      {"schemes", {2, {"schemes/"}}},
+      {"tables", {1, {"tables/"}}},
+      {"encoding", {3, {"encoding/", "schemes/registry.def", "scaling/registry.def"}}},
+      {"kernels", {4, {"kernels/", "encoding/", "hwy/"}}},
+      {"attention", {5, {"attention/", "kernels/"}}},
+      {"cache", {5, {"cache/", "kernels/"}}},
+      {"reference", {6, {"reference/"}}},
+      {"io", {3, {"io/", "locus/io/", "nlohmann/", "unistd.h", "fcntl.h", "sys/", "zlib.h"}}},
+  };
+  return all;
+}
+
+// A file of a layer, and what in it points the wrong way.
+std::vector<std::string> wrong_includes(const Layer& layer, const std::string& text) {
+  std::vector<std::string> wrong;
+  for (const std::string& include : includes_of(text)) {
+    if (is_standard(include) || starts_with_any(include, layer.others)) continue;
+    const auto known = heights().find(include);
+    const bool is_public = known != heights().end() && !include.starts_with("locus/io/");
+    if (!is_public || known->second > layer.height) wrong.push_back(include);
+  }
+  return wrong;
+}
+
+TEST(Layers, TheTestItselfSeesAWrongInclude) {
+  const std::string text =
+      "#include <vector>\n  #  include \"locus/value.h\"\n#include \"locus/encoding.h\"\n#include "
+      "\"kernels/rotate_simd.h\"\n#include <hwy/highway.h>\n#include \"locus/io/npy.h\"\n";
+  EXPECT_EQ(wrong_includes(layers().at("schemes"), text),
+            (std::vector<std::string>{"locus/encoding.h", "kernels/rotate_simd.h", "hwy/highway.h", "locus/io/npy.h"}));
+  EXPECT_EQ(wrong_includes(layers().at("kernels"), text), (std::vector<std::string>{"locus/io/npy.h"}));
+  EXPECT_EQ(wrong_includes(layers().at("io"), "#include <CLI/CLI.hpp>\n"), (std::vector<std::string>{"CLI/CLI.hpp"}));
+}
+
+TEST(Layers, EveryFolderOfTheLibraryHasOne) {
+  for (const auto& entry : fs::directory_iterator(root() / "src")) {
+    if (!entry.is_directory()) continue;
+    EXPECT_TRUE(layers().contains(entry.path().filename().string())) << entry.path();
+  }
+}
+
+TEST(Layers, IncludesPointDown) {
+  for (const auto& [folder, layer] : layers()) {
+    for (const fs::path& file : sources_in("src/" + folder)) {
+      for (const std::string& include : wrong_includes(layer, text_of(file))) {
+        ADD_FAILURE() << file << " must not include " << include;
+      }
+    }
+  }
+}
+
+TEST(Layers, PublicHeadersIncludeLowerOnesOnly) {
+  for (const fs::path& file : sources_in("include")) {
+    const std::string name = fs::relative(file, root() / "include").string();
+    const auto own = heights().find(name);
+    if (own == heights().end()) {
+      ADD_FAILURE() << name << " has no height: say in this test where it stands";
+      continue;
+    }
+    for (const std::string& include : includes_of(text_of(file))) {
+      if (is_standard(include)) continue;
+      const auto other = heights().find(include);
+      EXPECT_TRUE(other != heights().end() && other->second < own->second) << name << " must not include " << include;
+      EXPECT_TRUE(name.starts_with("locus/io/") || !include.starts_with("locus/io/"))
+          << name << " includes " << include;
+    }
+  }
+  for (const auto& [name, height] : heights()) EXPECT_TRUE(fs::exists(root() / "include" / name)) << name;
+}
+
+// The command uses the library from outside, as anyone else: public headers, its own, and the bench that it runs.
+TEST(Layers, ToolsUsePublicHeaders) {
+  for (const fs::path& file : sources_in("tools")) {
+    for (const std::string& include : includes_of(text_of(file))) {
+      const bool own = fs::exists(root() / "tools" / include) || fs::exists(root() / "bench" / include);
+      const bool is_public = heights().contains(include);
+      const bool outside = starts_with_any(include, {"nlohmann/", "CLI/", "unistd.h", "sys/"});
+      EXPECT_TRUE(is_standard(include) || own || is_public || outside) << file << " must not include " << include;
+    }
+  }
+}
+
+// The reference shares no table or helper with what it checks: not the fixed-point angles, not a kernel.
+TEST(Layers, TheReferenceHasItsOwnAngles) {
+  for (const fs::path& file : sources_in("src/reference")) {
+    for (const std::string& include : includes_of(text_of(file))) {
+      EXPECT_NE(include, "locus/turns.h") << file;
+      EXPECT_NE(include, "locus/double_double.h") << file;
+    }
+  }
+}
+
+// ---- no scheme is named in the kernels
+
+std::string without_comments(const std::string& text) {
+  static const std::regex line(R"(//[^\n]*)");
+  static const std::regex block(R"(/\*[\s\S]*?\*/)");
+  return std::regex_replace(std::regex_replace(text, block, ""), line, "");
+}
+
+// Words of the code; an identifier such as alibi_slope is two of them, and the whole.
+bool names(const std::string& code, const std::string& word) {
+  return std::regex_search(code, std::regex("(^|[^A-Za-z0-9])" + word + "($|[^A-Za-z0-9])", std::regex::icase));
+}
+
+TEST(Layers, TheTestItselfSeesAName) {
+  EXPECT_TRUE(names("if (alibi_slope)", "alibi"));
+  EXPECT_TRUE(names("\"T5\"", "t5"));
+  EXPECT_TRUE(names("x = relative_bias;", "relative_bias"));
+  EXPECT_FALSE(names("europe", "rope"));
+  EXPECT_EQ(without_comments("a; // rope\nb; /* t5\n */ c;"), "a; \nb;  c;");
+}
+
+TEST(Layers, KernelsNameNoScheme) {
+  std::vector<std::string> words;
+  for (const Scheme* scheme : schemes()) words.emplace_back(scheme->name);
+  const std::set<std::string_view> everyday = {"none", "linear"};
+  for (const Rule* rule : rules()) {
+    if (!everyday.contains(rule->name)) words.emplace_back(rule->name);
+  }
+  for (const fs::path& file : sources_in("src/kernels")) {
+    const std::string code = without_comments(text_of(file));
+    for (const std::string& word : words) EXPECT_FALSE(names(code, word)) << file << " names " << word;
+  }
+}
+
+}  // namespace
+}  // namespace locus

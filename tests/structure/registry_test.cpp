@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scheme or rule file is in the registry and the registry has no others; what it shows is there to be shown; every
+// file says its licence.
+#include "locus/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "locus/encoding.h"
+#include "locus/scaling.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+const fs::path& root() {
+  static const fs::path path(LOCUS_SOURCE_DIR);
+  return path;
+}
+
+Names stems_in(const std::string& folder) {
+  Names stems;
+  for (const auto& entry : fs::directory_iterator(root() / folder)) {
+    if (entry.path().extension() == ".cpp") stems.insert(entry.path().stem().string());
+  }
+  return stems;
+}
+
+// The names of the lines LOCUS_SCHEME(name) or LOCUS_RULE(name), in their order.
+std::vector<std::string> registered_in(const std::string& file) {
+  std::ifstream stream(root() / file);
+  std::vector<std::string> names;
+  const std::regex pattern(R"(^LOCUS_(?:SCHEME|RULE)\((\w+)\)$)");
+  for (std::string line; std::getline(stream, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, pattern)) names.push_back(match[1]);
+  }
+  return names;
+}
+
+Names set_of(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
+
+template <class Entry>
+std::vector<std::string> names_of(std::span<const Entry* const> entries) {
+  std::vector<std::string> names;
+  for (const Entry* entry : entries) names.emplace_back(entry->name);
+  return names;
+}
+
+TEST(Registry, HasEverySchemeFileAndNoOther) {
+  const std::vector<std::string> registered = registered_in("src/schemes/registry.def");
+  EXPECT_EQ(set_of(registered), stems_in("src/schemes"));
+  EXPECT_EQ(names_of(schemes()), registered) << "a scheme's name is its file's stem";
+}
+
+TEST(Registry, HasEveryRuleFileAndNoOther) {
+  Names files = stems_in("src/scaling");
+  EXPECT_EQ(files.erase("double_double"), 1u);  // the arithmetic of rules, not a rule
+  const std::vector<std::string> registered = registered_in("src/scaling/registry.def");
+  EXPECT_EQ(set_of(registered), files);
+  EXPECT_EQ(names_of(rules()), registered) << "a rule's name is its file's stem";
+}
+
+TEST(Registry, NamesAreFoundAndUnique) {
+  EXPECT_EQ(set_of(names_of(schemes())).size(), schemes().size());
+  EXPECT_EQ(set_of(names_of(rules())).size(), rules().size());
+  for (const Scheme* scheme : schemes()) EXPECT_EQ(&find_scheme(scheme->name), scheme);
+  for (const Rule* rule : rules()) EXPECT_EQ(&find_rule(rule->name), rule);
+}
+
+void expect_described(std::string_view owner, std::span<const Parameter> parameters) {
+  Names seen;
+  for (const Parameter& parameter : parameters) {
+    SCOPED_TRACE(std::string(owner) + "." + std::string(parameter.name));
+    EXPECT_TRUE(std::regex_match(std::string(parameter.name), std::regex("[a-z][a-z0-9_]*")));
+    EXPECT_TRUE(seen.emplace(parameter.name).second) << "twice";
+    EXPECT_FALSE(parameter.meaning.empty());
+    EXPECT_EQ(parameter.kind == ValueKind::choice, !parameter.choices.empty());
+    EXPECT_FALSE(parameter.required && parameter.fallback) << "a required parameter has no default";
+    EXPECT_LE(parameter.least, parameter.most);
+    if (parameter.fallback) {
+      Parameter alone = parameter;
+      alone.fallback.reset();
+      const Arguments given{{std::string(parameter.name), *parameter.fallback}};
+      const Arguments kept = validate(owner, std::span(&alone, 1), given);
+      EXPECT_EQ(kept.find(parameter.name)->index(), parameter.fallback->index()) << "the default is of another kind";
+    }
+  }
+}
+
+TEST(Registry, EverythingShownIsDescribed) {
+  for (const Scheme* scheme : schemes()) {
+    EXPECT_FALSE(scheme->summary.empty()) << scheme->name;
+    EXPECT_FALSE(scheme->paper.empty()) << scheme->name;
+    EXPECT_NE(scheme->make, nullptr) << scheme->name;
+    expect_described(scheme->name, scheme->parameters);
+    expect_described(scheme->name, parameters_of(*scheme, scheme->example));
+  }
+  for (const Rule* rule : rules()) {
+    EXPECT_FALSE(rule->summary.empty()) << rule->name;
+    EXPECT_FALSE(rule->paper.empty()) << rule->name;
+    EXPECT_TRUE(rule->exact != nullptr && rule->single != nullptr) << rule->name;
+    expect_described(rule->name, rule->parameters);
+  }
+}
+
+TEST(Registry, EnumeratorsHaveNames) {
+  Names claims;
+  for (int i = 0; i <= static_cast<int>(Claim::learned); ++i) claims.emplace(name_of(static_cast<Claim>(i)));
+  EXPECT_EQ(claims.size(), static_cast<std::size_t>(Claim::learned) + 1);
+  EXPECT_FALSE(claims.contains("?"));
+  for (const Scheme* scheme : schemes()) EXPECT_NE(name_of(scheme->site), "?") << scheme->name;
+}
+
+// The first line, or the second after #!. Data that cannot hold a comment is left out.
+TEST(Files, SayTheirLicence) {
+  const Names no_comments = {".json", ".npy", ".bin"};
+  int files = 0;
+  for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
+    if (!fs::exists(root() / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+      const bool corpus = entry.path().string().find("fuzz/corpus/") != std::string::npos;
+      if (!entry.is_regular_file() || corpus || no_comments.contains(entry.path().extension().string())) continue;
+      std::ifstream stream(entry.path());
+      std::string line;
+      std::getline(stream, line);
+      if (line.starts_with("#!")) std::getline(stream, line);
+      EXPECT_NE(line.find("SPDX-License-Identifier: Apache-2.0"), std::string::npos) << entry.path();
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 100);
+}
+
+}  // namespace
+}  // namespace locus
