@@ -141,5 +141,17 @@ TEST(Files, SayTheirLicence) {
   EXPECT_GT(files, 100);
 }
 
+// The first screen of the README shows a program that is built and run by the tests.
+TEST(Files, ReadmeShowsTheQuickStart) {
+  const auto text_of = [](const fs::path& path) {
+    std::ifstream stream(path);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  std::string example = text_of(root() / "examples" / "quick_start.cpp");
+  example.erase(0, example.find('\n') + 1);  // the licence line
+  ASSERT_FALSE(example.empty());
+  EXPECT_NE(text_of(root() / "README.md").find("```cpp\n" + example + "```\n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace locus
