@@ -115,7 +115,7 @@ Tensor random_table(std::int64_t rows, std::int64_t dim) {
 struct Case {
   std::string name;
   Encoding encoding;
-  Position last;  // a row that is no wave of its neighbours, if any
+  Position last;  // an id near the end of what it accepts, or far
 };
 
 std::vector<Case> cases(std::int64_t dim) {

@@ -198,12 +198,13 @@ TEST_P(ShiftTest, BackRestores) {
 }
 
 TEST_P(ShiftTest, SameBitsForAnyNumberOfThreads) {
-  const std::int64_t tokens = 4000;
-  const Encoding encoding("rope", {{"head_dim", 66}, {"pairing", "half"}});
-  PositionIds deltas = consecutive_ids(-2000, tokens);
+  const std::int64_t tokens = 400;
+  const std::int64_t heads = 40;  // work for 3 threads (256 KiB each), even in 16 bits
+  const Encoding encoding("rope", {{"head_dim", 34}, {"pairing", "half"}});
+  const PositionIds deltas = consecutive_ids(-200, tokens);
   for_every_type([&](auto zero) {
     using T = decltype(zero);
-    const Heads<T> before(packed(1, tokens, 2, 66));
+    const Heads<T> before(packed(1, tokens, heads, 34));
     Heads<T> alone = before;
     shift(encoding, alone.view(), deltas);
     for (const int threads : {2, 3}) {

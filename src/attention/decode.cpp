@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// One query over many keys: memory is the limit, so keys and values are read once, in place, for all query heads that
+// share them. The same online softmax as in tiles, over long chunks.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "attention/attend.h"
+#include "attention/position_terms.h"
+
+namespace locus {
+namespace {
+
+constexpr float nothing = -std::numeric_limits<float>::infinity();
+// Keys at a time: with all heads of a chunk done before the next one, memory is walked in order in either layout.
+constexpr std::int64_t chunk = 64;
+
+/// The query heads of one key head, for one query.
+class OneQuery {
+ public:
+  OneQuery(const Problem& problem, const Stretch& stretch, std::int64_t key_head, const AttendKernels& kernels)
+      : p_(problem),
+        s_(stretch),
+        kernels_(kernels),
+        key_head_(key_head),
+        group_(problem.group()),
+        dim_(problem.head_dim()),
+        stride_(chunk + kernels.panel),
+        query_(group_ * dim_),
+        scores_(group_ * stride_),
+        output_(group_ * dim_),
+        top_(static_cast<std::size_t>(group_), nothing),
+        rescale_(static_cast<std::size_t>(group_), 1.0f),
+        total_(static_cast<std::size_t>(group_), 0.0) {
+    std::fill_n(output_.data(), group_ * dim_, 0.0f);
+    const AttentionCall& call = p_.call();
+    const StoredRows from{.data = Problem::row(call.query, s_.batch, s_.first_query, key_head_ * group_),
+                          .stride = call.query.head_stride,
+                          .rows = group_,
+                          .dim = dim_};
+    kernels_.widen_rows(from, static_cast<float>(p_.scale() * log2_e), query_.data(), dim_);
+    for (std::int64_t r = 0; r < group_; ++r) {
+      bias_.emplace_back(p_, s_, head(r));
+      if (call.sink_logits.empty()) continue;
+      const double sink = static_cast<double>(call.sink_logits[static_cast<std::size_t>(head(r))]);
+      top_[static_cast<std::size_t>(r)] = static_cast<float>(sink * log2_e);
+      total_[static_cast<std::size_t>(r)] = sink > -HUGE_VAL ? 1.0 : 0.0;
+    }
+  }
+
+  void attend_chunk(std::int64_t first, std::int64_t count) {
+    const AttentionCall& call = p_.call();
+    kernels_.stored_scores(stored(call.key, first, count), query_.data(), dim_, group_, scores_.data(), stride_);
+    const SoftmaxTile softmax{.shape = {.rows = group_, .columns = count},
+                              .scores = scores_.data(),
+                              .stride = stride_,
+                              .top = top_.data(),
+                              .total = total_.data(),
+                              .rescale = rescale_.data()};
+    if (call.soft_cap > 0) kernels_.cap(softmax, static_cast<float>(call.soft_cap * log2_e));
+    for (std::int64_t r = 0; r < group_; ++r) {
+      float* row = scores_.data() + r * stride_;
+      const BiasTerm& bias = bias_[static_cast<std::size_t>(r)];
+      if (bias.present()) bias.add({.first_query = 0, .rows = 1, .first_key = first, .columns = count}, row, stride_);
+      for (std::int64_t c = 0; (s_.patchy || !s_.places_rise) && c < count; ++c) {
+        if (!p_.sees(s_, head(r), 0, first + c)) row[c] = nothing;
+      }
+    }
+    kernels_.softmax(softmax);
+    kernels_.stored_values(stored(call.value, first, count), scores_.data(), stride_, group_, rescale_.data(),
+                           output_.data(), dim_);
+  }
+
+  void store() const {
+    for (std::int64_t r = 0; r < group_; ++r) {
+      const double total = total_[static_cast<std::size_t>(r)];
+      const double top = static_cast<double>(top_[static_cast<std::size_t>(r)]);
+      kernels_.store_row(output_.data() + r * dim_, total == 0 ? 0.0f : static_cast<float>(1 / total), dim_,
+                         Problem::row(p_.call().output, s_.batch, s_.first_query, head(r)));
+      if (float* lse = p_.log_sum_exp(s_.batch, head(r), s_.first_query)) {
+        *lse = total == 0 ? nothing : static_cast<float>((top + std::log2(total)) / log2_e);
+      }
+    }
+  }
+
+ private:
+  std::int64_t head(std::int64_t r) const { return key_head_ * group_ + r; }
+
+  StoredRows stored(const HeadsView& view, std::int64_t first, std::int64_t count) const {
+    return {.data = Problem::row(view, s_.batch, s_.first_key + first, key_head_),
+            .stride = view.token_stride,
+            .rows = count,
+            .dim = dim_};
+  }
+
+  const Problem& p_;
+  const Stretch& s_;
+  const AttendKernels& kernels_;
+  std::int64_t key_head_, group_, dim_, stride_;
+  AlignedFloats query_, scores_, output_;
+  std::vector<float> top_, rescale_;
+  std::vector<double> total_;
+  std::vector<BiasTerm> bias_;
+};
+
+/// Key heads [first_head, end_head) of a stretch; returns the number of chunks.
+std::int64_t attend_heads(const Problem& problem, const Stretch& stretch, const AttendKernels& kernels,
+                          std::int64_t first_head, std::int64_t end_head) {
+  std::vector<OneQuery> heads;
+  for (std::int64_t head = first_head; head < end_head; ++head) heads.emplace_back(problem, stretch, head, kernels);
+  const VisibleRange range = stretch.places_rise ? problem.visible_range(stretch, 0) : VisibleRange{0, stretch.keys, 0};
+  std::int64_t chunks = 0;
+  const auto walk = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t key = begin; key < end; key += chunk) {
+      for (OneQuery& head : heads) head.attend_chunk(key, std::min(chunk, end - key));
+      chunks += end_head - first_head;
+    }
+  };
+  walk(0, range.sinks_end);
+  walk(range.begin, range.end);
+  for (const OneQuery& head : heads) head.store();
+  return chunks;
+}
+
+}  // namespace
+
+bool is_decode(const Problem& problem) {
+  const std::span<const Stretch> all = problem.stretches();
+  return problem.relative() == nullptr &&
+         std::all_of(all.begin(), all.end(), [](const Stretch& s) { return s.queries == 1; });
+}
+
+AttentionWork attend_one_query(const Problem& problem) {
+  const AttentionCall& call = problem.call();
+  const AttendKernels kernels = attend_kernels(call.query.type);
+  const std::int64_t units = static_cast<std::int64_t>(problem.stretches().size()) * call.key.heads;
+  std::atomic<std::int64_t> computed = 0;
+  for_ranges(call.executor, units, 1, [&](std::int64_t begin, std::int64_t end) {
+    while (begin < end) {
+      const Stretch& stretch = problem.stretches()[static_cast<std::size_t>(begin / call.key.heads)];
+      const std::int64_t first_head = begin % call.key.heads;
+      const std::int64_t end_head = std::min(call.key.heads, first_head + end - begin);
+      computed += attend_heads(problem, stretch, kernels, first_head, end_head);
+      begin += end_head - first_head;
+    }
+  });
+  return {computed, 0};
+}
+
+}  // namespace locus

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the position of query and key adds to a tile of scores, for one head of one stretch.
+//
+// Where ids advance by ones, everything depends on key index - query index: one vector (of numbers, or of rows) holds
+// the whole matrix, and a tile reads a window of it. Elsewhere it is looked up by the difference of ids or by the pair.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "attention/aligned_floats.h"
+#include "attention/problem.h"
+#include "kernels/attend_simd.h"
+
+namespace locus {
+
+inline constexpr double log2_e = 1.4426950408889634;
+
+/// A block of queries against a block of keys of a stretch.
+struct TilePlace {
+  std::int64_t first_query = 0, rows = 0;
+  std::int64_t first_key = 0, columns = 0;
+};
+
+/// The score bias of one head, times log2 e.
+class BiasTerm {
+ public:
+  BiasTerm(const Problem& problem, const Stretch& stretch, std::int64_t head);
+
+  bool present() const { return problem_.bias() != nullptr; }
+  /// Query i and key j of the stretch: window(i, j)[c - r] is the bias of query i + r and key j + c. Absent where ids
+  /// do not advance.
+  const float* window(std::int64_t query, std::int64_t key) const;
+  void add(const TilePlace& tile, float* scores, std::int64_t stride) const;
+
+ private:
+  double value(Position query, Position key) const;
+
+  const Problem& problem_;
+  const Stretch& stretch_;
+  std::int64_t head_;
+  double factor_ = 0;
+  Position first_offset_ = 0;
+  std::vector<float> by_offset_;  ///< empty: every pair is asked for
+};
+
+/// The vector that belongs to a pair of positions (relative_key site), in double, kept while there is room.
+class RelativeRows {
+ public:
+  RelativeRows(const RelativeKeys& keys, std::int64_t head, const Tensor& table);
+  const double* row(Position query, Position key);
+
+ private:
+  void compute(Position query, Position key, double* row) const;
+
+  const RelativeKeys& keys_;
+  std::int64_t head_;
+  const Tensor& table_;
+  std::unordered_map<std::int64_t, std::vector<double>> kept_;
+};
+
+/// The relative keys (and values) of one head.
+class RelativeTerm {
+ public:
+  RelativeTerm(const Problem& problem, const Stretch& stretch, std::int64_t head, const AttendKernels& kernels);
+
+  bool present() const { return keys_ != nullptr; }
+  bool has_values() const { return present() && !keys_->value_table.data.empty(); }
+
+  /// The queries that meet keys (content) and relative keys (position), scaled, in base 2: both [rows][dim].
+  void make_queries(const TilePlace& tile, float* content, float* position) const;
+  void add(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
+  void add_values(const TilePlace& tile, const float* weights, std::int64_t stride, const TileRows& shape,
+                  float* output, std::int64_t padded_dim) const;
+
+ private:
+  void add_window(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
+  void add_pairs(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
+  void pack(const Tensor& table, bool values);
+  float* key_rows(const TilePlace& tile, AlignedFloats& room) const;
+
+  const Problem& problem_;
+  const Stretch& stretch_;
+  std::int64_t head_;
+  const AttendKernels& kernels_;
+  const RelativeKeys* keys_;
+  std::int64_t offsets_ = 0;  ///< 0: ids do not advance
+  AlignedFloats packed_keys_, packed_values_;
+};
+
+}  // namespace locus

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Relative keys in tiles: the block of queries meets the rows of all offsets that occur in the tile, by the same
+// product as for keys, and the result is read along diagonals:
+//
+//   score(i, c) += G(i, c - i + rows - 1),  G = queries . rows of offsets [first - rows + 1, first + columns)
+//
+// Relative values are the same the other way round: weights are laid along diagonals, then meet the rows as values.
+#include <algorithm>
+#include <vector>
+
+#include "attention/position_terms.h"
+#include "locus/error.h"
+
+namespace locus {
+
+RelativeTerm::RelativeTerm(const Problem& problem, const Stretch& stretch, std::int64_t head,
+                           const AttendKernels& kernels)
+    : problem_(problem), stretch_(stretch), head_(head), kernels_(kernels), keys_(problem.relative()) {
+  if (!present() || stretch.keys == 0) return;
+  if (!stretch.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
+  offsets_ = stretch.queries + stretch.keys - 1;
+  pack(keys_->key_table, false);
+  if (has_values()) pack(keys_->value_table, true);
+}
+
+// Row t belongs to the offset (key index - query index) = t - (queries - 1).
+void RelativeTerm::pack(const Tensor& table, bool values) {
+  const std::int64_t dim = problem_.head_dim();
+  const std::int64_t room = round_up(offsets_, kernels_.panel);
+  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  const Mask& mask = problem_.call().mask;
+  const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
+  AlignedFloats& packed = values ? packed_values_ : packed_keys_;
+  packed = AlignedFloats(room * round_up(dim, kernels_.panel));
+  RelativeRows source(*keys_, head_, table);
+  const AttendKernels plain = attend_kernels(ElementType::float32);
+  AlignedFloats block(kernels_.panel * dim);
+  for (std::int64_t t = 0; t < offsets_; t += kernels_.panel) {
+    const std::int64_t count = std::min(kernels_.panel, offsets_ - t);
+    std::fill_n(block.data(), kernels_.panel * dim, 0.0f);
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (future_unseen && first + t + i > 0) break;
+      try {
+        const double* row = source.row(0, first + t + i);
+        for (std::int64_t j = 0; j < dim; ++j) block.data()[i * dim + j] = static_cast<float>(row[j]);
+      } catch (const Error&) {
+        // An offset without a row: no visible pair has it, or the call would have been refused.
+      }
+    }
+    const StoredRows rows{.data = block.data(), .stride = dim, .rows = count, .dim = dim};
+    if (values) {
+      plain.pack_values(rows, packed.data() + t * kernels_.panel, room * kernels_.panel);
+    } else {
+      plain.pack_keys(rows, packed.data() + t * dim);
+    }
+  }
+}
+
+void RelativeTerm::make_queries(const TilePlace& tile, float* content, float* position) const {
+  const std::int64_t dim = problem_.head_dim();
+  const double scale = problem_.scale() * log2_e;
+  const double term_scale = keys_->scaled ? scale : log2_e;
+  const AttentionCall& call = problem_.call();
+  const bool biased = !keys_->u.data.empty();
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const StoredRows from{
+        .data = Problem::row(call.query, stretch_.batch, stretch_.first_query + tile.first_query + i, head_),
+        .stride = 0,
+        .rows = 1,
+        .dim = dim};
+    float* c = content + i * dim;
+    float* p = position + i * dim;
+    kernels_.widen_rows(from, 1.0f, p, dim);
+    for (std::int64_t j = 0; j < dim; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      const double q = static_cast<double>(p[j]);
+      const double u = biased ? static_cast<double>(keys_->u.row(head_)[at]) : 0;
+      const double v = biased ? static_cast<double>(keys_->v.row(head_)[at]) : 0;
+      c[j] = static_cast<float>(q * scale + u * term_scale);
+      p[j] = static_cast<float>((q + v) * term_scale);
+    }
+  }
+}
+
+// The tile's keys, scaled as the position term.
+float* RelativeTerm::key_rows(const TilePlace& tile, AlignedFloats& room) const {
+  const AttentionCall& call = problem_.call();
+  const std::int64_t dim = problem_.head_dim();
+  room = AlignedFloats(tile.columns * dim);
+  const StoredRows from{
+      .data = Problem::row(call.key, stretch_.batch, stretch_.first_key + tile.first_key, head_ / problem_.group()),
+      .stride = call.key.token_stride,
+      .rows = tile.columns,
+      .dim = dim};
+  kernels_.widen_rows(from, static_cast<float>(keys_->scaled ? problem_.scale() * log2_e : log2_e), room.data(), dim);
+  return room.data();
+}
+
+void RelativeTerm::add(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
+  return offsets_ > 0 ? add_window(tile, position, scores, stride) : add_pairs(tile, position, scores, stride);
+}
+
+void RelativeTerm::add_window(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
+  const std::int64_t dim = problem_.head_dim();
+  // The window of the tile, from a whole panel on.
+  const std::int64_t first = tile.first_key - tile.first_query - tile.rows + stretch_.queries;
+  const std::int64_t aligned = first / kernels_.panel * kernels_.panel;
+  const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
+  const std::int64_t room = round_up(width, kernels_.panel);
+  AlignedFloats products(std::max(tile.rows, tile.columns) * room);
+  const auto meet = [&](const float* left, std::int64_t rows) {
+    kernels_.scores({.shape = {.rows = rows, .columns = width},
+                     .dim = dim,
+                     .query = left,
+                     .query_stride = dim,
+                     .keys = packed_keys_.data() + aligned * dim,
+                     .scores = products.data(),
+                     .stride = room});
+  };
+  const auto column = [&](std::int64_t i, std::int64_t c) { return first - aligned + tile.rows - 1 - i + c; };
+  meet(position, tile.rows);
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const float* product = products.data() + i * room + column(i, 0);
+    for (std::int64_t c = 0; c < tile.columns; ++c) scores[i * stride + c] += product[c];
+  }
+  if (!keys_->meets_key) return;
+  AlignedFloats rows;
+  meet(key_rows(tile, rows), tile.columns);
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    for (std::int64_t c = 0; c < tile.columns; ++c) {
+      scores[i * stride + c] += products.data()[c * room + column(i, c)];
+    }
+  }
+}
+
+void RelativeTerm::add_pairs(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
+  const std::int64_t dim = problem_.head_dim();
+  RelativeRows source(*keys_, head_, keys_->key_table);
+  AlignedFloats room;
+  const float* keys = keys_->meets_key ? key_rows(tile, room) : nullptr;
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    for (std::int64_t c = 0; c < tile.columns; ++c) {
+      const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
+      if (!problem_.sees(stretch_, head_, query, key)) continue;
+      const double* row = source.row(stretch_.query_ids[static_cast<std::size_t>(query)],
+                                     stretch_.key_ids[static_cast<std::size_t>(key)]);
+      double sum = 0;
+      for (std::int64_t j = 0; j < dim; ++j) {
+        sum += row[j] * static_cast<double>(position[i * dim + j]);
+        if (keys != nullptr) sum += row[j] * static_cast<double>(keys[c * dim + j]);
+      }
+      scores[i * stride + c] += static_cast<float>(sum);
+    }
+  }
+}
+
+void RelativeTerm::add_values(const TilePlace& tile, const float* weights, std::int64_t stride, const TileRows& shape,
+                              float* output, std::int64_t padded_dim) const {
+  const auto begin_of = [&](std::int64_t i) { return shape.begin == nullptr ? 0 : std::int64_t{shape.begin[i]}; };
+  const auto end_of = [&](std::int64_t i) { return shape.end == nullptr ? shape.columns : std::int64_t{shape.end[i]}; };
+  if (offsets_ == 0) {
+    RelativeRows source(*keys_, head_, keys_->value_table);
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      for (std::int64_t c = begin_of(i); c < end_of(i); ++c) {
+        const float weight = weights[i * stride + c];
+        const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
+        if (weight == 0 || !problem_.sees(stretch_, head_, query, key)) continue;
+        const double* row = source.row(stretch_.query_ids[static_cast<std::size_t>(query)],
+                                       stretch_.key_ids[static_cast<std::size_t>(key)]);
+        for (std::int64_t j = 0; j < problem_.head_dim(); ++j) {
+          output[i * padded_dim + j] += weight * static_cast<float>(row[j]);
+        }
+      }
+    }
+    return;
+  }
+  const std::int64_t first = tile.first_key - tile.first_query - tile.rows + stretch_.queries;
+  const std::int64_t width = tile.columns + tile.rows - 1;
+  AlignedFloats diagonals(tile.rows * width);
+  std::fill_n(diagonals.data(), tile.rows * width, 0.0f);
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    float* row = diagonals.data() + i * width + tile.rows - 1 - i;
+    for (std::int64_t c = begin_of(i); c < end_of(i); ++c) row[c] = weights[i * stride + c];
+  }
+  kernels_.values({.shape = {.rows = tile.rows, .columns = width},
+                   .dim = padded_dim,
+                   .weights = diagonals.data(),
+                   .stride = width,
+                   .values = packed_values_.data() + first * kernels_.panel,
+                   .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
+                   .output = output});
+}
+
+}  // namespace locus

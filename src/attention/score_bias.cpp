@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "attention/position_terms.h"
+
+namespace locus {
+namespace {
+
+// A tile reads whole panels, so beyond the last offset by less than one; the widest panel has two vectors of 2048 bits.
+constexpr std::int64_t spare = 128;
+
+}  // namespace
+
+BiasTerm::BiasTerm(const Problem& problem, const Stretch& stretch, std::int64_t head)
+    : problem_(problem), stretch_(stretch), head_(head) {
+  if (!present() || stretch.keys == 0) return;
+  const ScoreBias& bias = *problem.bias();
+  factor_ = log2_e * (bias.before_scale ? problem.scale() : 1.0);
+  if (!bias.toeplitz) return;
+  const auto [first_query, last_query] = std::minmax_element(stretch.query_ids.begin(), stretch.query_ids.end());
+  const auto [first_key, last_key] = std::minmax_element(stretch.key_ids.begin(), stretch.key_ids.end());
+  first_offset_ = *first_key - *last_query;
+  const std::int64_t count = *last_key - *first_query - first_offset_ + 1;
+  // Scattered ids may lie so far apart that a vector by offset would be larger than the sequences themselves.
+  if (count > 4 * (stretch.queries + stretch.keys) + 4096) return;
+  const Mask& mask = problem.call().mask;
+  const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
+  by_offset_.assign(static_cast<std::size_t>(count + spare), 0.0f);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Position offset = first_offset_ + i;
+    if (future_unseen && offset > 0) break;
+    by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * bias.value(head, 0, offset));
+  }
+}
+
+double BiasTerm::value(Position query, Position key) const {
+  if (!by_offset_.empty())
+    return static_cast<double>(by_offset_[static_cast<std::size_t>(key - query - first_offset_)]);
+  return factor_ * problem_.bias()->value(head_, query, key);
+}
+
+const float* BiasTerm::window(std::int64_t query, std::int64_t key) const {
+  if (by_offset_.empty() || !stretch_.ids_advance) return nullptr;
+  return by_offset_.data() + (stretch_.key_ids[0] + key - stretch_.query_ids[0] - query - first_offset_);
+}
+
+void BiasTerm::add(const TilePlace& tile, float* scores, std::int64_t stride) const {
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const Position query = stretch_.query_ids[static_cast<std::size_t>(tile.first_query + i)];
+    for (std::int64_t c = 0; c < tile.columns; ++c) {
+      const Position key = stretch_.key_ids[static_cast<std::size_t>(tile.first_key + c)];
+      scores[i * stride + c] += static_cast<float>(value(query, key));
+    }
+  }
+}
+
+}  // namespace locus

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention in tiles with an online softmax. Keys and values are packed once per key head; each block of queries then
+// walks the key blocks, nearest first, keeping for every row the largest score, the sum of weights and the weighted
+// sum.
+//
+// Exact skipping. Under a bias that never grows with distance, let all keys of the blocks not yet walked on one side be
+// at least as far as key j, and n of them visible at most. By Cauchy-Schwarz their scores are at most
+//   b = |q| max|k| scale + bias(q, j),
+// so that together they weigh at most n 2^(b - top) of the sum so far, which is at least 1 (all in base 2; top is the
+// largest score so far). The walk ends on that side when this is below 2^-26 for every row of the block: both sides
+// together leave out less than w = 2^-25 of a row's weight, and the output, a mean of values, moves by less than
+// 2 w max|v| = 2^-24 max|v|. |q| max|k| is taken 2^-15 larger, which covers the rounding of computed scores (at most
+// dim + 3 roundings of 2^-24, dim <= 256) and of the norms themselves.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "attention/attend.h"
+#include "attention/position_terms.h"
+
+namespace locus {
+namespace {
+
+constexpr float nothing = -std::numeric_limits<float>::infinity();
+
+struct BlockSizes {
+  std::int64_t rows;
+  std::int64_t keys;
+};
+
+// Larger blocks amortise more; smaller ones can be skipped sooner.
+BlockSizes block_sizes(bool skipping, std::int64_t panel) {
+  return skipping ? BlockSizes{60, round_up(64, panel)} : BlockSizes{120, round_up(128, panel)};
+}
+
+/// Keys and values of one head in one stretch, packed, with the norms that skipping needs.
+class PackedHead {
+ public:
+  PackedHead(const Problem& problem, const Stretch& stretch, std::int64_t key_head, const AttendKernels& kernels,
+             std::int64_t block, bool with_norms)
+      : dim_(problem.head_dim()),
+        panel_(kernels.panel),
+        room_(round_up(stretch.keys, panel_)),
+        keys_(room_ * dim_),
+        values_(room_ * round_up(dim_, panel_)) {
+    const AttentionCall& call = problem.call();
+    for (std::int64_t first = 0; first < stretch.keys; first += block) {
+      const std::int64_t count = std::min(block, stretch.keys - first);
+      const auto stored = [&](const HeadsView& view) {
+        return StoredRows{.data = Problem::row(view, stretch.batch, stretch.first_key + first, key_head),
+                          .stride = view.token_stride,
+                          .rows = count,
+                          .dim = dim_};
+      };
+      kernels.pack_keys(stored(call.key), keys_.data() + first * dim_);
+      kernels.pack_values(stored(call.value), values_.data() + first * panel_, values_stride());
+      if (with_norms) norms_.push_back(largest_norm(first, count));
+    }
+    up_to_.resize(norms_.size());
+    from_.resize(norms_.size());
+    const auto larger = [](float a, float b) { return std::max(a, b); };
+    std::partial_sum(norms_.begin(), norms_.end(), up_to_.begin(), larger);
+    std::partial_sum(norms_.rbegin(), norms_.rend(), from_.rbegin(), larger);
+  }
+
+  const float* keys(std::int64_t first) const { return keys_.data() + first * dim_; }
+  const float* values(std::int64_t first) const { return values_.data() + first * panel_; }
+  std::int64_t values_stride() const { return room_ * panel_; }
+  float largest_norm_up_to(std::int64_t block) const { return up_to_[static_cast<std::size_t>(block)]; }
+  float largest_norm_from(std::int64_t block) const { return from_[static_cast<std::size_t>(block)]; }
+
+ private:
+  float largest_norm(std::int64_t first, std::int64_t count) const {
+    float largest = 0;
+    std::vector<float> squares(static_cast<std::size_t>(panel_));
+    for (std::int64_t t = first; t < first + count; t += panel_) {
+      std::fill(squares.begin(), squares.end(), 0.0f);
+      const float* panel = keys_.data() + t * dim_;
+      for (std::int64_t j = 0; j < dim_; ++j) {
+        for (std::int64_t c = 0; c < panel_; ++c) {
+          squares[static_cast<std::size_t>(c)] += panel[j * panel_ + c] * panel[j * panel_ + c];
+        }
+      }
+      for (const float square : squares) largest = largest >= square ? largest : square;  // NaN is largest
+    }
+    return std::sqrt(largest);
+  }
+
+  std::int64_t dim_, panel_, room_;
+  AlignedFloats keys_, values_;
+  std::vector<float> norms_, up_to_, from_;
+};
+
+/// Everything about one query head of a stretch.
+struct Head {
+  const Problem& problem;
+  const Stretch& stretch;
+  const AttendKernels& kernels;
+  const PackedHead& packed;
+  std::int64_t head;
+  const BiasTerm& bias;
+  const RelativeTerm& relative;
+  BlockSizes sizes;
+  bool skipping;
+};
+
+/// One block of queries: its state and its walk over the keys.
+class QueryBlock {
+ public:
+  QueryBlock(const Head& head, std::int64_t first, std::int64_t rows)
+      : h_(head),
+        dim_(head.problem.head_dim()),
+        padded_dim_(round_up(dim_, head.kernels.panel)),
+        stride_(head.sizes.keys + head.kernels.panel),
+        first_(first),
+        rows_(rows),
+        query_(rows * dim_),
+        position_(head.relative.present() ? rows * dim_ : 0),
+        scores_(rows * stride_),
+        output_(rows * padded_dim_),
+        top_(static_cast<std::size_t>(rows), nothing),
+        rescale_(static_cast<std::size_t>(rows), 1.0f),
+        total_(static_cast<std::size_t>(rows), 0.0) {
+    std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
+    std::fill_n(scores_.data(), rows * stride_, 0.0f);
+    load_queries();
+    find_ranges();
+    const std::span<const float> sinks = h_.problem.call().sink_logits;
+    if (!sinks.empty()) {
+      const double sink = static_cast<double>(sinks[static_cast<std::size_t>(h_.head)]);
+      std::fill(top_.begin(), top_.end(), static_cast<float>(sink * log2_e));
+      if (sink > -HUGE_VAL) std::fill(total_.begin(), total_.end(), 1.0);
+    }
+  }
+
+  AttentionWork run() {
+    const std::int64_t blocks = round_up(h_.stretch.keys, h_.sizes.keys) / h_.sizes.keys;
+    if (blocks > 0) {
+      const std::int64_t start = nearest_key() / h_.sizes.keys;
+      for (std::int64_t b = start; b >= 0 && !left_is_irrelevant(b); --b) attend_block(b);
+      for (std::int64_t b = start + 1; b < blocks && !right_is_irrelevant(b); ++b) attend_block(b);
+    }
+    store();
+    return work_;
+  }
+
+ private:
+  void load_queries() {
+    const AttentionCall& call = h_.problem.call();
+    const TilePlace place{.first_query = first_, .rows = rows_};
+    if (h_.relative.present()) {
+      h_.relative.make_queries(place, query_.data(), position_.data());
+    } else {
+      const StoredRows from{
+          .data = Problem::row(call.query, h_.stretch.batch, h_.stretch.first_query + first_, h_.head),
+          .stride = call.query.token_stride,
+          .rows = rows_,
+          .dim = dim_};
+      h_.kernels.widen_rows(from, static_cast<float>(h_.problem.scale() * log2_e), query_.data(), dim_);
+    }
+    for (std::int64_t i = 0; h_.skipping && i < rows_; ++i) {
+      const float* q = query_.data() + i * dim_;
+      norm_.push_back(std::sqrt(std::inner_product(q, q + dim_, q, 0.0)));
+    }
+  }
+
+  void find_ranges() {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      ranges_.push_back(h_.stretch.places_rise ? h_.problem.visible_range(h_.stretch, first_ + i)
+                                               : VisibleRange{0, h_.stretch.keys, 0});
+    }
+  }
+
+  // Where the walk starts: the key that stands where the block's middle query does, or the last one that is seen.
+  std::int64_t nearest_key() const {
+    std::int64_t last = 0;
+    for (const VisibleRange& range : ranges_) last = std::max(last, std::max(range.end, range.sinks_end) - 1);
+    if (!h_.stretch.ids_advance) return last;
+    const Position middle = h_.stretch.query_ids[0] + first_ + rows_ / 2;
+    return std::clamp<std::int64_t>(middle - h_.stretch.key_ids[0], 0, last);
+  }
+
+  // ---- skipping
+
+  // Whether keys of blocks up to b (from b on), of which `key` is the nearest, cannot matter to any row.
+  bool is_irrelevant(std::int64_t key, bool left, double norm, std::int64_t count) const {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      const VisibleRange& range = ranges_[static_cast<std::size_t>(i)];
+      const bool unseen =
+          left ? range.begin > key && range.sinks_end == 0 : std::max(range.end, range.sinks_end) <= key;
+      if (unseen) continue;
+      const Position offset = h_.stretch.key_ids[0] + key - h_.stretch.query_ids[0] - first_ - i;
+      if (left ? offset > 0 : offset < 0) return false;  // the nearest key of all is still among them
+      const double most = norm_[static_cast<std::size_t>(i)] * norm * (1 + 0x1p-15) +
+                          static_cast<double>(*h_.bias.window(first_ + i, key));
+      const double top = static_cast<double>(top_[static_cast<std::size_t>(i)]);
+      if (!(most + std::log2(static_cast<double>(count)) < top - 26)) return false;
+    }
+    return true;
+  }
+
+  bool left_is_irrelevant(std::int64_t b) {
+    if (!h_.skipping) return false;
+    const std::int64_t end = std::min((b + 1) * h_.sizes.keys, h_.stretch.keys);
+    if (!is_irrelevant(end - 1, true, static_cast<double>(h_.packed.largest_norm_up_to(b)), end)) return false;
+    for (; b >= 0; --b) work_.skipped += shape_block(b);
+    return true;
+  }
+
+  bool right_is_irrelevant(std::int64_t b) {
+    if (!h_.skipping) return false;
+    const std::int64_t first = b * h_.sizes.keys;
+    const std::int64_t count = h_.stretch.keys - first;
+    if (!is_irrelevant(first, false, static_cast<double>(h_.packed.largest_norm_from(b)), count)) return false;
+    for (; b * h_.sizes.keys < h_.stretch.keys; ++b) work_.skipped += shape_block(b);
+    return true;
+  }
+
+  // ---- one tile
+
+  // Finds the columns of each row in block b; false where there are none. Afterwards `ragged_` says whether rows
+  // differ, `one_by_one_` whether pairs must be asked for.
+  bool shape_block(std::int64_t b) {
+    const std::int64_t first = b * h_.sizes.keys;
+    columns_ = std::min(h_.sizes.keys, h_.stretch.keys - first);
+    begin_.resize(static_cast<std::size_t>(rows_));
+    end_.resize(static_cast<std::size_t>(rows_));
+    ragged_ = false;
+    one_by_one_ = h_.stretch.patchy || !h_.stretch.places_rise;
+    bool any = false;
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      const auto inside = [&](std::int64_t key) { return std::clamp<std::int64_t>(key - first, 0, columns_); };
+      std::int64_t begin = inside(ranges_[i].begin);
+      std::int64_t end = inside(ranges_[i].end);
+      const std::int64_t sinks = inside(ranges_[i].sinks_end);
+      if (sinks > 0) {
+        one_by_one_ |= begin < end;
+        end = begin < end ? end : sinks;
+        begin = 0;
+      }
+      begin_[i] = static_cast<std::int32_t>(begin);
+      end_[i] = static_cast<std::int32_t>(end);
+      any |= begin < end;
+      ragged_ |= begin > 0 || end < columns_;
+    }
+    return any;
+  }
+
+  void attend_block(std::int64_t b) {
+    if (!shape_block(b)) return;
+    ++work_.computed;
+    const std::int64_t first_key = b * h_.sizes.keys;
+    const TilePlace place{.first_query = first_, .rows = rows_, .first_key = first_key, .columns = columns_};
+    const TileRows shape{.rows = rows_,
+                         .columns = columns_,
+                         .begin = ragged_ ? begin_.data() : nullptr,
+                         .end = ragged_ ? end_.data() : nullptr};
+    const double cap = h_.problem.call().soft_cap;
+    const float* window = cap == 0 && !h_.relative.present() ? h_.bias.window(first_, first_key) : nullptr;
+    float* scores = scores_.data();
+    h_.kernels.scores({.shape = shape,
+                       .dim = dim_,
+                       .query = query_.data(),
+                       .query_stride = dim_,
+                       .keys = h_.packed.keys(first_key),
+                       .bias = window,
+                       .scores = scores,
+                       .stride = stride_});
+    const SoftmaxTile softmax{.shape = shape,
+                              .scores = scores,
+                              .stride = stride_,
+                              .top = top_.data(),
+                              .total = total_.data(),
+                              .rescale = rescale_.data()};
+    if (h_.relative.present()) h_.relative.add(place, position_.data(), scores, stride_);
+    if (cap > 0) h_.kernels.cap(softmax, static_cast<float>(cap * log2_e));
+    if (h_.bias.present() && window == nullptr) h_.bias.add(place, scores, stride_);
+    if (one_by_one_) hide_unseen(first_key);
+    h_.kernels.softmax(softmax);
+    h_.kernels.values({.shape = shape,
+                       .dim = padded_dim_,
+                       .weights = scores,
+                       .stride = stride_,
+                       .values = h_.packed.values(first_key),
+                       .panel_stride = h_.packed.values_stride(),
+                       .rescale = rescale_.data(),
+                       .output = output_.data()});
+    if (h_.relative.has_values()) {
+      h_.relative.add_values(place, scores, stride_, shape, output_.data(), padded_dim_);
+    }
+  }
+
+  void hide_unseen(std::int64_t first_key) {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t c = begin_[static_cast<std::size_t>(i)]; c < end_[static_cast<std::size_t>(i)]; ++c) {
+        if (!h_.problem.sees(h_.stretch, h_.head, first_ + i, first_key + c)) scores_.data()[i * stride_ + c] = nothing;
+      }
+    }
+  }
+
+  void store() const {
+    const AttentionCall& call = h_.problem.call();
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      const std::int64_t query = h_.stretch.first_query + first_ + i;
+      const double total = total_[static_cast<std::size_t>(i)];
+      const double top = static_cast<double>(top_[static_cast<std::size_t>(i)]);
+      h_.kernels.store_row(output_.data() + i * padded_dim_, total == 0 ? 0.0f : static_cast<float>(1 / total), dim_,
+                           Problem::row(call.output, h_.stretch.batch, query, h_.head));
+      if (float* lse = h_.problem.log_sum_exp(h_.stretch.batch, h_.head, query)) {
+        *lse = total == 0 ? nothing : static_cast<float>((top + std::log2(total)) / log2_e);
+      }
+    }
+  }
+
+  const Head& h_;
+  std::int64_t dim_, padded_dim_, stride_, first_, rows_;
+  AlignedFloats query_, position_, scores_, output_;
+  std::vector<float> top_, rescale_;
+  std::vector<double> total_, norm_;
+  std::vector<VisibleRange> ranges_;
+  std::vector<std::int32_t> begin_, end_;
+  std::int64_t columns_ = 0;
+  bool ragged_ = false, one_by_one_ = false;
+  AttentionWork work_;
+};
+
+void run_pieces(Executor* executor, std::int64_t count, const std::function<void(std::int64_t)>& piece) {
+  if (executor != nullptr && count > 1) return executor->run(count, piece);
+  for (std::int64_t i = 0; i < count; ++i) piece(i);
+}
+
+}  // namespace
+
+AttentionWork attend_in_tiles(const Problem& problem) {
+  const AttentionCall& call = problem.call();
+  const AttendKernels kernels = attend_kernels(call.query.type);
+  const auto stretches = static_cast<std::int64_t>(problem.stretches().size());
+  const std::int64_t units = stretches * call.key.heads;
+  std::atomic<std::int64_t> computed = 0, skipped = 0;
+
+  const auto run_unit = [&](std::int64_t unit, Executor* executor) {
+    const Stretch& stretch = problem.stretches()[static_cast<std::size_t>(unit / call.key.heads)];
+    const std::int64_t key_head = unit % call.key.heads;
+    const bool skipping = call.skip_irrelevant_blocks && problem.decaying() && stretch.ids_advance &&
+                          stretch.keys > 0 && problem.bias()->toeplitz && problem.head_dim() <= 256;
+    const BlockSizes sizes = block_sizes(skipping, kernels.panel);
+    const PackedHead packed(problem, stretch, key_head, kernels, sizes.keys, skipping);
+    for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
+      const BiasTerm bias(problem, stretch, head);
+      const RelativeTerm relative(problem, stretch, head, kernels);
+      const Head whole{problem, stretch, kernels, packed, head, bias, relative, sizes, skipping};
+      const std::int64_t blocks = round_up(stretch.queries, sizes.rows) / sizes.rows;
+      run_pieces(executor, blocks, [&](std::int64_t i) {
+        const std::int64_t first = (blocks - 1 - i) * sizes.rows;  // under a causal mask the last has most to do
+        QueryBlock block(whole, first, std::min(sizes.rows, stretch.queries - first));
+        const AttentionWork work = block.run();
+        computed += work.computed;
+        skipped += work.skipped;
+      });
+    }
+  };
+  // Heads share nothing, so they are the better pieces where there are enough of them.
+  const std::int64_t threads = call.executor == nullptr ? 1 : call.executor->concurrency();
+  const bool by_unit = units % threads == 0 || units >= 4 * threads;
+  run_pieces(by_unit ? call.executor : nullptr, units,
+             [&](std::int64_t unit) { run_unit(unit, by_unit ? nullptr : call.executor); });
+  return {computed, skipped};
+}
+
+}  // namespace locus

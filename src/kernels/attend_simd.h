@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boundary between attention and its SIMD targets: packed blocks in, tiles of scores and outputs out.
+//
+// A tile is a block of queries against a block of keys. Scores are in base 2 (the caller folds log2 e into the
+// queries), so that exp2 needs no product. Layouts, with `panel` = two vectors of float32:
+//
+//   packed keys     [keys / panel][dim][panel]     transposed: a column of the tile per lane
+//   packed values   [dim / panel][keys][panel]     a column of the output per lane
+//
+// both filled up with zeros to whole panels. Extents and strides count elements.
+#pragma once
+
+#include <cstdint>
+
+#include "locus/element.h"
+
+namespace locus {
+
+/// The columns of each row that take part, relative to the tile; absent: all. Rows may differ.
+struct TileRows {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  const std::int32_t* begin = nullptr;
+  const std::int32_t* end = nullptr;
+};
+
+/// scores = query . key (+ bias). Whole panels are written: a row of scores has room for columns rounded up to one.
+struct ScoreTile {
+  TileRows shape;
+  std::int64_t dim = 0;
+  const float* query = nullptr;  ///< [rows][query_stride]
+  std::int64_t query_stride = 0;
+  const float* keys = nullptr;  ///< packed, from the tile's first column
+  const float* bias = nullptr;  ///< row i, column c adds bias[c - i]; readable to whole panels; absent: nothing
+  float* scores = nullptr;      ///< [rows][stride]
+  std::int64_t stride = 0;
+};
+
+/// One step of the online softmax: scores become 2^(score - top), `top` the largest so far; columns that take no part
+/// become 0 up to whole vectors. `rescale` is what older sums must be multiplied by.
+struct SoftmaxTile {
+  TileRows shape;
+  float* scores = nullptr;
+  std::int64_t stride = 0;
+  float* top = nullptr;     ///< in and out; -infinity before the first step
+  double* total = nullptr;  ///< in and out: the sum of weights
+  float* rescale = nullptr;
+};
+
+/// output = output * rescale + weights . values.
+struct ValueTile {
+  TileRows shape;
+  std::int64_t dim = 0;            ///< padded to whole panels
+  const float* weights = nullptr;  ///< [rows][stride]
+  std::int64_t stride = 0;
+  const float* values = nullptr;   ///< packed, from the tile's first column
+  std::int64_t panel_stride = 0;   ///< from one panel of values to the next
+  const float* rescale = nullptr;  ///< absent: 1
+  float* output = nullptr;         ///< [rows][dim]
+};
+
+/// Rows of one head as they lie in memory.
+struct StoredRows {
+  const void* data = nullptr;
+  std::int64_t stride = 0;
+  std::int64_t rows = 0;
+  std::int64_t dim = 0;
+};
+
+/// The functions of one SIMD target for one element type (float32, bfloat16, float16).
+/// Errors: a score has one rounding per coordinate, 2^x is within 2 float32 ulp and 0 below 2^-125, an output has one
+/// rounding per key.
+struct AttendKernels {
+  std::int64_t panel;
+  void (*pack_keys)(const StoredRows& from, float* to);
+  void (*pack_values)(const StoredRows& from, float* to, std::int64_t panel_stride);
+  void (*widen_rows)(const StoredRows& from, float factor, float* to, std::int64_t to_stride);
+  void (*scores)(const ScoreTile& tile);
+  void (*cap)(const SoftmaxTile& tile, float limit);  ///< score = limit * tanh(score / limit)
+  void (*softmax)(const SoftmaxTile& tile);
+  void (*values)(const ValueTile& tile);
+  void (*store_row)(const float* from, float factor, std::int64_t dim, void* to);
+
+  // Few rows against keys and values as they lie in memory, each read once.
+  void (*stored_scores)(const StoredRows& keys, const float* query, std::int64_t query_stride, std::int64_t rows,
+                        float* scores, std::int64_t stride);
+  void (*stored_values)(const StoredRows& values, const float* weights, std::int64_t stride, std::int64_t rows,
+                        const float* rescale, float* output, std::int64_t output_stride);
+};
+
+/// The best of this machine.
+AttendKernels attend_kernels(ElementType type);
+
+}  // namespace locus
