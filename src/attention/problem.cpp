@@ -195,11 +195,15 @@ void Problem::make_stretches() {
 }
 
 void Problem::check_relative_rows() const {
+  const std::int64_t heads =
+      call_.mask.custom == nullptr ? 1 : call_.query.heads;  // only a custom rule asks for the head
   for (const Stretch& s : stretches_) {
     for (std::int64_t query = 0; query < s.queries; ++query) {
       for (std::int64_t key = 0; key < s.keys; ++key) {
-        if (!sees(s, 0, query, key)) continue;
-        relative_->index(s.query_ids[static_cast<std::size_t>(query)], s.key_ids[static_cast<std::size_t>(key)]);
+        for (std::int64_t head = 0; head < heads; ++head) {
+          if (!sees(s, head, query, key)) continue;
+          relative_->index(s.query_ids[static_cast<std::size_t>(query)], s.key_ids[static_cast<std::size_t>(key)]);
+        }
       }
     }
   }

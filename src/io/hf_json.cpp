@@ -69,6 +69,8 @@ JsonDocument parse_json_document(std::string_view text, const std::string& name)
   require(text.size() <= most_config_bytes, name, " must be at most ", most_config_bytes >> 20, " MB, got ",
           text.size(), " bytes");
   require(text.find_first_not_of(" \t\r\n") != std::string_view::npos, name, " must hold a JSON object, got nothing");
+  // The parser takes a zero byte for the end of the text and would not see what is hidden behind it.
+  require(text.find('\0') == std::string_view::npos, name, " is not JSON: it has a zero byte");
   ParseGuard guard(name);
   JsonDocument document;
   try {

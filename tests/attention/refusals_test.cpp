@@ -57,6 +57,13 @@ TEST(AttendRefuses, BadCallsAndWritesNothing) {
       {"the encoding has 3 heads", [](AttentionCall& c) { c.encoding = &alibi; }},
       {"the encoding has 2 heads of 16", [](AttentionCall& c) { c.encoding = &wide; }},
       {"shaw has rows", [](AttentionCall& c) { c.encoding = &narrow; }},
+      {"shaw has rows",
+       [](AttentionCall& c) {  // only head 1 looks too far
+         c.encoding = &narrow;
+         c.mask.custom = [](std::int64_t, std::int64_t head, std::int64_t query, std::int64_t key) {
+           return head == 1 || query == key;
+         };
+       }},
   };
   for (const BadCall& one : bad) {
     SCOPED_TRACE(one.part_of_message);

@@ -615,6 +615,11 @@ const std::vector<Refusal> refusals = {
     {R"({"model_type": "marian"})", "d_model is missing"},
 };
 
+TEST(HfConfig, SeesWhatAZeroByteHides) {
+  using namespace std::string_literals;
+  EXPECT_THROW(resolve_hf_config("{\"head_dim\": 64}\0garbage"s, "config.json"), Error);
+}
+
 TEST(HfConfig, Refusals) {
   for (const Refusal& refusal : refusals) {
     SCOPED_TRACE(refusal.config.substr(0, 200));
