@@ -21,7 +21,8 @@ class Executor {
 };
 
 /// A fixed set of threads; the calling thread works too, so `threads` = 2 starts one more. One call runs at a time;
-/// others wait. An exception of a piece is rethrown by run() after all pieces have ended.
+/// others wait, except a call from inside a piece, which runs inline. An exception of a piece is rethrown by run()
+/// after all pieces have ended.
 class ThreadPool : public Executor {
  public:
   explicit ThreadPool(int threads);

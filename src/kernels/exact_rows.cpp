@@ -51,4 +51,13 @@ void ExactRows::row(Position position, float* cos, float* sin) {
   combine_rows(anchor_row_.data(), steps_.row(step_of(position)), steps_.width(), 1, cos, sin, 0);
 }
 
+void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin) {
+  const std::size_t width = turns.size();
+  std::vector<std::uint64_t> phases;
+  std::vector<double> rows(4 * width);
+  fill_row(turns, anchor_of(position), magnitude, phases, rows.data());
+  fill_row(turns, step_of(position), 1.0, phases, rows.data() + 2 * width);
+  combine_rows(rows.data(), rows.data() + 2 * width, width, 1, cos, sin, 0);
+}
+
 }  // namespace locus

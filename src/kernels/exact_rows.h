@@ -47,4 +47,7 @@ class ExactRows {
   std::vector<double> anchor_row_;  // [cos | sin]
 };
 
+/// One row on its own, without making the other steps: the same bits.
+void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin);
+
 }  // namespace locus

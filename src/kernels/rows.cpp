@@ -61,7 +61,7 @@ double scale_of(const Rotation& rotation, Role role, const Place& place, std::si
 }
 
 template <class T>
-void exact_row(const Rotation& rotation, Role role, const Place& place, std::span<T> cos, std::span<T> sin) {
+void direct_row(const Rotation& rotation, Role role, const Place& place, std::span<T> cos, std::span<T> sin) {
   for (std::size_t i = 0; i < cos.size(); ++i) {
     const double angle = exact_angle(rotation, place, i);
     const double scale = scale_of(rotation, role, place, i);
@@ -73,13 +73,12 @@ void exact_row(const Rotation& rotation, Role role, const Place& place, std::spa
 // The float32 row of whole coordinates. Pairs driven by one coordinate share a row; M-RoPE and grids take each pair
 // from the row of its own coordinate.
 void whole_row(const Rotation& rotation, const Place& place, std::span<float> cos, std::span<float> sin) {
-  const StepRows steps(rotation.turns);
-  ExactRows rows(steps, rotation.magnitude);
-  rows.row(place.whole[rotation.axis[0]], cos.data(), sin.data());
+  exact_row(rotation.turns, rotation.magnitude, place.whole[rotation.axis[0]], cos.data(), sin.data());
   std::vector<float> other(2 * cos.size());
-  for (std::size_t axis = 0; axis < max_axes; ++axis) {
+  const int axes = rotation.map.kind == PositionMap::Kind::direct ? rotation.axes : 2;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis) {
     if (place.whole[axis] == place.whole[rotation.axis[0]]) continue;
-    rows.row(place.whole[axis], other.data(), other.data() + cos.size());
+    exact_row(rotation.turns, rotation.magnitude, place.whole[axis], other.data(), other.data() + cos.size());
     for (std::size_t i = 0; i < cos.size(); ++i) {
       if (rotation.axis[i] != axis) continue;
       cos[i] = other[i];
@@ -159,7 +158,7 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
   switch (rotation.profile) {
     case Profile::exact:
       if (place.real || rotation.scale) {
-        exact_row(rotation, role, place, cos, sin);
+        direct_row(rotation, role, place, cos, sin);
       } else {
         whole_row(rotation, place, cos, sin);
       }
@@ -182,7 +181,7 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
                   std::span<double> sin) {
   const Place place = place_of(rotation.map, ids);
   if (place.placed && rotation.profile == Profile::exact && rotation.table_type == ElementType::float32) {
-    exact_row(rotation, role, place, cos, sin);
+    direct_row(rotation, role, place, cos, sin);
     return;
   }
   std::vector<float> single(cos.size() * 2);
