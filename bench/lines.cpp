@@ -96,9 +96,13 @@ void add_lines(const Plan& plan, const std::function<void(Line)>& done) {
   const Encoding sinusoidal("sinusoidal", {{"dim", dim}});
   const Encoding concatenated("sinusoidal", {{"dim", dim}, {"arrangement", std::string("concatenated")}});
   const Encoding learned("learned", {{"dim", dim}, {"max_positions", std::int64_t{16384}}});
-  for (const auto& [name, encoding] : {std::pair<const char*, const Encoding&>("sinusoidal interleaved", sinusoidal),
-                                       {"sinusoidal concatenated", concatenated},
-                                       {"learned", learned}}) {
+  struct Case {
+    const char* name;
+    const Encoding& encoding;
+  };
+  for (const Case& one_case : {Case{"sinusoidal interleaved", sinusoidal},
+                               Case{"sinusoidal concatenated", concatenated}, Case{"learned", learned}}) {
+    const Encoding& encoding = one_case.encoding;
     for (const Size& size : sizes) {
       Buffer buffer(size.bytes);
       const std::int64_t tokens = static_cast<std::int64_t>(size.bytes) / (dim * 4);
@@ -106,7 +110,7 @@ void add_lines(const Plan& plan, const std::function<void(Line)>& done) {
       const PositionIds ids = positions::prefill(tokens);
       const std::vector<float> row(static_cast<std::size_t>(dim), 0.5f);
       done({.group = "add",
-            .name = std::string(name) + " float32 " + size.name,
+            .name = std::string(one_case.name) + " float32 " + size.name,
             .limit = "adding one row to all",
             .result = compare([&] { add(encoding, view, ids); },
                               [&] { add_repeated_row(buffer.floats(), buffer.bytes() / 4, row.data(), row.size()); },
