@@ -120,14 +120,6 @@ template <class D>
 HWY_INLINE void store(D d, hn::Vec<D> value, float* to) {
   hn::StoreU(value, d, to);
 }
-template <class D>
-HWY_INLINE void load_interleaved(D d, const float* from, hn::Vec<D>& x, hn::Vec<D>& y) {
-  hn::LoadInterleaved2(d, from, x, y);
-}
-template <class D>
-HWY_INLINE void store_interleaved(D d, hn::Vec<D> x, hn::Vec<D> y, float* to) {
-  hn::StoreInterleaved2(x, y, d, to);
-}
 
 template <class D, class Half>
 HWY_INLINE hn::Vec<D> load(D d, const Half* from) {
@@ -136,17 +128,6 @@ HWY_INLINE hn::Vec<D> load(D d, const Half* from) {
 template <class D, class Half>
 HWY_INLINE void store(D d, hn::Vec<D> value, Half* to) {
   hn::StoreU(narrow(d, value, Half()), Bits16<D>(), reinterpret_cast<std::uint16_t*>(to));
-}
-template <class D, class Half>
-HWY_INLINE void load_interleaved(D d, const Half* from, hn::Vec<D>& x, hn::Vec<D>& y) {
-  VecBits16<D> bits_x, bits_y;
-  hn::LoadInterleaved2(Bits16<D>(), reinterpret_cast<const std::uint16_t*>(from), bits_x, bits_y);
-  x = widen(d, bits_x, Half());
-  y = widen(d, bits_y, Half());
-}
-template <class D, class Half>
-HWY_INLINE void store_interleaved(D d, hn::Vec<D> x, hn::Vec<D> y, Half* to) {
-  hn::StoreInterleaved2(narrow(d, x, Half()), narrow(d, y, Half()), Bits16<D>(), reinterpret_cast<std::uint16_t*>(to));
 }
 
 }  // namespace locus::HWY_NAMESPACE
