@@ -2,6 +2,7 @@
 // Who runs the pieces of a large call: the caller's own threads, a small pool, or nobody but the calling thread.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -48,7 +49,15 @@ class ThreadPool : public Executor {
 
 /// Cuts [0, count) into at most one contiguous range per thread, none smaller than `grain`, and runs `range(begin,
 /// end)` on each. Without an executor, or for little work, it is one plain call.
-void for_ranges(Executor* executor, std::int64_t count, std::int64_t grain,
-                const std::function<void(std::int64_t begin, std::int64_t end)>& range);
+template <class Range>
+void for_ranges(Executor* executor, std::int64_t count, std::int64_t grain, const Range& range) {
+  const std::int64_t most = executor == nullptr ? 1 : std::max<std::int64_t>(executor->concurrency(), 1);
+  const std::int64_t pieces = std::clamp<std::int64_t>(count / std::max<std::int64_t>(grain, 1), 1, most);
+  if (executor == nullptr || pieces == 1) {
+    range(std::int64_t{0}, count);
+    return;
+  }
+  executor->run(pieces, [&](std::int64_t i) { range(count * i / pieces, count * (i + 1) / pieces); });
+}
 
 }  // namespace locus

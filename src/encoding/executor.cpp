@@ -95,15 +95,4 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
   if (job.error) std::rethrow_exception(job.error);
 }
 
-void for_ranges(Executor* executor, std::int64_t count, std::int64_t grain,
-                const std::function<void(std::int64_t begin, std::int64_t end)>& range) {
-  const std::int64_t most = executor == nullptr ? 1 : std::max<std::int64_t>(executor->concurrency(), 1);
-  const std::int64_t pieces = std::clamp<std::int64_t>(count / std::max<std::int64_t>(grain, 1), 1, most);
-  if (pieces == 1) {
-    range(0, count);
-    return;
-  }
-  executor->run(pieces, [&](std::int64_t i) { range(count * i / pieces, count * (i + 1) / pieces); });
-}
-
 }  // namespace locus

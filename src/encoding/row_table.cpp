@@ -15,24 +15,18 @@ RowTable::RowTable(std::int64_t row_floats, std::size_t byte_cap)
 }
 
 const float* RowTable::row(Position position, const Fill& fill) const {
-  if (position < 0) return nullptr;
+  if (const float* kept = built_row(position)) return kept;
   const std::int64_t block = position / block_rows;
-  if (block >= max_blocks_) return nullptr;
-  const float* rows = blocks_[static_cast<std::size_t>(block)].load(std::memory_order_acquire);
-  if (rows == nullptr) {
-    if (block > built_.load(std::memory_order_acquire)) return nullptr;  // not next in line
-    const std::lock_guard<std::mutex> lock(growing_);
-    rows = blocks_[static_cast<std::size_t>(block)].load(std::memory_order_acquire);
-    if (rows == nullptr) {
-      std::vector<float> built(static_cast<std::size_t>(row_floats_ * block_rows));
-      fill(block * block_rows, block_rows, built.data());
-      owned_.push_back(std::move(built));
-      rows = owned_.back().data();
-      blocks_[static_cast<std::size_t>(block)].store(rows, std::memory_order_release);
-      built_.store(block + 1, std::memory_order_release);
-    }
-  }
-  return rows + (position % block_rows) * row_floats_;
+  if (position < 0 || block >= max_blocks_) return nullptr;
+  if (block > built_.load(std::memory_order_acquire)) return nullptr;  // not next in line
+  const std::lock_guard<std::mutex> lock(growing_);
+  if (const float* kept = built_row(position)) return kept;  // by another thread meanwhile
+  std::vector<float> built(static_cast<std::size_t>(row_floats_ * block_rows));
+  fill(block * block_rows, block_rows, built.data());
+  owned_.push_back(std::move(built));
+  blocks_[static_cast<std::size_t>(block)].store(owned_.back().data(), std::memory_order_release);
+  built_.store(block + 1, std::memory_order_release);
+  return built_row(position);
 }
 
 std::size_t RowTable::bytes() const {

@@ -25,6 +25,13 @@ class RowTable {
   /// Fills `count` rows from `first` on.
   using Fill = std::function<void(Position first, std::int64_t count, float* rows)>;
 
+  /// The row of `position`, or null where it has not been built.
+  const float* built_row(Position position) const {
+    const auto block = static_cast<std::uint64_t>(position) / static_cast<std::uint64_t>(block_rows);
+    if (block >= static_cast<std::uint64_t>(max_blocks_)) return nullptr;  // negative ones too
+    const float* rows = blocks_[block].load(std::memory_order_acquire);
+    return rows == nullptr ? nullptr : rows + position % block_rows * row_floats_;
+  }
   /// The row of `position`, or null where it is not in the table and is not next in line. Calls `fill` for a block that
   /// is next; several threads may ask at once.
   const float* row(Position position, const Fill& fill) const;

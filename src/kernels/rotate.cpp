@@ -2,6 +2,7 @@
 #include "locus/rotate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -13,10 +14,11 @@
 namespace locus {
 namespace {
 
-// Tensors beyond this do not stay in the L2 cache; there, walking memory in order matters more than saving loads.
-constexpr std::int64_t cache_bytes = std::int64_t{1} << 20;
 // Less work than this per thread is not worth waking one.
 constexpr std::int64_t bytes_per_thread = std::int64_t{1} << 18;
+
+// Time, height, width, and one to spare; an encoding has no more.
+constexpr std::size_t max_axes = 4;
 
 struct Layout {
   bool interleaved_in;
@@ -109,32 +111,28 @@ class TokenRotator {
       double_row_.resize(2 * pairs_);
     } else {
       turn_ = rotate_token_function({input.type, layout_.interleaved_in, layout_.interleaved_out, inverse_});
-      spread_.resize(4 * pairs_);
+      spread_.resize(2 * pairs_);
     }
-    // Measured: in L2 sharing loads between heads wins; beyond it, order of memory does.
-    const bool small = input.batch * input.tokens * bytes_per_token(input) <= cache_bytes;
-    heads_at_once_ = layout_.interleaved_in ? (small ? 8 : 1) : (small ? 4 : 2);
+    token_ = {.in_head_stride = input.head_stride,
+              .out_head_stride = output.head_stride,
+              .heads = static_cast<std::size_t>(input.heads),
+              .pairs = pairs_,
+              .spread = spread_.data()};
   }
 
   void rotate(std::span<const Position> ids, std::int64_t batch, std::int64_t from, std::int64_t to) {
-    RotateToken token{.in = at(input_, batch, from, 0, rotation_.rotary_offset),
-                      .out = at(output_, batch, to, 0, rotation_.rotary_offset),
-                      .in_head_stride = input_.head_stride,
-                      .out_head_stride = output_.head_stride,
-                      .heads = static_cast<std::size_t>(input_.heads),
-                      .pairs = pairs_,
-                      .spread = spread_.data(),
-                      .heads_at_once = heads_at_once_};
-    if (!scratch_.empty()) move_to_scratch(token, batch, from);
+    token_.in = at(input_, batch, from, 0, rotation_.rotary_offset);
+    token_.out = at(output_, batch, to, 0, rotation_.rotary_offset);
+    if (!scratch_.empty()) move_to_scratch(batch, from);
     if (turn_ == nullptr) {
       const auto cos = std::span(double_row_).first(pairs_);
       const auto sin = std::span(double_row_).last(pairs_);
       rotation_row(rotation_, role_, ids, cos, sin);
-      rotate_token_double(token, layout_, cos.data(), sin.data(), inverse_);
+      rotate_token_double(token_, layout_, cos.data(), sin.data(), inverse_);
     } else {
-      token.cos = rows_.row(ids);
-      token.sin = token.cos + pairs_;
-      turn_(token);
+      token_.cos = rows_.row(ids);
+      token_.sin = token_.cos + pairs_;
+      turn_(token_);
     }
     if (input_.data != output_.data) copy_rest(input_, output_, rotation_, batch, from, to);
   }
@@ -142,13 +140,13 @@ class TokenRotator {
  private:
   std::size_t slice_bytes() const { return 2 * pairs_ * size_of(input_.type); }
 
-  void move_to_scratch(RotateToken& token, std::int64_t batch, std::int64_t from) {
+  void move_to_scratch(std::int64_t batch, std::int64_t from) {
     for (std::int64_t head = 0; head < input_.heads; ++head) {
       std::memcpy(scratch_.data() + static_cast<std::size_t>(head) * slice_bytes(),
                   at(input_, batch, from, head, rotation_.rotary_offset), slice_bytes());
     }
-    token.in = scratch_.data();
-    token.in_head_stride = static_cast<std::ptrdiff_t>(2 * pairs_);
+    token_.in = scratch_.data();
+    token_.in_head_stride = static_cast<std::ptrdiff_t>(2 * pairs_);
   }
 
   const Rotation& rotation_;
@@ -160,24 +158,30 @@ class TokenRotator {
   std::size_t pairs_;
   RowSource rows_;
   RotateTokenFunction turn_ = nullptr;
-  std::size_t heads_at_once_ = 1;
   std::vector<std::byte> scratch_;
   std::vector<double> double_row_;
   std::vector<float> spread_;
+  RotateToken token_;
 };
 
 // Calls `token(batch, token, ids of that token)` for a range of batch x tokens.
 template <class Function>
 void for_tokens(const PositionIds& ids, std::int64_t begin, std::int64_t end, const Function& token) {
-  std::vector<Position> place(static_cast<std::size_t>(ids.axes));
+  const std::int64_t axis_stride = ids.batch * ids.tokens;
+  std::array<Position, max_axes> place{};
+  const std::span<const Position> places = std::span(place).first(static_cast<std::size_t>(ids.axes));
+  std::int64_t batch = ids.tokens == 0 ? 0 : begin / ids.tokens;
+  std::int64_t t = ids.tokens == 0 ? 0 : begin % ids.tokens;
   for (std::int64_t flat = begin; flat < end; ++flat) {
-    const std::int64_t batch = flat / ids.tokens;
-    const std::int64_t t = flat % ids.tokens;
-    const auto index = static_cast<std::size_t>((ids.batch == 1 ? 0 : batch) * ids.tokens + t);
-    for (std::size_t axis = 0; axis < place.size(); ++axis) {
-      place[axis] = ids.axis(static_cast<std::int64_t>(axis))[index];
+    const std::int64_t index = (ids.batch == 1 ? 0 : batch * ids.tokens) + t;
+    for (std::int64_t axis = 0; axis < ids.axes; ++axis) {
+      place[static_cast<std::size_t>(axis)] = ids.ids[static_cast<std::size_t>(axis * axis_stride + index)];
     }
-    token(batch, t, std::span<const Position>(place));
+    token(batch, t, places);
+    if (++t == ids.tokens) {
+      t = 0;
+      ++batch;
+    }
   }
 }
 
@@ -330,7 +334,7 @@ void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& d
                const bool interleaved = rotation.pairing == Pairing::interleaved;
                const bool wide = view.type == ElementType::float64;
                const auto pairs = static_cast<std::size_t>(rotation.pairs());
-               std::vector<float> spread(4 * pairs);
+               std::vector<float> spread(2 * pairs);
                std::vector<double> row(2 * pairs);
                for_tokens(deltas, begin, end, [&](std::int64_t batch, std::int64_t t, std::span<const Position> by) {
                  std::byte* data = at(view, batch, t, 0, rotation.rotary_offset);

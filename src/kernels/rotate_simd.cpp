@@ -14,8 +14,10 @@ namespace {
 
 template <bool kInverse, class T>
 RotateTokenFunction choose_layout(const RotateKind& kind) {
-  if (kind.interleaved_in) return kind.interleaved_out ? rotate_interleaved<kInverse, T> : rotate_to_half<kInverse, T>;
-  return kind.interleaved_out ? rotate_to_interleaved<kInverse, T> : rotate_half<kInverse, T>;
+  if (kind.interleaved_in) {
+    return kind.interleaved_out ? rotate_token<kInverse, InterleavedPairs<T>> : rotate_to_half<kInverse, T>;
+  }
+  return kind.interleaved_out ? rotate_to_interleaved<kInverse, T> : rotate_token<kInverse, HalfPairs<T>>;
 }
 
 template <class T>
@@ -26,11 +28,6 @@ RotateTokenFunction choose_direction(const RotateKind& kind) {
 }  // namespace
 
 RotateTokenFunction choose_rotate_token(const RotateKind& kind) {
-  if (kind.type == ElementType::bfloat16 && kind.interleaved_in == kind.interleaved_out) {
-    if (kind.interleaved_in)
-      return kind.inverse ? rotate_interleaved_bfloat16<true> : rotate_interleaved_bfloat16<false>;
-    return kind.inverse ? rotate_half_bfloat16<true> : rotate_half_bfloat16<false>;
-  }
   if (kind.type == ElementType::bfloat16) return choose_direction<BFloat16>(kind);
   if (kind.type == ElementType::float16) return choose_direction<Float16>(kind);
   return choose_direction<float>(kind);

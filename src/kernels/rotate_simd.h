@@ -18,8 +18,7 @@ struct RotateToken {
   std::size_t pairs = 0;
   const float* cos = nullptr;
   const float* sin = nullptr;
-  float* spread = nullptr;        ///< room for 4 * pairs floats
-  std::size_t heads_at_once = 1;  ///< heads that share a load of cos and sin: a matter of speed only
+  float* spread = nullptr;  ///< room for 2 * pairs floats, where cos and sin may be put in another order
 };
 
 using RotateTokenFunction = void (*)(const RotateToken&);

@@ -17,6 +17,7 @@ bool is_exact(const Rotation& rotation) {
 
 RowSource::RowSource(const Encoding& encoding, Role role)
     : encoding_(encoding),
+      table_(encoding.row_table()),
       rotation_(encoding.rotation()),
       role_(role),
       tabled_(rotation_.map.kind == PositionMap::Kind::direct && !rotation_.scale),
@@ -41,13 +42,13 @@ void RowSource::uniform_rows(Position first, std::int64_t count, float* rows) {
 }
 
 const float* RowSource::whole_row(Position position, std::vector<float>& scratch) {
-  if (const float* kept = encoding_.row_table().row(position, fill_)) return kept;
+  if (const float* kept = table_.row(position, fill_)) return kept;
   scratch.resize(static_cast<std::size_t>(rotation_.rotary_dim));
   uniform_rows(position, 1, scratch.data());
   return scratch.data();
 }
 
-const float* RowSource::row(std::span<const Position> ids) {
+const float* RowSource::other_row(std::span<const Position> ids) {
   const auto pairs = static_cast<std::size_t>(rotation_.pairs());
   if (!tabled_) {
     scratch_.resize(2 * pairs);

@@ -18,13 +18,20 @@ class RowSource {
   RowSource(const RowSource&) = delete;
   RowSource& operator=(const RowSource&) = delete;
 
-  const float* row(std::span<const Position> ids);
+  const float* row(std::span<const Position> ids) {
+    if (tabled_ && ids.size() == 1) {
+      if (const float* kept = table_.built_row(ids[0])) return kept;
+    }
+    return other_row(ids);
+  }
 
  private:
+  const float* other_row(std::span<const Position> ids);
   void uniform_rows(Position first, std::int64_t count, float* rows);
   const float* whole_row(Position position, std::vector<float>& scratch);
 
   const Encoding& encoding_;
+  const RowTable& table_;
   const Rotation& rotation_;
   Role role_;
   bool tabled_;                     // rows depend on one whole coordinate per pair

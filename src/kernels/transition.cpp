@@ -51,7 +51,7 @@ void transition(const Transition& change, const HeadsView& input, const HeadsVie
   std::vector<double> from(2 * pairs);
   std::vector<double> to(2 * pairs);
   std::vector<float> row(2 * pairs);
-  std::vector<float> spread(4 * pairs);
+  std::vector<float> spread(2 * pairs);
   std::vector<std::byte> token(head_bytes * static_cast<std::size_t>(input.heads));
   for (std::size_t t = 0; t < input_slots.size(); ++t) {
     row_of(change.from, from_ids[t], from);

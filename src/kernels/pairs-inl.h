@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the pairs (x, y) of a head come into float32 vectors and go back, for one SIMD target.
+//
+// A layout has: Element; interleaved; vectors, how many of pairs it takes at a time; held, how many of cos and sin may
+// stay in registers beside its own needs; load and store, from pair i of a head of `pairs`; and, where `reorders`, the
+// order in which load delivers the pairs, for cos and sin to be brought into as well.
+
+#if defined(LOCUS_KERNELS_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCUS_KERNELS_PAIRS_INL_H_
+#undef LOCUS_KERNELS_PAIRS_INL_H_
+#else
+#define LOCUS_KERNELS_PAIRS_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+#include "kernels/widen-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace locus::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using FloatVec = hn::Vec<Floats>;
+
+// ---- half
+
+template <class T>
+struct HalfPairs {
+  using Element = T;
+  static constexpr bool interleaved = false;
+  static constexpr bool reorders = false;
+  static constexpr int vectors = 1;
+  static constexpr int held = 6;
+  static std::size_t per_step() { return hn::Lanes(Floats()); }
+
+  static HWY_INLINE void load(const T* head, std::size_t pairs, std::size_t i, FloatVec& x, FloatVec& y) {
+    x = locus::HWY_NAMESPACE::load(Floats(), head + i);
+    y = locus::HWY_NAMESPACE::load(Floats(), head + pairs + i);
+  }
+  static HWY_INLINE void store(T* head, std::size_t pairs, std::size_t i, FloatVec x, FloatVec y) {
+    locus::HWY_NAMESPACE::store(Floats(), x, head + i);
+    locus::HWY_NAMESPACE::store(Floats(), y, head + pairs + i);
+  }
+};
+
+// ---- interleaved
+
+template <class T>
+struct InterleavedPairs;
+
+template <>
+struct InterleavedPairs<float> {
+  using Element = float;
+  static constexpr bool interleaved = true;
+  static constexpr int vectors = 1;
+  static constexpr int held = 6;
+  static std::size_t per_step() { return hn::Lanes(Floats()); }
+
+#if HWY_TARGET == HWY_AVX2
+  // Shuffles that cross the two blocks of a vector are slow: pairs 2, 3 and 4, 5 change places instead.
+  static constexpr bool reorders = true;
+  static HWY_INLINE void load(const float* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
+    const __m256 low = _mm256_loadu_ps(head + 2 * i);
+    const __m256 high = _mm256_loadu_ps(head + 2 * i + 8);
+    x = FloatVec{_mm256_shuffle_ps(low, high, 0x88)};
+    y = FloatVec{_mm256_shuffle_ps(low, high, 0xdd)};
+  }
+  static HWY_INLINE void store(float* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
+    hn::StoreU(hn::InterleaveLower(Floats(), x, y), Floats(), head + 2 * i);
+    hn::StoreU(hn::InterleaveUpper(Floats(), x, y), Floats(), head + 2 * i + 8);
+  }
+  static HWY_INLINE void reorder(const float* row, std::size_t pairs, float* out) {
+    for (std::size_t i = 0; i < pairs; i += 8) {
+      _mm256_storeu_pd(reinterpret_cast<double*>(out + i),
+                       _mm256_permute4x64_pd(_mm256_loadu_pd(reinterpret_cast<const double*>(row + i)), 0xd8));
+    }
+  }
+#else
+  static constexpr bool reorders = false;
+  static HWY_INLINE void load(const float* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
+    hn::LoadInterleaved2(Floats(), head + 2 * i, x, y);
+  }
+  static HWY_INLINE void store(float* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
+    hn::StoreInterleaved2(x, y, Floats(), head + 2 * i);
+  }
+#endif
+};
+
+template <>
+struct InterleavedPairs<Float16> {
+  using Element = Float16;
+  static constexpr bool interleaved = true;
+  static constexpr bool reorders = false;
+  static constexpr int vectors = 1;
+  static constexpr int held = 4;
+  static std::size_t per_step() { return hn::Lanes(Floats()); }
+
+  static HWY_INLINE void load(const Float16* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
+    VecBits16<Floats> evens, odds;
+    hn::LoadInterleaved2(Bits16<Floats>(), reinterpret_cast<const std::uint16_t*>(head + 2 * i), evens, odds);
+    x = widen(Floats(), evens, Float16());
+    y = widen(Floats(), odds, Float16());
+  }
+  static HWY_INLINE void store(Float16* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
+    hn::StoreInterleaved2(narrow(Floats(), x, Float16()), narrow(Floats(), y, Float16()), Bits16<Floats>(),
+                          reinterpret_cast<std::uint16_t*>(head + 2 * i));
+  }
+};
+
+// ---- bfloat16
+//
+// A 32-bit lane holds two neighbours: the upper half is the odd one as a float32 already (once its lower bits are
+// cleared), the lower half the even one (once shifted up). So nothing has to move between lanes in either direction.
+
+#if HWY_TARGET != HWY_SCALAR
+
+HWY_INLINE void load_neighbours(const BFloat16* from, FloatVec& even, FloatVec& odd) {
+  const hn::RebindToUnsigned<Floats> du;
+  const auto both = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(from));
+  even = hn::BitCast(Floats(), hn::ShiftLeft<16>(both));
+  odd = hn::BitCast(Floats(), hn::And(both, hn::Set(du, 0xffff0000u)));
+}
+
+// Rounds to nearest even in 16-bit lanes, twice as many at a time: (cut + 0x7fff + odd) carries into `kept` where its
+// half, which an average with rounding gives without overflow, has its top bit set. A NaN needs no care here: one that
+// comes from turning bfloat16 values has nothing in `cut`, for it is one of them made quiet or the machine's own.
+HWY_INLINE void store_neighbours(FloatVec even, FloatVec odd, BFloat16* to) {
+  const hn::RebindToUnsigned<Floats> du;
+  const hn::Repartition<std::uint16_t, Floats> d16;
+  const auto low = hn::BitCast(du, even);
+  const auto high = hn::BitCast(du, odd);
+  const auto kept = hn::OddEven(hn::BitCast(d16, high), hn::BitCast(d16, hn::ShiftRight<16>(low)));
+  const auto cut = hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(high)), hn::BitCast(d16, low));
+  const auto addend = hn::Add(hn::And(kept, hn::Set(d16, 1)), hn::Set(d16, 0x7ffe));
+  const auto carry = hn::ShiftRight<15>(hn::AverageRound(cut, addend));
+  hn::StoreU(hn::Add(kept, carry), d16, reinterpret_cast<std::uint16_t*>(to));
+}
+
+template <>
+struct HalfPairs<BFloat16> {
+  using Element = BFloat16;
+  static constexpr bool interleaved = false;
+  static constexpr bool reorders = true;
+  static constexpr int vectors = 2;
+  static constexpr int held = 2;
+  static std::size_t per_step() { return 2 * hn::Lanes(Floats()); }
+
+  static HWY_INLINE void load(const BFloat16* head, std::size_t pairs, std::size_t i, FloatVec& x0, FloatVec& x1,
+                              FloatVec& y0, FloatVec& y1) {
+    load_neighbours(head + i, x0, x1);
+    load_neighbours(head + pairs + i, y0, y1);
+  }
+  static HWY_INLINE void store(BFloat16* head, std::size_t pairs, std::size_t i, FloatVec x0, FloatVec x1, FloatVec y0,
+                               FloatVec y1) {
+    store_neighbours(x0, x1, head + i);
+    store_neighbours(y0, y1, head + pairs + i);
+  }
+  static HWY_INLINE void reorder(const float* row, std::size_t pairs, float* out) {
+    for (std::size_t i = 0; i < pairs; i += per_step()) {
+      FloatVec even, odd;
+      hn::LoadInterleaved2(Floats(), row + i, even, odd);
+      hn::StoreU(even, Floats(), out + i);
+      hn::StoreU(odd, Floats(), out + i + hn::Lanes(Floats()));
+    }
+  }
+};
+
+template <>
+struct InterleavedPairs<BFloat16> {
+  using Element = BFloat16;
+  static constexpr bool interleaved = true;
+  static constexpr bool reorders = false;
+  static constexpr int vectors = 1;
+  static constexpr int held = 4;
+  static std::size_t per_step() { return hn::Lanes(Floats()); }
+
+  static HWY_INLINE void load(const BFloat16* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
+    load_neighbours(head + 2 * i, x, y);
+  }
+  static HWY_INLINE void store(BFloat16* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
+    store_neighbours(x, y, head + 2 * i);
+  }
+};
+
+#else  // lanes of one have no neighbours
+
+template <>
+struct InterleavedPairs<BFloat16> {
+  using Element = BFloat16;
+  static constexpr bool interleaved = true;
+  static constexpr bool reorders = false;
+  static constexpr int vectors = 1;
+  static constexpr int held = 0;
+  static std::size_t per_step() { return 1; }
+
+  static HWY_INLINE void load(const BFloat16* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
+    x = locus::HWY_NAMESPACE::load(Floats(), head + 2 * i);
+    y = locus::HWY_NAMESPACE::load(Floats(), head + 2 * i + 1);
+  }
+  static HWY_INLINE void store(BFloat16* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
+    locus::HWY_NAMESPACE::store(Floats(), x, head + 2 * i);
+    locus::HWY_NAMESPACE::store(Floats(), y, head + 2 * i + 1);
+  }
+};
+
+#endif
+
+}  // namespace locus::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
