@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects checks that are made several times, over shapes, into one line each: the worst.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "locus/doctor/check.h"
+
+namespace locus::doctor {
+
+class Report {
+ public:
+  explicit Report(std::string scheme) : scheme_(std::move(scheme)) {}
+
+  void at_most(const std::string& name, double value, double bound, std::string note = {});
+  void at_least(const std::string& name, double value, double bound, std::string note = {});
+
+  const std::vector<Check>& checks() const { return checks_; }
+
+ private:
+  void keep(Check check, double share);
+
+  std::string scheme_;
+  std::vector<Check> checks_;
+  std::vector<double> shares_;  // how close each check came to failing: beyond 1 it did
+};
+
+}  // namespace locus::doctor

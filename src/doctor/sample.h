@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random tokens that fit an encoding, made ready for attention at any place, in any type, by kernels or exactly.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "doctor/heads_array.h"
+#include "doctor/random_numbers.h"
+#include "locus/attention.h"
+#include "locus/encoding.h"
+#include "locus/positions.h"
+#include "locus/reference_attention.h"
+
+namespace locus::doctor {
+
+inline constexpr std::int64_t padding = -1;       ///< a slot that holds no token
+inline constexpr std::int64_t padding_slots = 3;  ///< that a padded batch has beside the longest row
+
+/// Tokens of a batch that went through the encoding, ready for attend().
+struct Encoded {
+  HeadsArray query;
+  HeadsArray raw_key;  ///< as a cache takes it
+  HeadsArray key;      ///< as attention meets it
+  HeadsArray value;
+  std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes
+};
+
+/// The tokens' own vectors, exact in every type, and the id of each. At the site hidden, queries, keys and values are
+/// coordinates of the token's vector with a sign: a projection that costs no rounding.
+class Sample {
+ public:
+  Sample(const Encoding& encoding, std::int64_t tokens, std::int64_t heads, std::int64_t key_heads,
+         std::int64_t head_dim, Position start, RandomNumbers& random);
+
+  const Encoding& encoding() const { return encoding_; }
+  std::int64_t tokens() const { return tokens_; }
+  std::int64_t heads() const { return heads_; }
+  std::int64_t key_heads() const { return key_heads_; }
+  std::int64_t head_dim() const { return head_dim_; }
+  Position id(std::int64_t token) const { return ids_.ids[static_cast<std::size_t>(token)]; }
+  Position place(std::int64_t token) const { return ids_.axes == 1 ? id(token) : token; }
+
+  /// Slots name tokens of the sample, or padding (which is filled with NaN); batch rows are equally long.
+  Encoded encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
+                 std::int64_t batch = 1, Position shift = 0) const;
+  Encoded encode(ElementType type, std::span<const std::int64_t> slots, std::int64_t batch = 1,
+                 Position shift = 0) const {
+    return encode(encoding_, type, slots, batch, shift);
+  }
+
+  /// Attention over the whole in double, rotated and added by the reference, with what error bounds need.
+  struct Exact {
+    std::vector<double> output;        ///< [tokens, heads, head_dim]
+    std::vector<double> log_sum_exp;   ///< [tokens, heads]
+    std::vector<double> magnitude;     ///< [tokens, heads]: see reference::Attention
+    std::vector<double> norm_product;  ///< [tokens, heads]: scale |q| |k|, the largest over the keys
+    double largest_value = 0;
+  };
+  /// Queries under `encoding`, and key j under keys_under(j), which is the same unless tables are mixed.
+  Exact exact(const Encoding& encoding, Position shift = 0, bool causal = true,
+              const std::function<Encoding(std::int64_t)>& keys_under = {}) const;
+
+ private:
+  PositionIds ids_of(std::span<const std::int64_t> slots, std::int64_t batch, Position shift) const;
+  std::vector<double> project(std::span<const double> hidden, std::span<const std::int64_t> choice) const;
+
+  Encoding encoding_;
+  std::int64_t tokens_, heads_, key_heads_, head_dim_;
+  PositionIds ids_;
+  std::vector<double> query_, key_, value_;  // [tokens, heads, head_dim]; empty at the site hidden
+  std::vector<double> hidden_;               // [tokens, dim]
+  std::vector<std::int64_t> choose_query_, choose_key_, choose_value_;  // coordinate + 1, negative with a minus sign
+};
+
+}  // namespace locus::doctor
