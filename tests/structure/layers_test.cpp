@@ -88,6 +88,8 @@ const std::map<std::string, int>& heights() {
       {"locus/locus.h", 7},
       {"locus/doctor/check.h", 7},
       {"locus/doctor/equivalences.h", 8},
+      {"locus/doctor/verify_callable.h", 8},
+      {"locus/doctor/broken.h", 8},
       {"locus/io/npy.h", 3},
       {"locus/io/hf_config.h", 3},
       {"locus/io/atomic_file.h", 3},

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each fault is written as users write it, in a few lines of its own, and never with our kernels.
+#include "locus/doctor/broken.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "doctor/assumption.h"
+#include "locus/doctor/verify_callable.h"
+#include "locus/error.h"
+
+namespace locus {
+namespace {
+
+namespace fault = doctor::fault;
+
+// A plain RoPE with a base of 10000 whose parts can be exchanged.
+struct PlainRope {
+  std::function<Position(const RotateRequest&, std::int64_t token)> position =
+      [](const RotateRequest& r, std::int64_t token) { return r.ids[static_cast<std::size_t>(token)]; };
+  bool interleaved = false;
+  bool float32_angles = false;
+  double direction = 1;
+
+  void operator()(const RotateRequest& r) const {
+    const std::int64_t pairs = r.head_dim / 2;
+    for (std::int64_t i = 0; i < r.tokens * r.heads * pairs; ++i) {
+      const std::int64_t pair = i % pairs, head = i / pairs;
+      const double frequency = std::pow(10000.0, -static_cast<double>(pair) / static_cast<double>(pairs));
+      const Position p = position(r, head / r.heads);
+      const double angle = float32_angles ? static_cast<double>(static_cast<float>(p) * static_cast<float>(frequency))
+                                          : static_cast<double>(p) * frequency;
+      const double c = std::cos(angle), s = direction * std::sin(angle);
+      const auto at = [&](std::int64_t j) -> float& { return r.data[static_cast<std::size_t>(head * r.head_dim + j)]; };
+      float& a = at(interleaved ? 2 * pair : pair);
+      float& b = at(interleaved ? 2 * pair + 1 : pair + pairs);
+      const double x = static_cast<double>(a), y = static_cast<double>(b);
+      a = static_cast<float>(x * c - y * s);
+      b = static_cast<float>(x * s + y * c);
+    }
+  }
+};
+
+Encoding plain_encoding() { return Encoding("rope", {{"head_dim", 16}, {"pairing", "half"}}); }
+
+// The cached length is counted before the new token is in it.
+std::vector<Check> off_by_one_decode() {
+  PlainRope rope;
+  rope.position = [](const RotateRequest& r, std::int64_t t) {
+    return r.tokens == 1 ? r.ids[0] - 1 : r.ids[static_cast<std::size_t>(t)];
+  };
+  return verify_rotate(plain_encoding(), rope);
+}
+
+// Only the first id is looked at; the others are taken to follow.
+std::vector<Check> unreset_packed_ids() {
+  PlainRope rope;
+  rope.position = [](const RotateRequest& r, std::int64_t t) { return r.ids[0] + t; };
+  return verify_rotate(plain_encoding(), rope);
+}
+
+std::vector<Check> ids_ignored() {
+  PlainRope rope;
+  rope.position = [](const RotateRequest&, std::int64_t t) { return t; };
+  return verify_rotate(plain_encoding(), rope);
+}
+
+std::vector<Check> wrong_pairing() {
+  PlainRope rope;
+  rope.interleaved = true;
+  return verify_rotate(plain_encoding(), rope);
+}
+
+std::vector<Check> float32_angles() {
+  PlainRope rope;
+  rope.float32_angles = true;
+  return verify_rotate(plain_encoding(), rope);
+}
+
+std::vector<Check> inverse_rotation() {
+  PlainRope rope;
+  rope.direction = -1;
+  return verify_rotate(plain_encoding(), rope);
+}
+
+// YaRN with factor 1 turns as plain RoPE does, but its cos and sin carry an attention factor.
+std::vector<Check> magnitude_missing() {
+  const Encoding encoding("rope", {{"head_dim", 16},
+                                   {"pairing", "half"},
+                                   {"rule", "yarn"},
+                                   {"factor", 1},
+                                   {"original_length", 4096},
+                                   {"attention_factor", 1.25}});
+  return verify_rotate(encoding, PlainRope());
+}
+
+// ALiBi whose vector of penalties is read from the wrong end: the first key is nearest, the query itself farthest.
+std::vector<Check> bias_from_the_wrong_end() {
+  constexpr std::array slopes{1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
+  const auto attend = [&](const AttendRequest& r) {
+    const auto document = [](std::span<const std::int64_t> ends, std::int64_t token) {
+      return std::upper_bound(ends.begin(), ends.end(), token) - ends.begin();
+    };
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    for (std::int64_t row = 0; row < r.queries * r.heads; ++row) {
+      const std::int64_t query = row / r.heads, head = row % r.heads, group = r.heads / r.key_heads;
+      std::vector<double> sum(at(r.head_dim));
+      double total = 0;
+      for (std::int64_t key = 0; key < r.keys; ++key) {
+        const bool seen = r.key_ids[at(key)] <= r.query_ids[at(query)] &&
+                          document(r.query_boundaries, query) == document(r.key_boundaries, key) &&
+                          (r.key_mask.empty() || r.key_mask[at(key)] != 0);
+        if (!seen) continue;
+        const std::int64_t key_row = (key * r.key_heads + head / group) * r.head_dim;
+        double score = 0;
+        for (std::int64_t j = 0; j < r.head_dim; ++j) {
+          score += static_cast<double>(r.query[at(row * r.head_dim + j)]) * static_cast<double>(r.key[at(key_row + j)]);
+        }
+        const double distance = static_cast<double>(r.key_ids[at(key)] - r.key_ids[0]);  // from the first key
+        const double weight =
+            std::exp(score / std::sqrt(static_cast<double>(r.head_dim)) - slopes[at(head)] * distance);
+        total += weight;
+        for (std::int64_t j = 0; j < r.head_dim; ++j)
+          sum[at(j)] += weight * static_cast<double>(r.value[at(key_row + j)]);
+      }
+      for (std::int64_t j = 0; j < r.head_dim; ++j) {
+        r.output[at(row * r.head_dim + j)] = static_cast<float>(total == 0 ? 0 : sum[at(j)] / total);
+      }
+    }
+  };
+  return verify_attend(Encoding("alibi", {{"heads", 4}}), attend);
+}
+
+struct Known {
+  Broken broken;
+  std::vector<Check> (*verify)();
+};
+
+constexpr std::array known = {
+    Known{{"off_by_one_decode", fault::off_by_one_in_decode}, off_by_one_decode},
+    Known{{"unreset_packed_ids", fault::packed_ids_not_reset}, unreset_packed_ids},
+    Known{{"ids_ignored", fault::ids_ignored}, ids_ignored},
+    Known{{"wrong_pairing", fault::wrong_pairing}, wrong_pairing},
+    Known{{"float32_angles", fault::float32_angles}, float32_angles},
+    Known{{"bias_from_the_wrong_end", fault::bias_from_the_wrong_end}, bias_from_the_wrong_end},
+    Known{{"inverse_rotation", fault::inverse_rotation}, inverse_rotation},
+    Known{{"magnitude_missing", fault::magnitude_missing}, magnitude_missing},
+};
+
+}  // namespace
+
+std::span<const Broken> broken_encodings() {
+  static const std::vector<Broken> all = [] {
+    std::vector<Broken> list;
+    for (const Known& one : known) list.push_back(one.broken);
+    return list;
+  }();
+  return all;
+}
+
+std::vector<Check> verify_broken(std::string_view name) {
+  std::string names;
+  for (const Known& one : known) {
+    if (one.broken.name == name) return one.verify();
+    names += (names.empty() ? "" : ", ") + std::string(one.broken.name);
+  }
+  fail("there is no broken encoding ", name, "; known are ", names);
+}
+
+}  // namespace locus
