@@ -58,7 +58,8 @@ std::vector<Encoding> rotations() {
           Encoding("rope", {{"head_dim", 24}, {"pairing", "half"}, {"rotary_dim", 16}, {"rotary_offset", 4}}),
           Encoding("rope",
                    {{"head_dim", 16}, {"pairing", "half"}, {"rule", "yarn"}, {"factor", 4}, {"original_length", 4096}}),
-          Encoding("rope", {{"head_dim", 16}, {"pairing", "half"}, {"profile", "hf"}}),
+          Encoding("rope", {{"head_dim", 16}, {"pairing", "half"}, {"profile", "hf"}, {"table_type", "bfloat16"}}),
+          Encoding("rope", {{"head_dim", 16}, {"pairing", "half"}, {"profile", "ggml"}}),
           Encoding("xpos", {{"head_dim", 16}, {"pairing", "interleaved"}}),
           Encoding("xpos", {{"head_dim", 16}, {"pairing", "half"}, {"centre", 100}})};
 }
