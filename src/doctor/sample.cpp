@@ -147,25 +147,28 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
   return result;
 }
 
+Sample::Inputs Sample::exact_inputs(const Encoding& encoding, const PositionIds& ids) const {
+  if (encoding.site() != Site::hidden) return {query_, key_, value_, 0};
+  std::vector<double> states = hidden_;
+  double row = 0;
+  const std::int64_t dim = encoding.hidden().dim;
+  for (std::int64_t t = 0; t < tokens_; ++t) {
+    const std::vector<double> added = reference::hidden_row(encoding.hidden(), ids.ids[at(t)]);
+    row = std::max(row, largest(added));
+    for (std::int64_t j = 0; j < dim; ++j) states[at(t * dim + j)] += added[at(j)];
+  }
+  return {project(states, choose_query_), project(states, choose_key_), project(states, choose_value_), row};
+}
+
 Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causal,
                             const std::function<Encoding(std::int64_t)>& keys_under) const {
   std::vector<std::int64_t> slots;
   for (std::int64_t t = 0; t < tokens_; ++t) slots.push_back(t);
   const PositionIds ids = ids_of(slots, 1, shift);
-  std::vector<double> q = query_, k = key_, v = value_;
-  double row = 0;  // the largest entry of a row that is added
-  if (encoding.site() == Site::hidden) {
-    std::vector<double> states = hidden_;
-    const std::int64_t dim = encoding.hidden().dim;
-    for (std::int64_t t = 0; t < tokens_; ++t) {
-      const std::vector<double> added = reference::hidden_row(encoding.hidden(), ids.ids[at(t)]);
-      row = std::max(row, largest(added));
-      for (std::int64_t j = 0; j < dim; ++j) states[at(t * dim + j)] += added[at(j)];
-    }
-    q = project(states, choose_query_);
-    k = project(states, choose_key_);
-    v = project(states, choose_value_);
-  }
+  Inputs inputs = exact_inputs(encoding, ids);
+  std::vector<double>&q = inputs.query, &k = inputs.key;
+  const std::vector<double>& v = inputs.value;
+  const double row = inputs.largest_row;
   Exact result;
   std::vector<double> query_norms, key_norms;
   const auto turn = [&](std::vector<double>& rows, std::int64_t heads, Role role, std::vector<double>& norms) {

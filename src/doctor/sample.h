@@ -2,6 +2,7 @@
 // Random tokens that fit an encoding, made ready for attention at any place, in any type, by kernels or exactly.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,12 @@ class Sample {
               const std::function<Encoding(std::int64_t)>& keys_under = {}) const;
 
  private:
+  /// Queries, keys and values before they are rotated, in double, and the largest entry of a row that was added.
+  struct Inputs {
+    std::vector<double> query, key, value;
+    double largest_row = 0;
+  };
+  Inputs exact_inputs(const Encoding& encoding, const PositionIds& ids) const;
   PositionIds ids_of(std::span<const std::int64_t> slots, std::int64_t batch, Position shift) const;
   std::vector<double> project(std::span<const double> hidden, std::span<const std::int64_t> choice) const;
 
