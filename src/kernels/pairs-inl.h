@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the pairs (x, y) of a head come into float32 vectors and go back, for one SIMD target.
 //
-// A layout has: Element; interleaved; vectors, how many of pairs it takes at a time; held, how many of cos and sin may
-// stay in registers beside its own needs; load and store, from pair i of a head of `pairs`; and, where `reorders`, the
-// order in which load delivers the pairs, for cos and sin to be brought into as well.
+// A layout has: Element; Head, where a head's pairs are; interleaved; vectors, how many of pairs it takes at a time;
+// held, how many of cos and sin may stay in registers beside its own needs; load and store, from pair i on; and, where
+// `reorders`, the order in which load delivers the pairs, for cos and sin to be brought into as well.
 
 #if defined(LOCUS_KERNELS_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_PAIRS_INL_H_
@@ -25,24 +25,52 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using FloatVec = hn::Vec<Floats>;
 
+// g++ reads memory once for every use of a value that was loaded, if it can: twice the loads, which are the limit here.
+template <class V>
+HWY_INLINE V loaded_once(V value) {
+#if HWY_COMPILER_GCC && !HWY_COMPILER_CLANG && HWY_ARCH_X86
+  asm("" : "+x"(value.raw));
+#endif
+  return value;
+}
+
 // ---- half
+
+template <class T>
+struct TwoHalves {
+  TwoHalves(T* head, std::size_t pairs) : x(head), y(head + pairs) {}
+  void advance(std::ptrdiff_t by) {
+    x += by;
+    y += by;
+  }
+  T* x;
+  T* y;
+};
+
+template <class T>
+struct OneRun {
+  OneRun(T* head, std::size_t) : xy(head) {}
+  void advance(std::ptrdiff_t by) { xy += by; }
+  T* xy;
+};
 
 template <class T>
 struct HalfPairs {
   using Element = T;
+  using Head = TwoHalves<T>;
   static constexpr bool interleaved = false;
   static constexpr bool reorders = false;
   static constexpr int vectors = 1;
-  static constexpr int held = 6;
+  static constexpr int held = 5;
   static std::size_t per_step() { return hn::Lanes(Floats()); }
 
-  static HWY_INLINE void load(const T* head, std::size_t pairs, std::size_t i, FloatVec& x, FloatVec& y) {
-    x = locus::HWY_NAMESPACE::load(Floats(), head + i);
-    y = locus::HWY_NAMESPACE::load(Floats(), head + pairs + i);
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
+    x = loaded_once(locus::HWY_NAMESPACE::load(Floats(), head.x + i));
+    y = loaded_once(locus::HWY_NAMESPACE::load(Floats(), head.y + i));
   }
-  static HWY_INLINE void store(T* head, std::size_t pairs, std::size_t i, FloatVec x, FloatVec y) {
-    locus::HWY_NAMESPACE::store(Floats(), x, head + i);
-    locus::HWY_NAMESPACE::store(Floats(), y, head + pairs + i);
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x, FloatVec y) {
+    locus::HWY_NAMESPACE::store(Floats(), x, head.x + i);
+    locus::HWY_NAMESPACE::store(Floats(), y, head.y + i);
   }
 };
 
@@ -54,6 +82,7 @@ struct InterleavedPairs;
 template <>
 struct InterleavedPairs<float> {
   using Element = float;
+  using Head = OneRun<float>;
   static constexpr bool interleaved = true;
   static constexpr int vectors = 1;
   static constexpr int held = 6;
@@ -62,15 +91,15 @@ struct InterleavedPairs<float> {
 #if HWY_TARGET == HWY_AVX2
   // Shuffles that cross the two blocks of a vector are slow: pairs 2, 3 and 4, 5 change places instead.
   static constexpr bool reorders = true;
-  static HWY_INLINE void load(const float* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
-    const __m256 low = _mm256_loadu_ps(head + 2 * i);
-    const __m256 high = _mm256_loadu_ps(head + 2 * i + 8);
-    x = FloatVec{_mm256_shuffle_ps(low, high, 0x88)};
-    y = FloatVec{_mm256_shuffle_ps(low, high, 0xdd)};
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
+    const FloatVec low = loaded_once(hn::LoadU(Floats(), head.xy + 2 * i));
+    const FloatVec high = loaded_once(hn::LoadU(Floats(), head.xy + 2 * i + 8));
+    x = FloatVec{_mm256_shuffle_ps(low.raw, high.raw, 0x88)};
+    y = FloatVec{_mm256_shuffle_ps(low.raw, high.raw, 0xdd)};
   }
-  static HWY_INLINE void store(float* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
-    hn::StoreU(hn::InterleaveLower(Floats(), x, y), Floats(), head + 2 * i);
-    hn::StoreU(hn::InterleaveUpper(Floats(), x, y), Floats(), head + 2 * i + 8);
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x, FloatVec y) {
+    hn::StoreU(hn::InterleaveLower(Floats(), x, y), Floats(), head.xy + 2 * i);
+    hn::StoreU(hn::InterleaveUpper(Floats(), x, y), Floats(), head.xy + 2 * i + 8);
   }
   static HWY_INLINE void reorder(const float* row, std::size_t pairs, float* out) {
     for (std::size_t i = 0; i < pairs; i += 8) {
@@ -80,11 +109,11 @@ struct InterleavedPairs<float> {
   }
 #else
   static constexpr bool reorders = false;
-  static HWY_INLINE void load(const float* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
-    hn::LoadInterleaved2(Floats(), head + 2 * i, x, y);
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
+    hn::LoadInterleaved2(Floats(), head.xy + 2 * i, x, y);
   }
-  static HWY_INLINE void store(float* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
-    hn::StoreInterleaved2(x, y, Floats(), head + 2 * i);
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x, FloatVec y) {
+    hn::StoreInterleaved2(x, y, Floats(), head.xy + 2 * i);
   }
 #endif
 };
@@ -92,21 +121,22 @@ struct InterleavedPairs<float> {
 template <>
 struct InterleavedPairs<Float16> {
   using Element = Float16;
+  using Head = OneRun<Float16>;
   static constexpr bool interleaved = true;
   static constexpr bool reorders = false;
   static constexpr int vectors = 1;
   static constexpr int held = 4;
   static std::size_t per_step() { return hn::Lanes(Floats()); }
 
-  static HWY_INLINE void load(const Float16* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     VecBits16<Floats> evens, odds;
-    hn::LoadInterleaved2(Bits16<Floats>(), reinterpret_cast<const std::uint16_t*>(head + 2 * i), evens, odds);
+    hn::LoadInterleaved2(Bits16<Floats>(), reinterpret_cast<const std::uint16_t*>(head.xy + 2 * i), evens, odds);
     x = widen(Floats(), evens, Float16());
     y = widen(Floats(), odds, Float16());
   }
-  static HWY_INLINE void store(Float16* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x, FloatVec y) {
     hn::StoreInterleaved2(narrow(Floats(), x, Float16()), narrow(Floats(), y, Float16()), Bits16<Floats>(),
-                          reinterpret_cast<std::uint16_t*>(head + 2 * i));
+                          reinterpret_cast<std::uint16_t*>(head.xy + 2 * i));
   }
 };
 
@@ -119,7 +149,7 @@ struct InterleavedPairs<Float16> {
 
 HWY_INLINE void load_neighbours(const BFloat16* from, FloatVec& even, FloatVec& odd) {
   const hn::RebindToUnsigned<Floats> du;
-  const auto both = hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(from));
+  const auto both = loaded_once(hn::LoadU(du, reinterpret_cast<const std::uint32_t*>(from)));
   even = hn::BitCast(Floats(), hn::ShiftLeft<16>(both));
   odd = hn::BitCast(Floats(), hn::And(both, hn::Set(du, 0xffff0000u)));
 }
@@ -142,21 +172,20 @@ HWY_INLINE void store_neighbours(FloatVec even, FloatVec odd, BFloat16* to) {
 template <>
 struct HalfPairs<BFloat16> {
   using Element = BFloat16;
+  using Head = TwoHalves<BFloat16>;
   static constexpr bool interleaved = false;
   static constexpr bool reorders = true;
   static constexpr int vectors = 2;
-  static constexpr int held = 2;
+  static constexpr int held = 0;  // rounding needs the registers
   static std::size_t per_step() { return 2 * hn::Lanes(Floats()); }
 
-  static HWY_INLINE void load(const BFloat16* head, std::size_t pairs, std::size_t i, FloatVec& x0, FloatVec& x1,
-                              FloatVec& y0, FloatVec& y1) {
-    load_neighbours(head + i, x0, x1);
-    load_neighbours(head + pairs + i, y0, y1);
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x0, FloatVec& x1, FloatVec& y0, FloatVec& y1) {
+    load_neighbours(head.x + i, x0, x1);
+    load_neighbours(head.y + i, y0, y1);
   }
-  static HWY_INLINE void store(BFloat16* head, std::size_t pairs, std::size_t i, FloatVec x0, FloatVec x1, FloatVec y0,
-                               FloatVec y1) {
-    store_neighbours(x0, x1, head + i);
-    store_neighbours(y0, y1, head + pairs + i);
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x0, FloatVec x1, FloatVec y0, FloatVec y1) {
+    store_neighbours(x0, x1, head.x + i);
+    store_neighbours(y0, y1, head.y + i);
   }
   static HWY_INLINE void reorder(const float* row, std::size_t pairs, float* out) {
     for (std::size_t i = 0; i < pairs; i += per_step()) {
@@ -171,17 +200,18 @@ struct HalfPairs<BFloat16> {
 template <>
 struct InterleavedPairs<BFloat16> {
   using Element = BFloat16;
+  using Head = OneRun<BFloat16>;
   static constexpr bool interleaved = true;
   static constexpr bool reorders = false;
   static constexpr int vectors = 1;
   static constexpr int held = 4;
   static std::size_t per_step() { return hn::Lanes(Floats()); }
 
-  static HWY_INLINE void load(const BFloat16* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
-    load_neighbours(head + 2 * i, x, y);
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
+    load_neighbours(head.xy + 2 * i, x, y);
   }
-  static HWY_INLINE void store(BFloat16* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
-    store_neighbours(x, y, head + 2 * i);
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x, FloatVec y) {
+    store_neighbours(x, y, head.xy + 2 * i);
   }
 };
 
@@ -190,19 +220,20 @@ struct InterleavedPairs<BFloat16> {
 template <>
 struct InterleavedPairs<BFloat16> {
   using Element = BFloat16;
+  using Head = OneRun<BFloat16>;
   static constexpr bool interleaved = true;
   static constexpr bool reorders = false;
   static constexpr int vectors = 1;
   static constexpr int held = 0;
   static std::size_t per_step() { return 1; }
 
-  static HWY_INLINE void load(const BFloat16* head, std::size_t, std::size_t i, FloatVec& x, FloatVec& y) {
-    x = locus::HWY_NAMESPACE::load(Floats(), head + 2 * i);
-    y = locus::HWY_NAMESPACE::load(Floats(), head + 2 * i + 1);
+  static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
+    x = locus::HWY_NAMESPACE::load(Floats(), head.xy + 2 * i);
+    y = locus::HWY_NAMESPACE::load(Floats(), head.xy + 2 * i + 1);
   }
-  static HWY_INLINE void store(BFloat16* head, std::size_t, std::size_t i, FloatVec x, FloatVec y) {
-    locus::HWY_NAMESPACE::store(Floats(), x, head + 2 * i);
-    locus::HWY_NAMESPACE::store(Floats(), y, head + 2 * i + 1);
+  static HWY_INLINE void store(const Head& head, std::size_t i, FloatVec x, FloatVec y) {
+    locus::HWY_NAMESPACE::store(Floats(), x, head.xy + 2 * i);
+    locus::HWY_NAMESPACE::store(Floats(), y, head.xy + 2 * i + 1);
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rotation of one token's heads, for one SIMD target. Included once per target by rotate_simd.cpp.
+// The rotation of tokens' heads, for one SIMD target. Included once per target by rotate_simd.cpp.
 //
 //   half:         [x0 x1 x2 x3 | y0 y1 y2 y3]     interleaved: [x0 y0 x1 y1 x2 y2 x3 y3]
 //
@@ -28,133 +28,184 @@ namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <bool kInverse, class V>
-HWY_INLINE void turn(V& x, V& y, V cos, V sin) {
-  const V x_cos = hn::Mul(x, cos);
-  const V y_cos = hn::Mul(y, cos);
-  const V turned_x = kInverse ? hn::MulAdd(y, sin, x_cos) : hn::NegMulAdd(y, sin, x_cos);
-  const V turned_y = kInverse ? hn::NegMulAdd(x, sin, y_cos) : hn::MulAdd(x, sin, y_cos);
-  x = turned_x;
-  y = turned_y;
+HWY_INLINE V turned_x(V x, V y, V cos, V sin) {
+  return kInverse ? hn::MulAdd(y, sin, hn::Mul(x, cos)) : hn::NegMulAdd(y, sin, hn::Mul(x, cos));
+}
+template <bool kInverse, class V>
+HWY_INLINE V turned_y(V x, V y, V cos, V sin) {
+  return kInverse ? hn::NegMulAdd(x, sin, hn::Mul(y, cos)) : hn::MulAdd(x, sin, hn::Mul(y, cos));
+}
+
+// One token's heads and its row.
+template <class T>
+struct Token {
+  const T* in;
+  T* out;
+  const float* cos;
+  const float* sin;
+};
+
+template <class T>
+HWY_INLINE Token<T> token_at(const RotateTokens& all, std::size_t t) {
+  const auto index = static_cast<std::ptrdiff_t>(t);
+  return {static_cast<const T*>(all.in) + index * all.in_token_stride,
+          static_cast<T*>(all.out) + index * all.out_token_stride, all.rows[t], all.rows[t] + all.pairs};
 }
 
 // One pair at a time, for tails and for layouts that change on the way.
 template <bool kInverse, class T>
-void rotate_any_layout(const RotateToken& token, bool interleaved_in, bool interleaved_out, std::size_t first_pair) {
+void rotate_any_layout(const RotateTokens& all, const Token<T>& token, bool interleaved_in, bool interleaved_out,
+                       std::size_t first_pair) {
   const hn::CappedTag<float, 1> d;
-  const T* in = static_cast<const T*>(token.in);
-  T* out = static_cast<T*>(token.out);
-  for (std::size_t h = 0; h < token.heads; ++h, in += token.in_head_stride, out += token.out_head_stride) {
-    for (std::size_t i = first_pair; i < token.pairs; ++i) {
-      auto x = load(d, in + (interleaved_in ? 2 * i : i));
-      auto y = load(d, in + (interleaved_in ? 2 * i + 1 : token.pairs + i));
-      turn<kInverse>(x, y, hn::Set(d, token.cos[i]), hn::Set(d, token.sin[i]));
-      store(d, x, out + (interleaved_out ? 2 * i : i));
-      store(d, y, out + (interleaved_out ? 2 * i + 1 : token.pairs + i));
+  const T* in = token.in;
+  T* out = token.out;
+  for (std::size_t h = 0; h < all.heads; ++h, in += all.in_head_stride, out += all.out_head_stride) {
+    for (std::size_t i = first_pair; i < all.pairs; ++i) {
+      const auto x = load(d, in + (interleaved_in ? 2 * i : i));
+      const auto y = load(d, in + (interleaved_in ? 2 * i + 1 : all.pairs + i));
+      const auto cos = hn::Set(d, token.cos[i]);
+      const auto sin = hn::Set(d, token.sin[i]);
+      store(d, turned_x<kInverse>(x, y, cos, sin), out + (interleaved_out ? 2 * i : i));
+      store(d, turned_y<kInverse>(x, y, cos, sin), out + (interleaved_out ? 2 * i + 1 : all.pairs + i));
     }
   }
 }
 
 // One or two vectors of pairs, as many as the layout takes at a time, from pair i on.
 template <bool kInverse, class Pairs, class V>
-HWY_INLINE void turn_pairs(const typename Pairs::Element* in, typename Pairs::Element* out, std::size_t pairs,
-                           std::size_t i, V cos, V sin) {
+HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, V cos,
+                           V sin) {
   V x, y;
-  Pairs::load(in, pairs, i, x, y);
-  turn<kInverse>(x, y, cos, sin);
-  Pairs::store(out, pairs, i, x, y);
+  Pairs::load(in, i, x, y);
+  Pairs::store(out, i, turned_x<kInverse>(x, y, cos, sin), turned_y<kInverse>(x, y, cos, sin));
 }
 template <bool kInverse, class Pairs, class V>
-HWY_INLINE void turn_pairs(const typename Pairs::Element* in, typename Pairs::Element* out, std::size_t pairs,
-                           std::size_t i, V cos0, V sin0, V cos1, V sin1) {
+HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, V cos0,
+                           V sin0, V cos1, V sin1) {
   V x0, x1, y0, y1;
-  Pairs::load(in, pairs, i, x0, x1, y0, y1);
-  turn<kInverse>(x0, y0, cos0, sin0);
-  turn<kInverse>(x1, y1, cos1, sin1);
-  Pairs::store(out, pairs, i, x0, x1, y0, y1);
+  Pairs::load(in, i, x0, x1, y0, y1);
+  Pairs::store(out, i, turned_x<kInverse>(x0, y0, cos0, sin0), turned_x<kInverse>(x1, y1, cos1, sin1),
+               turned_y<kInverse>(x0, y0, cos0, sin0), turned_y<kInverse>(x1, y1, cos1, sin1));
 }
 
+// The vectors whose cos and sin are held in registers.
 template <bool kInverse, class Pairs>
-HWY_INLINE void turn_held(const typename Pairs::Element*, typename Pairs::Element*, std::size_t, std::size_t) {}
+HWY_INLINE void turn_held(const typename Pairs::Head&, const typename Pairs::Head&, std::size_t) {}
 template <bool kInverse, class Pairs, class V, class... Held>
-requires(Pairs::vectors == 1) HWY_INLINE void turn_held(const typename Pairs::Element* in, typename Pairs::Element* out,
-                                                        std::size_t pairs, std::size_t i, V cos, V sin, Held... held) {
-  turn_pairs<kInverse, Pairs>(in, out, pairs, i, cos, sin);
-  turn_held<kInverse, Pairs>(in, out, pairs, i + Pairs::per_step(), held...);
+requires(Pairs::vectors == 1) HWY_INLINE void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out,
+                                                        std::size_t i, V cos, V sin, Held... held) {
+  turn_pairs<kInverse, Pairs>(in, out, i, cos, sin);
+  turn_held<kInverse, Pairs>(in, out, i + Pairs::per_step(), held...);
 }
 template <bool kInverse, class Pairs, class V, class... Held>
-requires(Pairs::vectors == 2) HWY_INLINE
-    void turn_held(const typename Pairs::Element* in, typename Pairs::Element* out, std::size_t pairs, std::size_t i,
-                   V cos0, V sin0, V cos1, V sin1, Held... held) {
-  turn_pairs<kInverse, Pairs>(in, out, pairs, i, cos0, sin0, cos1, sin1);
-  turn_held<kInverse, Pairs>(in, out, pairs, i + Pairs::per_step(), held...);
+requires(Pairs::vectors == 2) HWY_INLINE void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out,
+                                                        std::size_t i, V cos0, V sin0, V cos1, V sin1, Held... held) {
+  turn_pairs<kInverse, Pairs>(in, out, i, cos0, sin0, cos1, sin1);
+  turn_held<kInverse, Pairs>(in, out, i + Pairs::per_step(), held...);
+}
+
+// The others: cos and sin are read again.
+template <bool kInverse, class Pairs>
+HWY_INLINE void turn_read(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
+                          const float* cos, const float* sin) {
+  const hn::ScalableTag<float> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto cos0 = loaded_once(hn::LoadU(d, cos + i));
+  const auto sin0 = loaded_once(hn::LoadU(d, sin + i));
+  if constexpr (Pairs::vectors == 2) {
+    turn_pairs<kInverse, Pairs>(in, out, i, cos0, sin0, hn::LoadU(d, cos + i + lanes), hn::LoadU(d, sin + i + lanes));
+  } else {
+    turn_pairs<kInverse, Pairs>(in, out, i, cos0, sin0);
+  }
 }
 
 // Turns the first `body` pairs of all heads. Memory is walked in order, head after head; the first kHeld vectors of cos
 // and sin stay in registers (`held`) meanwhile, the others are read again for each head, from the first cache.
-template <int kHeld, bool kInverse, class Pairs, class... Held>
-HWY_INLINE void rotate_heads(const RotateToken& token, const float* cos, const float* sin, std::size_t body,
-                             Held... held) {
-  using T = typename Pairs::Element;
+// kRead: how many steps that is, or -1 for a number known at run time only.
+template <int kHeld, int kRead, bool kInPlace, bool kInverse, class Pairs, class T, class... Held>
+HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std::size_t body, Held... held) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   if constexpr (sizeof...(held) < 2 * kHeld) {
     const std::size_t at = sizeof...(held) / 2 * lanes;
-    rotate_heads<kHeld, kInverse, Pairs>(token, cos, sin, body, held..., hn::LoadU(d, cos + at),
-                                         hn::LoadU(d, sin + at));
+    rotate_heads<kHeld, kRead, kInPlace, kInverse, Pairs>(all, token, body, held..., hn::LoadU(d, token.cos + at),
+                                                          hn::LoadU(d, token.sin + at));
   } else {
-    const std::size_t pairs = token.pairs;
-    const std::ptrdiff_t in_stride = token.in_head_stride;
-    const std::ptrdiff_t out_stride = token.out_head_stride;
-    const T* in = static_cast<const T*>(token.in);
-    T* out = static_cast<T*>(token.out);
-    for (std::size_t h = token.heads; h > 0; --h, in += in_stride, out += out_stride) {
-      turn_held<kInverse, Pairs>(in, out, pairs, 0, held...);
-      for (std::size_t i = kHeld * lanes; i < body; i += Pairs::per_step()) {
-        if constexpr (Pairs::vectors == 2) {
-          turn_pairs<kInverse, Pairs>(in, out, pairs, i, hn::LoadU(d, cos + i), hn::LoadU(d, sin + i),
-                                      hn::LoadU(d, cos + i + lanes), hn::LoadU(d, sin + i + lanes));
-        } else {
-          turn_pairs<kInverse, Pairs>(in, out, pairs, i, hn::LoadU(d, cos + i), hn::LoadU(d, sin + i));
-        }
+    const std::size_t step = Pairs::per_step();
+    const float* cos = token.cos;
+    const float* sin = token.sin;
+    typename Pairs::Head in(const_cast<T*>(token.in), all.pairs);
+    typename Pairs::Head out(token.out, all.pairs);
+    const std::ptrdiff_t in_stride = all.in_head_stride;  // stores through `out` cannot change a local copy
+    const std::ptrdiff_t out_stride = all.out_head_stride;
+    for (std::size_t h = all.heads; h > 0; --h) {
+      const typename Pairs::Head& from = kInPlace ? out : in;  // fewer pointers to keep
+      turn_held<kInverse, Pairs>(from, out, 0, held...);
+      std::size_t i = kHeld * lanes;
+      if constexpr (kRead >= 1) turn_read<kInverse, Pairs>(from, out, i, cos, sin);
+      if constexpr (kRead >= 2) turn_read<kInverse, Pairs>(from, out, i + step, cos, sin);
+      if constexpr (kRead >= 3) turn_read<kInverse, Pairs>(from, out, i + 2 * step, cos, sin);
+      if constexpr (kRead < 0) {
+        for (; i < body; i += step) turn_read<kInverse, Pairs>(from, out, i, cos, sin);
       }
+      if constexpr (!kInPlace) in.advance(in_stride);
+      out.advance(out_stride);
     }
   }
 }
 
-// A token whose order of coordinates stays as it is.
-template <bool kInverse, class Pairs>
-void rotate_token(const RotateToken& token) {
-  const std::size_t lanes = hn::Lanes(hn::ScalableTag<float>());
-  const std::size_t body = token.pairs / Pairs::per_step() * Pairs::per_step();
-  const float* cos = token.cos;
-  const float* sin = token.sin;
-  if constexpr (Pairs::reorders) {
-    Pairs::reorder(token.cos, body, token.spread);
-    Pairs::reorder(token.sin, body, token.spread + token.pairs);
-    cos = token.spread;
-    sin = token.spread + token.pairs;
-  }
-  // Twelve of sixteen vector registers for cos and sin, where the conversions do not need them.
-  constexpr int held = Pairs::held;
-  if (body >= held * lanes) {
-    rotate_heads<held, kInverse, Pairs>(token, cos, sin, body);
-  } else if (body >= 2 * lanes) {
-    rotate_heads<2, kInverse, Pairs>(token, cos, sin, body);
-  } else {
-    rotate_heads<0, kInverse, Pairs>(token, cos, sin, body);
-  }
-  if (body < token.pairs) {
-    rotate_any_layout<kInverse, typename Pairs::Element>(token, Pairs::interleaved, Pairs::interleaved, body);
+template <int kHeld, int kRead, bool kInPlace, bool kInverse, class Pairs>
+HWY_INLINE void rotate_each(const RotateTokens& all, std::size_t body) {
+  using T = typename Pairs::Element;
+  for (std::size_t t = 0; t < all.tokens; ++t) {
+    const Token<T> token = token_at<T>(all, t);
+    Token<T> ordered = token;
+    if constexpr (Pairs::reorders) {
+      Pairs::reorder(token.cos, body, all.spread);
+      Pairs::reorder(token.sin, body, all.spread + all.pairs);
+      ordered.cos = all.spread;
+      ordered.sin = all.spread + all.pairs;
+    }
+    rotate_heads<kHeld, kRead, kInPlace, kInverse, Pairs>(all, ordered, body);
+    if (body < all.pairs) rotate_any_layout<kInverse>(all, token, Pairs::interleaved, Pairs::interleaved, body);
   }
 }
 
+// Heads of a common width have a loop without a loop inside.
+template <bool kInPlace, bool kInverse, class Pairs>
+HWY_INLINE void rotate_any_width(const RotateTokens& all) {
+  constexpr int held = Pairs::held;
+  constexpr int read = (8 - held) / Pairs::vectors;
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<float>());
+  const std::size_t body = all.pairs / Pairs::per_step() * Pairs::per_step();
+  if (body == 8 * lanes) {
+    rotate_each<held, read, kInPlace, kInverse, Pairs>(all, body);
+  } else if (body >= held * lanes) {
+    rotate_each<held, -1, kInPlace, kInverse, Pairs>(all, body);
+  } else {
+    rotate_each<0, -1, kInPlace, kInverse, Pairs>(all, body);
+  }
+}
+
+// Tokens whose order of coordinates stays as it is.
+template <bool kInverse, class Pairs>
+void rotate_tokens(const RotateTokens& all) {
+  const bool in_place =
+      all.in == all.out && all.in_head_stride == all.out_head_stride && all.in_token_stride == all.out_token_stride;
+  in_place ? rotate_any_width<true, kInverse, Pairs>(all) : rotate_any_width<false, kInverse, Pairs>(all);
+}
+
 template <bool kInverse, class T>
-void rotate_to_half(const RotateToken& token) {
-  rotate_any_layout<kInverse, T>(token, true, false, 0);
+void rotate_to_half(const RotateTokens& all) {
+  for (std::size_t t = 0; t < all.tokens; ++t) {
+    rotate_any_layout<kInverse>(all, token_at<T>(all, t), true, false, 0);
+  }
 }
 template <bool kInverse, class T>
-void rotate_to_interleaved(const RotateToken& token) {
-  rotate_any_layout<kInverse, T>(token, false, true, 0);
+void rotate_to_interleaved(const RotateTokens& all) {
+  for (std::size_t t = 0; t < all.tokens; ++t) {
+    rotate_any_layout<kInverse>(all, token_at<T>(all, t), false, true, 0);
+  }
 }
 
 }  // namespace locus::HWY_NAMESPACE

@@ -74,7 +74,7 @@ void copy_rest(const HeadsView& input, const HeadsView& output, const Rotation& 
   }
 }
 
-void rotate_token_double(const RotateToken& token, const Layout& layout, const double* cos, const double* sin,
+void rotate_token_double(const RotateTokens& token, const Layout& layout, const double* cos, const double* sin,
                          bool inverse) {
   const auto* in = static_cast<const double*>(token.in);
   auto* out = static_cast<double*>(token.out);
@@ -89,8 +89,8 @@ void rotate_token_double(const RotateToken& token, const Layout& layout, const d
   }
 }
 
-// Turns tokens one at a time: gets each token's row, brings a head that changes its layout in place through scratch,
-// and hands the token to the kernel. One per thread.
+// Hands tokens to the kernel with their rows: runs of tokens whose rows are in the encoding's table, others one at a
+// time. A head that changes its layout in place goes through scratch. One per thread.
 class TokenRotator {
  public:
   TokenRotator(const Encoding& encoding, Role role, Direction direction, const HeadsView& input,
@@ -110,31 +110,48 @@ class TokenRotator {
     if (input.type == ElementType::float64) {
       double_row_.resize(2 * pairs_);
     } else {
-      turn_ = rotate_token_function({input.type, layout_.interleaved_in, layout_.interleaved_out, inverse_});
+      turn_ = rotate_tokens_function({input.type, layout_.interleaved_in, layout_.interleaved_out, inverse_});
       spread_.resize(2 * pairs_);
     }
-    token_ = {.in_head_stride = input.head_stride,
-              .out_head_stride = output.head_stride,
-              .heads = static_cast<std::size_t>(input.heads),
-              .pairs = pairs_,
-              .spread = spread_.data()};
+    tokens_ = {.in_token_stride = input.token_stride,
+               .out_token_stride = output.token_stride,
+               .in_head_stride = input.head_stride,
+               .out_head_stride = output.head_stride,
+               .heads = static_cast<std::size_t>(input.heads),
+               .pairs = pairs_,
+               .rows = run_.data(),
+               .spread = spread_.data()};
+    runs_ = turn_ != nullptr && scratch_.empty() && (in_place || rotation_.rotary_dim == rotation_.head_dim);
   }
 
+  /// Token `from` of the input becomes token `to` of the output.
   void rotate(std::span<const Position> ids, std::int64_t batch, std::int64_t from, std::int64_t to) {
-    token_.in = at(input_, batch, from, 0, rotation_.rotary_offset);
-    token_.out = at(output_, batch, to, 0, rotation_.rotary_offset);
+    tokens_.in = at(input_, batch, from, 0, rotation_.rotary_offset);
+    tokens_.out = at(output_, batch, to, 0, rotation_.rotary_offset);
+    tokens_.tokens = 1;
     if (!scratch_.empty()) move_to_scratch(batch, from);
     if (turn_ == nullptr) {
       const auto cos = std::span(double_row_).first(pairs_);
       const auto sin = std::span(double_row_).last(pairs_);
       rotation_row(rotation_, role_, ids, cos, sin);
-      rotate_token_double(token_, layout_, cos.data(), sin.data(), inverse_);
+      rotate_token_double(tokens_, layout_, cos.data(), sin.data(), inverse_);
     } else {
-      token_.cos = rows_.row(ids);
-      token_.sin = token_.cos + pairs_;
-      turn_(token_);
+      run_[0] = rows_.row(ids);
+      turn_(tokens_);
     }
     if (input_.data != output_.data) copy_rest(input_, output_, rotation_, batch, from, to);
+  }
+
+  /// Turns as many tokens from `token` on as have rows in the table; `ids` are those of the batch row from there.
+  std::int64_t rotate_run(std::span<const Position> ids, std::int64_t batch, std::int64_t token) {
+    if (!runs_) return 0;
+    const std::size_t count = rows_.kept_rows(ids.first(std::min(ids.size(), run_.size())), run_);
+    if (count == 0) return 0;
+    tokens_.in = at(input_, batch, token, 0, rotation_.rotary_offset);
+    tokens_.out = at(output_, batch, token, 0, rotation_.rotary_offset);
+    tokens_.tokens = count;
+    turn_(tokens_);
+    return static_cast<std::int64_t>(count);
   }
 
  private:
@@ -145,8 +162,8 @@ class TokenRotator {
       std::memcpy(scratch_.data() + static_cast<std::size_t>(head) * slice_bytes(),
                   at(input_, batch, from, head, rotation_.rotary_offset), slice_bytes());
     }
-    token_.in = scratch_.data();
-    token_.in_head_stride = static_cast<std::ptrdiff_t>(2 * pairs_);
+    tokens_.in = scratch_.data();
+    tokens_.in_head_stride = static_cast<std::ptrdiff_t>(2 * pairs_);
   }
 
   const Rotation& rotation_;
@@ -157,33 +174,46 @@ class TokenRotator {
   Layout layout_;
   std::size_t pairs_;
   RowSource rows_;
-  RotateTokenFunction turn_ = nullptr;
+  RotateTokensFunction turn_ = nullptr;
+  bool runs_ = false;  // several tokens may go to the kernel at once
   std::vector<std::byte> scratch_;
   std::vector<double> double_row_;
   std::vector<float> spread_;
-  RotateToken token_;
+  std::array<const float*, 32> run_{};
+  RotateTokens tokens_;
 };
 
-// Calls `token(batch, token, ids of that token)` for a range of batch x tokens.
-template <class Function>
-void for_tokens(const PositionIds& ids, std::int64_t begin, std::int64_t end, const Function& token) {
+// Calls `token(batch, token, ids of that token)` for a range of batch x tokens; where `run(batch, token, ids from there
+// on)` says that it took some, these are passed over. Runs need ids of one axis.
+template <class Run, class Function>
+void for_tokens(const PositionIds& ids, std::int64_t begin, std::int64_t end, const Run& run, const Function& token) {
   const std::int64_t axis_stride = ids.batch * ids.tokens;
   std::array<Position, max_axes> place{};
   const std::span<const Position> places = std::span(place).first(static_cast<std::size_t>(ids.axes));
-  std::int64_t batch = ids.tokens == 0 ? 0 : begin / ids.tokens;
-  std::int64_t t = ids.tokens == 0 ? 0 : begin % ids.tokens;
-  for (std::int64_t flat = begin; flat < end; ++flat) {
-    const std::int64_t index = (ids.batch == 1 ? 0 : batch * ids.tokens) + t;
-    for (std::int64_t axis = 0; axis < ids.axes; ++axis) {
-      place[static_cast<std::size_t>(axis)] = ids.ids[static_cast<std::size_t>(axis * axis_stride + index)];
+  while (begin < end) {
+    const std::int64_t batch = begin / ids.tokens;
+    const std::int64_t first = begin % ids.tokens;
+    const std::int64_t last = std::min(ids.tokens, first + end - begin);  // of this batch row
+    const std::int64_t row = ids.batch == 1 ? 0 : batch * ids.tokens;
+    for (std::int64_t t = first; t < last;) {
+      const std::int64_t index = row + t;
+      if (ids.axes == 1) {
+        const std::int64_t taken = run(
+            batch, t, std::span(ids.ids).subspan(static_cast<std::size_t>(index), static_cast<std::size_t>(last - t)));
+        t += taken;
+        if (taken > 0) continue;
+      }
+      for (std::int64_t axis = 0; axis < ids.axes; ++axis) {
+        place[static_cast<std::size_t>(axis)] = ids.ids[static_cast<std::size_t>(axis * axis_stride + index)];
+      }
+      token(batch, t, places);
+      ++t;
     }
-    token(batch, t, places);
-    if (++t == ids.tokens) {
-      t = 0;
-      ++batch;
-    }
+    begin += last - first;
   }
 }
+
+constexpr auto no_runs = [](std::int64_t, std::int64_t, std::span<const Position>) { return std::int64_t{0}; };
 
 std::int64_t grain_of(std::int64_t token_bytes) {
   return std::max<std::int64_t>(1, bytes_per_thread / std::max<std::int64_t>(token_bytes, 1));
@@ -233,9 +263,13 @@ void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& o
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, direction, input, output);
-               for_tokens(ids, begin, end, [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
-                 rotator.rotate(place, batch, t, t);
-               });
+               const auto run = [&](std::int64_t batch, std::int64_t t, std::span<const Position> from) {
+                 return rotator.rotate_run(from, batch, t);
+               };
+               for_tokens(ids, begin, end, run,
+                          [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
+                            rotator.rotate(place, batch, t, t);
+                          });
              });
 }
 
@@ -255,10 +289,11 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator queries(encoding, Role::query, direction, query, query);
                TokenRotator keys(encoding, Role::key, direction, key, key);
-               for_tokens(ids, begin, end, [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
-                 queries.rotate(place, batch, t, t);
-                 keys.rotate(place, batch, t, t);
-               });
+               for_tokens(ids, begin, end, no_runs,
+                          [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
+                            queries.rotate(place, batch, t, t);
+                            keys.rotate(place, batch, t, t);
+                          });
              });
 }
 
@@ -277,9 +312,10 @@ void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsVi
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, Direction::forward, input, cache);
-               for_tokens(ids, begin, end, [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
-                 rotator.rotate(place, batch, t, slots[static_cast<std::size_t>(t)]);
-               });
+               for_tokens(ids, begin, end, no_runs,
+                          [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
+                            rotator.rotate(place, batch, t, slots[static_cast<std::size_t>(t)]);
+                          });
              });
 }
 
@@ -327,34 +363,34 @@ void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& d
   for (const Position delta : deltas.ids) {
     require(delta >= -most && delta <= most, "shift: deltas must be within +-", most, ", got ", delta);
   }
-  for_ranges(executor, view.batch * view.tokens, grain_of(bytes_per_token(view)),
-             [&](std::int64_t begin, std::int64_t end) {
-               Shifter shifter(encoding, role);
-               const Rotation& rotation = shifter.rotation();
-               const bool interleaved = rotation.pairing == Pairing::interleaved;
-               const bool wide = view.type == ElementType::float64;
-               const auto pairs = static_cast<std::size_t>(rotation.pairs());
-               std::vector<float> spread(2 * pairs);
-               std::vector<double> row(2 * pairs);
-               for_tokens(deltas, begin, end, [&](std::int64_t batch, std::int64_t t, std::span<const Position> by) {
-                 std::byte* data = at(view, batch, t, 0, rotation.rotary_offset);
-                 RotateToken token{.in = data,
-                                   .out = data,
-                                   .in_head_stride = view.head_stride,
-                                   .out_head_stride = view.head_stride,
-                                   .heads = static_cast<std::size_t>(view.heads),
-                                   .pairs = pairs,
-                                   .spread = spread.data()};
-                 if (wide) {
-                   rotation_row(rotation, role, by, std::span(row).first(pairs), std::span(row).last(pairs));
-                   rotate_token_double(token, {interleaved, interleaved}, row.data(), row.data() + pairs, false);
-                   return;
-                 }
-                 token.cos = shifter.row(by);
-                 token.sin = token.cos + pairs;
-                 rotate_token_function({view.type, interleaved, interleaved, false})(token);
-               });
-             });
+  for_ranges(
+      executor, view.batch * view.tokens, grain_of(bytes_per_token(view)), [&](std::int64_t begin, std::int64_t end) {
+        Shifter shifter(encoding, role);
+        const Rotation& rotation = shifter.rotation();
+        const bool interleaved = rotation.pairing == Pairing::interleaved;
+        const bool wide = view.type == ElementType::float64;
+        const auto pairs = static_cast<std::size_t>(rotation.pairs());
+        std::vector<float> spread(2 * pairs);
+        std::vector<double> row(2 * pairs);
+        for_tokens(deltas, begin, end, no_runs, [&](std::int64_t batch, std::int64_t t, std::span<const Position> by) {
+          std::byte* data = at(view, batch, t, 0, rotation.rotary_offset);
+          RotateTokens token{.in = data,
+                             .out = data,
+                             .in_head_stride = view.head_stride,
+                             .out_head_stride = view.head_stride,
+                             .heads = static_cast<std::size_t>(view.heads),
+                             .pairs = pairs,
+                             .spread = spread.data()};
+          if (wide) {
+            rotation_row(rotation, role, by, std::span(row).first(pairs), std::span(row).last(pairs));
+            rotate_token_double(token, {interleaved, interleaved}, row.data(), row.data() + pairs, false);
+            return;
+          }
+          const float* turned_by = shifter.row(by);
+          token.rows = &turned_by;
+          rotate_tokens_function({view.type, interleaved, interleaved, false})(token);
+        });
+      });
 }
 
 }  // namespace locus

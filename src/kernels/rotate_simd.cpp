@@ -13,21 +13,21 @@ namespace locus::HWY_NAMESPACE {
 namespace {
 
 template <bool kInverse, class T>
-RotateTokenFunction choose_layout(const RotateKind& kind) {
+RotateTokensFunction choose_layout(const RotateKind& kind) {
   if (kind.interleaved_in) {
-    return kind.interleaved_out ? rotate_token<kInverse, InterleavedPairs<T>> : rotate_to_half<kInverse, T>;
+    return kind.interleaved_out ? rotate_tokens<kInverse, InterleavedPairs<T>> : rotate_to_half<kInverse, T>;
   }
-  return kind.interleaved_out ? rotate_to_interleaved<kInverse, T> : rotate_token<kInverse, HalfPairs<T>>;
+  return kind.interleaved_out ? rotate_to_interleaved<kInverse, T> : rotate_tokens<kInverse, HalfPairs<T>>;
 }
 
 template <class T>
-RotateTokenFunction choose_direction(const RotateKind& kind) {
+RotateTokensFunction choose_direction(const RotateKind& kind) {
   return kind.inverse ? choose_layout<true, T>(kind) : choose_layout<false, T>(kind);
 }
 
 }  // namespace
 
-RotateTokenFunction choose_rotate_token(const RotateKind& kind) {
+RotateTokensFunction choose_rotate_tokens(const RotateKind& kind) {
   if (kind.type == ElementType::bfloat16) return choose_direction<BFloat16>(kind);
   if (kind.type == ElementType::float16) return choose_direction<Float16>(kind);
   return choose_direction<float>(kind);
@@ -41,11 +41,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace locus {
 
-HWY_EXPORT(choose_rotate_token);
+HWY_EXPORT(choose_rotate_tokens);
 HWY_EXPORT(target_name);
 
-RotateTokenFunction rotate_token_function(const RotateKind& kind) {
-  return HWY_DYNAMIC_DISPATCH(choose_rotate_token)(kind);
+RotateTokensFunction rotate_tokens_function(const RotateKind& kind) {
+  return HWY_DYNAMIC_DISPATCH(choose_rotate_tokens)(kind);
 }
 
 std::string_view simd_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }

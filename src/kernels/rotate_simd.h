@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary between the rotate entry points and their SIMD targets: one token at a time.
+// The boundary between the rotate entry points and their SIMD targets: a run of tokens at a time.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,25 @@
 
 namespace locus {
 
-/// One token: the rotary slice of each of its heads is turned by cos and sin.
-struct RotateToken {
-  const void* in = nullptr;  ///< the first head's rotary slice
+/// Tokens that lie at equal distances: the rotary slice of each of their heads is turned by the token's row [cos |
+/// sin].
+struct RotateTokens {
+  const void* in = nullptr;  ///< the first token's first head's rotary slice
   void* out = nullptr;       ///< may be `in`, unless the layouts differ
+  std::ptrdiff_t in_token_stride = 0;
+  std::ptrdiff_t out_token_stride = 0;
   std::ptrdiff_t in_head_stride = 0;
   std::ptrdiff_t out_head_stride = 0;
+  std::size_t tokens = 1;
   std::size_t heads = 0;
   std::size_t pairs = 0;
-  const float* cos = nullptr;
-  const float* sin = nullptr;
-  float* spread = nullptr;  ///< room for 2 * pairs floats, where cos and sin may be put in another order
+  const float* const* rows = nullptr;  ///< one per token
+  float* spread = nullptr;             ///< room for 2 * pairs floats, where a row may be put in another order
 };
 
-using RotateTokenFunction = void (*)(const RotateToken&);
+using RotateTokensFunction = void (*)(const RotateTokens&);
 
-/// What a token is turned like: its type (float32, bfloat16, float16), its order of coordinates, its direction.
+/// What tokens are turned like: their type (float32, bfloat16, float16), their order of coordinates, the direction.
 struct RotateKind {
   ElementType type = ElementType::float32;
   bool interleaved_in = false;
@@ -32,6 +35,6 @@ struct RotateKind {
 };
 
 /// The best function of this machine.
-RotateTokenFunction rotate_token_function(const RotateKind& kind);
+RotateTokensFunction rotate_tokens_function(const RotateKind& kind);
 
 }  // namespace locus

@@ -25,6 +25,13 @@ class RowSource {
     return other_row(ids);
   }
 
+  /// Looks up rows in the table until one is not there; how many there were. These stay valid with the encoding.
+  std::size_t kept_rows(std::span<const Position> ids, std::span<const float*> rows) const {
+    std::size_t n = 0;
+    while (tabled_ && n < ids.size() && (rows[n] = table_.built_row(ids[n])) != nullptr) ++n;
+    return n;
+  }
+
  private:
   const float* other_row(std::span<const Position> ids);
   void uniform_rows(Position first, std::int64_t count, float* rows);

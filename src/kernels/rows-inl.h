@@ -73,35 +73,37 @@ void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, doub
   for (; i < count; ++i) phases_at(one, phases, i, magnitude, cos, sin);
 }
 
-// The anchor's entries stay in registers while the steps go by.
 template <class D>
-HWY_INLINE void combine_at(D d, const double* anchor, const double* steps, std::size_t width, std::size_t rows,
-                           std::size_t i, float* cos, float* sin, std::size_t stride) {
+HWY_INLINE void combine_at(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
+                           float* sin) {
   const hn::Rebind<float, D> df;
   const auto anchor_cos = hn::LoadU(d, anchor + i);
   const auto anchor_sin = hn::LoadU(d, anchor + width + i);
-  const double* step = steps + i;
-  cos += i;
-  sin += i;
-  for (std::size_t r = 0; r < rows; ++r, step += 2 * width, cos += stride, sin += stride) {
-    const auto step_cos = hn::LoadU(d, step);
-    const auto step_sin = hn::LoadU(d, step + width);
-    const auto c = hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos));
-    const auto s = hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos));
-    hn::StoreU(hn::DemoteTo(df, c), df, cos);
-    hn::StoreU(hn::DemoteTo(df, s), df, sin);
-  }
+  const auto step_cos = hn::LoadU(d, step + i);
+  const auto step_sin = hn::LoadU(d, step + width + i);
+  const auto c = hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos));
+  const auto s = hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos));
+  hn::StoreU(hn::DemoteTo(df, c), df, cos + i);
+  hn::StoreU(hn::DemoteTo(df, s), df, sin + i);
 }
 
+// Row after row, so that memory is written in order; the anchor is read again for each, from the first cache.
 void combine_rows_here(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
                        float* sin, std::size_t stride) {
   const hn::ScalableTag<double> d;
   const hn::CappedTag<double, 1> one;
-  std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= width; i += hn::Lanes(d)) {
-    combine_at(d, anchor, steps, width, rows, i, cos, sin, stride);
+  const std::size_t lanes = hn::Lanes(d);
+  for (; rows > 0; --rows, steps += 2 * width, cos += stride, sin += stride) {
+    std::size_t i = 0;
+    for (; i + 4 * lanes <= width; i += 4 * lanes) {
+      combine_at(d, anchor, steps, width, i, cos, sin);
+      combine_at(d, anchor, steps, width, i + lanes, cos, sin);
+      combine_at(d, anchor, steps, width, i + 2 * lanes, cos, sin);
+      combine_at(d, anchor, steps, width, i + 3 * lanes, cos, sin);
+    }
+    for (; i + lanes <= width; i += lanes) combine_at(d, anchor, steps, width, i, cos, sin);
+    for (; i < width; ++i) combine_at(one, anchor, steps, width, i, cos, sin);
   }
-  for (; i < width; ++i) combine_at(one, anchor, steps, width, rows, i, cos, sin, stride);
 }
 
 void interleave_here(const float* first, const float* second, std::size_t count, float* out) {

@@ -47,7 +47,7 @@ void transition(const Transition& change, const HeadsView& input, const HeadsVie
   const bool interleaved_out = raw_out ? interleaved_raw : interleaved_after(change.to->rotation());
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
   const std::size_t head_bytes = static_cast<std::size_t>(input.head_dim) * size_of(input.type);
-  const RotateTokenFunction turn = rotate_token_function({input.type, interleaved_in, interleaved_out, false});
+  const RotateTokensFunction turn = rotate_tokens_function({input.type, interleaved_in, interleaved_out, false});
   std::vector<double> from(2 * pairs);
   std::vector<double> to(2 * pairs);
   std::vector<float> row(2 * pairs);
@@ -71,14 +71,14 @@ void transition(const Transition& change, const HeadsView& input, const HeadsVie
       std::memcpy(token_at(output, output_slots[t], head * output.head_stride),
                   token.data() + static_cast<std::size_t>(head) * head_bytes, head_bytes);
     }
+    const float* row_of_token = row.data();
     turn({.in = token.data() + static_cast<std::size_t>(rotation.rotary_offset) * size_of(input.type),
           .out = token_at(output, output_slots[t], rotation.rotary_offset),
           .in_head_stride = static_cast<std::ptrdiff_t>(input.head_dim),
           .out_head_stride = output.head_stride,
           .heads = static_cast<std::size_t>(input.heads),
           .pairs = pairs,
-          .cos = row.data(),
-          .sin = row.data() + pairs,
+          .rows = &row_of_token,
           .spread = spread.data()});
   }
 }
