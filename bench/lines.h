@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of `locus bench`: what is measured, against which limit, with which bar.
+// The lines of `locus bench`, group by group.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "measure.h"
+#include "line.h"
 
 namespace locus::bench {
 
-struct Line {
-  std::string group;  ///< rotate, add, tables
-  std::string name;   ///< e.g. "half float32 256 KB"
-  std::string limit;  ///< what the share is a share of
-  Comparison result;
-  std::optional<double> bar;
-  double bytes = 0;  ///< read and written by one call, for GB/s
+std::vector<Task> rotate_tasks();
+std::vector<Task> add_tasks();
+std::vector<Task> table_tasks();
+/// With `quick`, without the longest sequences.
+std::vector<Task> attention_tasks(bool quick);
 
-  /// "ok", "missed", "noisy", "limit wrong" or "" where there is no bar.
-  std::string verdict() const;
-};
+/// The groups by name, in the order in which they run.
+const std::vector<std::string>& group_names();
 
 struct Plan {
-  bool rotate = true;
-  bool add = true;
-  bool tables = true;
-  int rounds = 41;
-  double round_seconds = 0.02;
+  std::vector<std::string> groups = group_names();
+  bool quick = false;
+  Pairs pairs = {};  ///< its progress is not used
 };
 
-/// Measures line by line; `report` hears of each as it is done, with how many there will be.
-std::vector<Line> run(const Plan& plan,
-                      const std::function<void(const Line&, std::size_t done, std::size_t all)>& report);
+struct Listener {
+  std::function<void(const Line&)> line;                                   ///< a line is done
+  std::function<void(double lines_done, std::size_t lines_all)> progress;  ///< also within a line; may throw to stop
+};
+
+/// Measures line by line.
+void run(const Plan& plan, const Listener& listener);
 
 }  // namespace locus::bench

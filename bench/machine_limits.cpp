@@ -54,6 +54,49 @@ void add_repeated_row_here(float* values, std::size_t count, const float* row, s
   }
 }
 
+float read_stream_here(const float* values, std::size_t count) {
+  const hn::ScalableTag<float> d;
+  const std::size_t n = hn::Lanes(d);
+  auto a = hn::Zero(d);
+  auto b = a;
+  auto c = a;
+  auto e = a;
+  for (std::size_t i = 0; i + 4 * n <= count; i += 4 * n) {
+    a = hn::Add(a, hn::LoadU(d, values + i));
+    b = hn::Add(b, hn::LoadU(d, values + i + n));
+    c = hn::Add(c, hn::LoadU(d, values + i + 2 * n));
+    e = hn::Add(e, hn::LoadU(d, values + i + 3 * n));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+}
+
+// Two FMA units with a latency of 4 or 5 cycles need 8 to 10 independent chains to stay busy; 12 chains and their two
+// operands still fit 16 registers. x becomes x * factor + addend, which stays near addend / (1 - factor).
+float fma_chains_here(double flops, float factor, float addend) {
+  const hn::ScalableTag<float> d;
+  const auto k = hn::Set(d, factor);
+  const auto t = hn::Set(d, addend);
+  constexpr double chains = 12;
+  const auto steps = static_cast<std::size_t>(flops / (2 * chains * static_cast<double>(hn::Lanes(d))));
+  auto x0 = t, x1 = t, x2 = t, x3 = t, x4 = t, x5 = t, x6 = t, x7 = t, x8 = t, x9 = t, x10 = t, x11 = t;
+  for (std::size_t step = 0; step < steps; ++step) {
+    x0 = hn::MulAdd(x0, k, t);
+    x1 = hn::MulAdd(x1, k, t);
+    x2 = hn::MulAdd(x2, k, t);
+    x3 = hn::MulAdd(x3, k, t);
+    x4 = hn::MulAdd(x4, k, t);
+    x5 = hn::MulAdd(x5, k, t);
+    x6 = hn::MulAdd(x6, k, t);
+    x7 = hn::MulAdd(x7, k, t);
+    x8 = hn::MulAdd(x8, k, t);
+    x9 = hn::MulAdd(x9, k, t);
+    x10 = hn::MulAdd(x10, k, t);
+    x11 = hn::MulAdd(x11, k, t);
+  }
+  const auto sum = hn::Add(hn::Add(hn::Add(x0, x1), hn::Add(x2, x3)), hn::Add(hn::Add(x4, x5), hn::Add(x6, x7)));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, hn::Add(hn::Add(x8, x9), hn::Add(x10, x11)))));
+}
+
 }  // namespace locus::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -64,6 +107,15 @@ HWY_EXPORT(scale_linear_here);
 HWY_EXPORT(scale_two_streams_here);
 HWY_EXPORT(write_stream_here);
 HWY_EXPORT(add_repeated_row_here);
+HWY_EXPORT(read_stream_here);
+HWY_EXPORT(fma_chains_here);
+
+namespace {
+// What the loops compute goes here, or the compiler would leave them out.
+volatile float sink;
+// Numbers that the compiler cannot know.
+volatile float half = 0.5f;
+}  // namespace
 
 void scale_linear(float* values, std::size_t count, float factor) {
   HWY_DYNAMIC_DISPATCH(scale_linear_here)(values, count, factor);
@@ -77,6 +129,10 @@ void write_stream(float* values, std::size_t count, float value) {
 void add_repeated_row(float* values, std::size_t count, const float* row, std::size_t dim) {
   HWY_DYNAMIC_DISPATCH(add_repeated_row_here)(values, count, row, dim);
 }
+void read_stream(const float* values, std::size_t count) {
+  sink = HWY_DYNAMIC_DISPATCH(read_stream_here)(values, count);
+}
+void fma_chains(double flops) { sink = HWY_DYNAMIC_DISPATCH(fma_chains_here)(flops, half, half); }
 
 }  // namespace locus::bench
 #endif

@@ -14,5 +14,10 @@ void scale_two_streams(float* values, std::size_t count, std::size_t head_dim, f
 void write_stream(float* values, std::size_t count, float value);
 /// values[i] += row[i mod dim].
 void add_repeated_row(float* values, std::size_t count, const float* row, std::size_t dim);
+/// Reads every value once, in order.
+void read_stream(const float* values, std::size_t count);
+/// About that many floating-point operations (a fused multiply-add counts two) in 12 independent chains of fused
+/// multiply-adds, in registers: the most that one thread can compute.
+void fma_chains(double flops);
 
 }  // namespace locus::bench

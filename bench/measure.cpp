@@ -26,18 +26,18 @@ Ratio median_with_interval(std::vector<double> ratios) {
   return {median, at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
 }
 
-Comparison compare(const std::function<void()>& thing, const std::function<void()>& limit, int rounds,
-                   double round_seconds) {
+Comparison compare(const std::function<void()>& thing, const std::function<void()>& limit, const Pairs& pairs) {
   const auto repeats_for = [&](const std::function<void()>& call) {
     call();
     const double once = std::max(seconds_of(call, 1), 1e-9);
-    return std::clamp(static_cast<int>(round_seconds / once), 1, 1000000);
+    return std::clamp(static_cast<int>(pairs.round_seconds / once), 1, 1000000);
   };
   const int thing_repeats = repeats_for(thing);
   const int limit_repeats = repeats_for(limit);
   Comparison result;
   std::vector<double> ratios;
-  for (int round = -2; round < rounds; ++round) {
+  constexpr int dropped = 2;
+  for (int round = -dropped; round < pairs.rounds; ++round) {
     // Whichever runs second may gain or lose by it: take turns.
     double thing_seconds = 0;
     double limit_seconds = 0;
@@ -48,6 +48,7 @@ Comparison compare(const std::function<void()>& thing, const std::function<void(
       limit_seconds = seconds_of(limit, limit_repeats);
       thing_seconds = seconds_of(thing, thing_repeats);
     }
+    if (pairs.progress) pairs.progress(static_cast<double>(round + dropped + 1) / (pairs.rounds + dropped));
     if (round < 0) continue;
     ratios.push_back(limit_seconds / thing_seconds);
     result.thing_seconds = round == 0 ? thing_seconds : std::min(result.thing_seconds, thing_seconds);

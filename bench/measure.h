@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace locus::bench {
@@ -29,9 +28,15 @@ struct Comparison {
   double limit_seconds = 0;
 };
 
-/// Times `thing` and `limit` back to back in `rounds` pairs after two that are dropped. Both are repeated within a
-/// round until it takes about `round_seconds`.
-Comparison compare(const std::function<void()>& thing, const std::function<void()>& limit, int rounds,
-                   double round_seconds);
+/// How a comparison is made: `rounds` pairs after two that are dropped, each call repeated within a round until it
+/// takes about `round_seconds`. `progress` hears after each round how much is done, from 0 to 1; it may throw to stop.
+struct Pairs {
+  int rounds = 41;
+  double round_seconds = 0.02;
+  std::function<void(double)> progress = {};
+};
+
+/// Times `thing` and `limit` back to back.
+Comparison compare(const std::function<void()>& thing, const std::function<void()>& limit, const Pairs& pairs);
 
 }  // namespace locus::bench

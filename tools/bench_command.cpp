@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus bench`: the kernels against the machine's limits, in ratios that noise cannot fake.
-#include <unistd.h>
-
+#include <algorithm>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <set>
+#include <optional>
 #include <thread>
 
 #include "command.h"
+#include "interruption.h"
 #include "lines.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
+#include "peer_programs.h"
+#include "progress_bar.h"
 
 namespace locus::tools {
 namespace {
 
 struct BenchRequest {
   std::vector<std::string> groups;
+  std::optional<int> rounds;
   bool quick = false;
   bool json = false;
   bool check = false;
+  bool peers = false;
 };
 
 std::string processor_name() {
@@ -39,13 +43,20 @@ std::string machine() {
 
 void print_line(const bench::Line& line) {
   const bench::Ratio& share = line.result.share;
-  std::cout << std::left << std::setw(8) << line.group << std::setw(40) << line.name << std::right << std::fixed
+  std::cout << std::left << std::setw(10) << line.group << std::setw(42) << line.name << std::right << std::fixed
             << std::setprecision(3) << std::setw(8) << share.median << "  [" << share.low << ", " << share.high
-            << "] of " << line.limit << std::setprecision(1) << ", " << line.bytes / line.result.thing_seconds / 1e9
-            << " GB/s";
-  if (line.bar) std::cout << std::setprecision(2) << ", bar " << *line.bar << ": " << line.verdict();
-  if (!line.bar && share.noisy()) std::cout << ", noisy";
+            << "] of " << line.limit << std::setprecision(1) << ", " << line.amount / line.result.thing_seconds / 1e9
+            << ' ' << line.unit;
+  if (line.extra_memory) std::cout << ", " << line.extra_memory->bytes / 1e6 << " MB beyond inputs and outputs";
+  if (line.bar) std::cout << std::setprecision(2) << ", bar " << *line.bar;
+  if (!line.verdict().empty()) std::cout << ": " << line.verdict();
   std::cout << std::endl;
+}
+
+void print_peer(const PeerResult& peer) {
+  std::cout << std::left << std::setw(10) << peer.group << std::setw(42) << peer.line << std::right << std::fixed
+            << std::setprecision(2) << std::setw(8) << peer.times.median << "  [" << peer.times.low << ", "
+            << peer.times.high << "] times our time: " << peer.text() << std::endl;
 }
 
 Json line_json(const bench::Line& line) {
@@ -58,45 +69,116 @@ Json line_json(const bench::Line& line) {
             {"noisy", result.share.noisy()},
             {"seconds", result.thing_seconds},
             {"limit_seconds", result.limit_seconds},
-            {"bytes", line.bytes}};
-  if (line.bar) {
-    json["bar"] = *line.bar;
-    json["verdict"] = line.verdict();
+            {"rate", line.amount / result.thing_seconds / 1e9},
+            {"unit", line.unit},
+            {"bar", line.bar ? Json(*line.bar) : Json()},
+            {"verdict", line.verdict()}};
+  if (line.extra_memory) {
+    json["extra_bytes"] = line.extra_memory->bytes;
+    json["extra_bytes_allowed"] = line.extra_memory->allowed;
   }
+  json["peers"] = Json::array();
   return json;
 }
 
-void show_progress(std::size_t done, std::size_t all) {
-  constexpr std::size_t width = 40;
-  const std::size_t full = width * done / all;
-  std::cerr << "\r[" << std::string(full, '#') << std::string(width - full, '.') << "] " << done << '/' << all
-            << (done == all ? "\r\033[K" : "") << std::flush;
+Json peer_json(const PeerResult& peer) {
+  return {{"peer", peer.peer},           {"times", peer.times.median}, {"interval", {peer.times.low, peer.times.high}},
+          {"noisy", peer.times.noisy()}, {"seconds", peer.seconds},    {"text", peer.text()}};
+}
+
+struct Stopped {};
+
+// Prints results as they come, or gathers them for one JSON object.
+class Reporter {
+ public:
+  Reporter(bool json) : json_(json) {
+    if (!json_) std::cout << machine() << std::endl;
+  }
+
+  void line(const bench::Line& line) {
+    bar_.clear();
+    missed_ = missed_ || line.verdict() == "missed" || line.verdict() == "the limit is measured wrongly";
+    lines_.push_back(line_json(line));
+    if (!json_) print_line(line);
+  }
+  void peer(const PeerResult& peer) {
+    bar_.clear();
+    for (Json& line : lines_) {
+      if (line["group"] == peer.group && line["name"] == peer.line) line["peers"].push_back(peer_json(peer));
+    }
+    if (!json_) print_peer(peer);
+  }
+  void note(const std::string& text) {
+    bar_.clear();
+    notes_.push_back(text);
+    if (!json_) std::cout << text << std::endl;
+  }
+  void progress(double done, std::size_t all, const std::string& what) { bar_.show(done, all, what); }
+
+  void finish() {
+    bar_.clear();
+    if (json_) print_json({{"machine", machine()}, {"lines", lines_}, {"notes", notes_}});
+  }
+  bool missed() const { return missed_; }
+  std::size_t lines() const { return lines_.size(); }
+
+ private:
+  bool json_;
+  bool missed_ = false;
+  Json lines_ = Json::array();
+  Json notes_ = Json::array();
+  ProgressBar bar_;
+};
+
+void run_peers(const bench::Plan& plan, const Interruption& interruption, Reporter& reporter) {
+  const std::vector<std::string> programs = peer_programs();
+  if (programs.empty()) reporter.note(how_to_get_peers());
+  for (const std::string& program : programs) {
+    std::size_t heard = 0;
+    const auto show = [&] { reporter.progress(static_cast<double>(heard), reporter.lines(), "peers"); };
+    show();
+    try {
+      run_peer_program(program, plan, [&](const PeerResult& result) {
+        reporter.peer(result);
+        ++heard;
+        show();
+        return !interruption.happened();
+      });
+    } catch (const Error& error) {
+      if (!interruption.happened()) reporter.note(error.what());  // what is measured must not be lost
+    }
+    if (interruption.happened()) throw Stopped();
+  }
+}
+
+bench::Plan plan_of(const BenchRequest& request) {
+  bench::Plan plan{.quick = request.quick};
+  const auto& wanted = request.groups;
+  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), "all") == wanted.end()) plan.groups = wanted;
+  if (request.quick) plan.pairs = {.rounds = 11, .round_seconds = 0.005};
+  if (request.rounds) plan.pairs.rounds = *request.rounds;
+  return plan;
 }
 
 void bench(const BenchRequest& request) {
-  const std::set<std::string> groups(request.groups.begin(), request.groups.end());
-  const auto wanted = [&](const char* group) { return groups.empty() || groups.count("all") || groups.count(group); };
-  bench::Plan plan{.rotate = wanted("rotate"), .add = wanted("add"), .tables = wanted("tables")};
-  if (request.quick) {
-    plan.rounds = 11;
-    plan.round_seconds = 0.005;
+  const bench::Plan plan = plan_of(request);
+  const Interruption interruption;
+  Reporter reporter(request.json);
+  try {
+    const auto progress = [&](double done, std::size_t all) {
+      if (interruption.happened()) throw Stopped();
+      reporter.progress(done, all, std::to_string(all) + " lines");
+    };
+    bench::run(plan, {.line = [&](const bench::Line& line) { reporter.line(line); }, .progress = progress});
+    if (request.peers) run_peers(plan, interruption, reporter);
+  } catch (const Stopped&) {
+    reporter.note("interrupted: the lines that were done are all there is");
+    reporter.finish();
+    std::cout.flush();
+    interruption.end_program();
   }
-  const bool bar = isatty(STDERR_FILENO) != 0;
-  if (!request.json) std::cout << machine() << '\n';
-  Json lines = Json::array();
-  bool missed = false;
-  bench::run(plan, [&](const bench::Line& line, std::size_t done, std::size_t all) {
-    missed = missed || line.verdict() == "missed" || line.verdict() == "limit wrong";
-    if (request.json) {
-      lines.push_back(line_json(line));
-    } else {
-      if (bar) std::cerr << "\r\033[K";
-      print_line(line);
-    }
-    if (bar) show_progress(done, all);
-  });
-  if (request.json) print_json({{"machine", machine()}, {"lines", lines}});
-  if (request.check && missed) throw CheckFailed();
+  reporter.finish();
+  if (request.check && reporter.missed()) throw CheckFailed();
 }
 
 }  // namespace
@@ -104,15 +186,20 @@ void bench(const BenchRequest& request) {
 void add_bench_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "The kernels against the machine's limits");
   const auto request = std::make_shared<BenchRequest>();
-  command->add_option("group", request->groups, "rotate, add, tables or all [all]")
-      ->check(CLI::IsMember({"rotate", "add", "tables", "all"}));
-  command->add_flag("--quick", request->quick, "Fewer and shorter rounds");
+  std::vector<std::string> groups = bench::group_names();
+  groups.emplace_back("all");
+  command->add_option("group", request->groups, "rotate, add, tables, attention or all [all]")
+      ->check(CLI::IsMember(groups));
+  command->add_flag("--quick", request->quick, "Fewer and shorter rounds, no attention over 2048 tokens");
+  command->add_option("--rounds", request->rounds, "Pairs of measurements per line [41, quick 11]")
+      ->check(CLI::Range(1, 100000));
+  command->add_flag("--peers", request->peers, "Also time other projects, by the peer programs beside locus");
   command->add_flag("--json", request->json, "One JSON object");
   command->add_flag("--check", request->check, "Exit 1 where a bar is missed");
   command->footer(
-      "Each line: the median of paired ratios (1 = as fast as the limit measured back to back), its 95 % interval, "
-      "the\n"
-      "bar of docs/performance.md. \"noisy\": the interval is wider than 5 % and cannot tell.\n"
+      "Each line: the median of paired ratios (1 = as fast as the limit measured back to back), its 95 % interval,\n"
+      "the bar of docs/performance.md. \"noisy\": the interval is wider than 5 % and cannot tell. Ctrl-C keeps what\n"
+      "is done.\n"
       "Example: locus bench rotate --quick");
   command->callback([request] { bench(*request); });
 }

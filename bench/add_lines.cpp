@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adding rows to hidden states in place against adding one row to all of them.
+#include "buffer.h"
+#include "lines.h"
+#include "locus/locus.h"
+#include "machine_limits.h"
+#include "rotate_cases.h"
+
+namespace locus::bench {
+namespace {
+
+constexpr std::int64_t dim = 4096;
+
+Line measure(const Encoding& encoding, const Size& size, const Pairs& pairs) {
+  Buffer buffer(size.bytes);
+  const std::int64_t tokens = static_cast<std::int64_t>(buffer.count()) / dim;
+  const HiddenView view{.data = buffer.data(), .tokens = tokens, .dim = dim, .token_stride = dim};
+  const PositionIds ids = positions::prefill(tokens);
+  const std::vector<float> row(static_cast<std::size_t>(dim), 0.5f);
+  const auto limit = [&] { add_repeated_row(buffer.floats(), buffer.count(), row.data(), row.size()); };
+  return {.group = {},
+          .name = {},
+          .limit = "adding one row to all",
+          .result = compare([&] { add(encoding, view, ids); }, limit, pairs),
+          .amount = 2.0 * static_cast<double>(size.bytes)};
+}
+
+}  // namespace
+
+std::vector<Task> add_tasks() {
+  struct Case {
+    const char* name;
+    Encoding encoding;
+  };
+  const Case cases[] = {
+      {"sinusoidal interleaved", Encoding("sinusoidal", {{"dim", dim}})},
+      {"sinusoidal concatenated", Encoding("sinusoidal", {{"dim", dim}, {"arrangement", std::string("concatenated")}})},
+      {"learned", Encoding("learned", {{"dim", dim}, {"max_positions", std::int64_t{16384}}})},
+  };
+  std::vector<Task> tasks;
+  for (const Case& one : cases) {
+    for (const Size& size : sizes) {
+      const Encoding& encoding = one.encoding;
+      tasks.push_back({"add", std::string(one.name) + " float32 " + size.name,
+                       [encoding, &size](const Pairs& pairs) { return measure(encoding, size, pairs); }});
+    }
+  }
+  return tasks;
+}
+
+}  // namespace locus::bench

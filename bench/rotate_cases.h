@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is rotated, by us and by peers: [tokens, 32, 128] in three sizes, one for each place that memory can be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "locus/element.h"
+
+namespace locus::bench {
+
+constexpr std::int64_t rotate_heads = 32;
+constexpr std::int64_t rotate_head_dim = 128;
+
+struct Size {
+  const char* name;
+  std::size_t bytes;
+};
+constexpr Size sizes[] = {
+    {"256 KB", std::size_t{256} << 10}, {"8 MB", std::size_t{8} << 20}, {"256 MB", std::size_t{256} << 20}};
+
+struct RotateCase {
+  const char* name;
+  const char* pairing;
+  ElementType type;
+  double bars[3];  ///< by size
+};
+constexpr RotateCase rotate_cases[] = {
+    {"half float32", "half", ElementType::float32, {0.92, 0.92, 0.97}},
+    {"interleaved float32", "interleaved", ElementType::float32, {0.78, 0.78, 0.95}},
+    {"half bfloat16", "half", ElementType::bfloat16, {0.28, 0.35, 0.92}},
+    {"half float16", "half", ElementType::float16, {0.42, 0.42, 0.90}},
+};
+
+/// How many tokens of this type fill the bytes.
+inline std::int64_t tokens_in(const Size& size, ElementType type) {
+  const auto element = static_cast<std::int64_t>(size_of(type));
+  return static_cast<std::int64_t>(size.bytes) / (rotate_heads * rotate_head_dim * element);
+}
+
+}  // namespace locus::bench

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of cos and sin against writing as many bytes, and against the C library.
+#include <cmath>
+
+#include "buffer.h"
+#include "lines.h"
+#include "locus/locus.h"
+#include "machine_limits.h"
+
+namespace locus::bench {
+namespace {
+
+constexpr std::int64_t head_dim = 128;
+constexpr std::size_t rows = 131072;
+constexpr std::size_t bytes = rows * head_dim * sizeof(float);
+
+// A value that the compiler cannot know.
+volatile float one = 1.0f;
+
+Encoding rope() { return Encoding("rope", {{"head_dim", head_dim}, {"pairing", std::string("half")}}); }
+
+Line against_writing(const std::function<void(const Rotation&, float*)>& make, const Pairs& pairs) {
+  const Encoding encoding = rope();
+  Buffer buffer(bytes);
+  const auto write = [&] { write_stream(buffer.floats(), buffer.count(), one); };
+  return {.group = {},
+          .name = {},
+          .limit = "write bandwidth",
+          .result = compare([&] { make(encoding.rotation(), buffer.floats()); }, write, pairs),
+          .amount = static_cast<double>(bytes)};
+}
+
+Line consecutive(const Pairs& pairs) {
+  Line line =
+      against_writing([](const Rotation& rotation, float* out) { rotation_rows(rotation, 1000000, rows, out); }, pairs);
+  line.bar = 0.85;
+  return line;
+}
+
+Line scattered(const Pairs& pairs) {
+  std::vector<Position> ids(rows);
+  for (std::size_t i = 0; i < rows; ++i) ids[i] = static_cast<Position>((i * 2654435761u) % 2147483647u);
+  return against_writing([&](const Rotation& rotation, float* out) { rotation_rows(rotation, ids, out); }, pairs);
+}
+
+Line against_libm(const Pairs& pairs) {
+  constexpr std::size_t count = 1024;
+  const Encoding encoding = rope();
+  const Rotation& rotation = encoding.rotation();
+  Buffer buffer(count * head_dim * sizeof(float));
+  const auto libm = [&] {
+    for (std::size_t p = 0; p < count; ++p) {
+      for (std::size_t i = 0; i < head_dim / 2; ++i) {
+        const float angle = static_cast<float>(p) * static_cast<float>(rotation.inv_freq[i]);
+        buffer.floats()[p * head_dim + i] = std::cos(angle);
+        buffer.floats()[p * head_dim + head_dim / 2 + i] = std::sin(angle);
+      }
+    }
+  };
+  return {.group = {},
+          .name = {},
+          .limit = "libm cosf and sinf",
+          .result = compare([&] { rotation_rows(rotation, 0, count, buffer.floats()); }, libm, pairs),
+          .bar = 20,
+          .beatable = true,
+          .amount = static_cast<double>(buffer.bytes())};
+}
+
+}  // namespace
+
+std::vector<Task> table_tasks() {
+  return {{"tables", "consecutive float32 64 MB", consecutive},
+          {"tables", "scattered float32 64 MB", scattered},
+          {"tables", "consecutive, against scalar float libm", against_libm}};
+}
+
+}  // namespace locus::bench
