@@ -13,8 +13,8 @@ namespace {
 
 Encoding alibi() { return Encoding("alibi", {{"heads", attention_heads}}); }
 
-// O(T x head_dim): four times queries and keys of one head, per thread. One head's T x T scores would be 8 times that
-// at T = 2,048, and 16 times at T = 4,096.
+// O(T x head_dim): four times the queries and keys of one head. One head's T x T scores would be 4 times that at
+// T = 2,048, and 8 times at T = 4,096.
 double allowed_bytes(std::int64_t tokens) {
   return 4.0 * 2.0 * static_cast<double>(tokens * attention_head_dim) * sizeof(float);
 }

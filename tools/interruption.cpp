@@ -3,25 +3,37 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 
 namespace locus::tools {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
+volatile std::time_t noted_at = 0;
 
 void set_handler(int signal, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  // Once only, and system calls go on: reading from a peer program must not fail half-way.
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_flags = SA_RESTART;  // reading from a peer program must not fail half-way
   sigaction(signal, &action, nullptr);
+}
+
+// `timeout` sends its signal twice, once to the program and once to its group; a person presses again after a while.
+void note(int signal) {
+  const std::time_t now = std::time(nullptr);
+  if (noted != 0 && now > noted_at + 1) {
+    set_handler(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  if (noted == 0) noted_at = now;
+  noted = signal;
 }
 
 }  // namespace
 
 Interruption::Interruption() {
   noted = 0;
-  for (const int signal : {SIGINT, SIGTERM}) set_handler(signal, [](int which) { noted = which; });
+  for (const int signal : {SIGINT, SIGTERM}) set_handler(signal, note);
 }
 
 Interruption::~Interruption() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C with a chance to show what is done: the first one is noted, a second one ends the program at once.
+// Ctrl-C with a chance to show what is done: the first one is noted, another after a second or two ends the program.
 #pragma once
 
 namespace locus::tools {

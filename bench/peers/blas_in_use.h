@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace locus::bench {
+
+/// The file that sgemm comes from in this process.
+std::string blas_in_use();
+
+}  // namespace locus::bench
