@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus bench`: the shape of what it says. No test here asserts a time or a ratio.
+#include <cmath>
+#include <set>
+
+#include "cli/locus_command.h"
+
+namespace locus::testing {
+namespace {
+
+// What a line must say of itself, whatever was measured; the verdict is worked out again from the numbers.
+void expect_well_formed(const Json& line) {
+  const std::string name = line.value("name", "?");
+  for (const char* key : {"share", "seconds", "limit_seconds", "rate"}) {
+    ASSERT_TRUE(line.contains(key) && line[key].is_number()) << name << ' ' << key;
+    EXPECT_GT(line[key].get<double>(), 0) << name << ' ' << key;
+  }
+  ASSERT_EQ(line["interval"].size(), 2u) << name;
+  const double share = line["share"], low = line["interval"][0], high = line["interval"][1];
+  EXPECT_LE(low, share) << name;
+  EXPECT_LE(share, high) << name;
+  EXPECT_EQ(line["noisy"], high - low > 0.05 * share) << name;
+  EXPECT_FALSE(line["limit"].get<std::string>().empty()) << name;
+  EXPECT_TRUE(line["unit"] == "GB/s" || line["unit"] == "GFLOP/s") << name;
+  EXPECT_TRUE(line["peers"].is_array()) << name;
+  const std::string verdict = line["verdict"];
+  EXPECT_TRUE((std::set<std::string>{"", "ok", "missed", "noisy", "the limit is measured wrongly"}.contains(verdict)))
+      << name << ": " << verdict;
+  if (verdict == "ok") {
+    EXPECT_FALSE(line["noisy"].get<bool>()) << name;
+    EXPECT_GE(share, line["bar"].get<double>()) << name;
+  }
+  if (verdict.empty()) EXPECT_TRUE(line["bar"].is_null()) << name;
+}
+
+TEST(Bench, attention_has_a_line_for_every_claim_of_the_performance_page) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "bench attention --quick --rounds 1");
+  EXPECT_FALSE(json["machine"].get<std::string>().empty());
+  std::set<std::string> names;
+  for (const Json& line : json["lines"]) {
+    EXPECT_EQ(line["group"], "attention");
+    expect_well_formed(line);
+    names.insert(line["name"]);
+  }
+  for (const char* name : {"ALiBi dense 2048", "no position term 2048", "ALiBi dense, cost of the term 2048",
+                           "ALiBi with skipping 2048", "ALiBi decode over 65536 keys"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  EXPECT_EQ(names.size(), json["lines"].size()) << "names must tell lines apart";
+}
+
+TEST(Bench, one_group_is_measured_alone_and_in_text_has_a_row_per_line) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "bench tables --quick --rounds 1");
+  ASSERT_EQ(json["lines"].size(), 3u);
+  const std::string text = output_of(folder, "bench tables --quick --rounds 1");
+  for (const Json& line : json["lines"]) {
+    EXPECT_EQ(line["group"], "tables");
+    expect_well_formed(line);
+    EXPECT_NE(text.find(line["name"].get<std::string>()), std::string::npos) << line["name"];
+  }
+}
+
+TEST(Bench, check_fails_where_a_line_says_missed_and_only_there) {
+  const TemporaryFolder folder;
+  const CommandResult result = run_locus(folder, "bench tables --quick --rounds 3 --check --json");
+  const Json json = Json::parse(result.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << result.out << result.err;
+  bool missed = false;
+  for (const Json& line : json["lines"]) {
+    missed = missed || line["verdict"] == "missed" || line["verdict"] == "the limit is measured wrongly";
+  }
+  EXPECT_EQ(result.exit_code, missed ? 1 : 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Bench, refuses_what_it_does_not_know_in_one_line) {
+  const TemporaryFolder folder;
+  for (const char* line : {"bench rotation", "bench tables --rounds 0", "bench --fast"}) {
+    const CommandResult result = run_locus(folder, line);
+    EXPECT_EQ(result.exit_code, 2) << line;
+    EXPECT_EQ(result.out, "") << line;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace locus::testing
