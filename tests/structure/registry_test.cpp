@@ -128,8 +128,10 @@ TEST(Files, SayTheirLicence) {
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
     if (!fs::exists(root() / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
-      const bool corpus = entry.path().string().find("fuzz/corpus/") != std::string::npos;
-      if (!entry.is_regular_file() || corpus || no_comments.contains(entry.path().extension().string())) continue;
+      const std::string path = entry.path().string();
+      const bool foreign =
+          path.find("fuzz/corpus/") != std::string::npos || path.find("/node_modules/") != std::string::npos;
+      if (!entry.is_regular_file() || foreign || no_comments.contains(entry.path().extension().string())) continue;
       std::ifstream stream(entry.path());
       std::string line;
       std::getline(stream, line);
