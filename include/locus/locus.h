@@ -4,6 +4,7 @@
 
 #include "locus/add.h"
 #include "locus/attention.h"
+#include "locus/attention_backward.h"
 #include "locus/bias.h"
 #include "locus/encoding.h"
 #include "locus/error.h"

@@ -129,6 +129,11 @@ struct ScoreBias {
   std::function<std::int64_t(Position query, Position key)> bucket;
   Tensor table;                        ///< [buckets, heads]
   std::optional<std::int64_t> max_id;  ///< ids at or beyond this are refused (a window of places)
+
+  // Where a few numbers per head are learned instead of a table.
+  std::int64_t parameters = 0;
+  /// The derivatives of value() by them.
+  std::function<void(std::int64_t head, Position query, Position key, std::span<double> slopes)> parameter_slopes;
 };
 
 /// relative_key site: vectors chosen by the offset meet the query (and the key, and the value).

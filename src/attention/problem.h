@@ -40,6 +40,9 @@ class Problem {
 
   const ScoreBias* bias() const { return bias_; }
   const RelativeKeys* relative() const { return relative_; }
+  /// What multiplies a score bias, and a relative key.
+  double bias_scale() const { return bias_ != nullptr && bias_->before_scale ? scale_ : 1.0; }
+  double relative_scale() const { return relative_ != nullptr && relative_->scaled ? scale_ : 1.0; }
   /// The bias never grows with distance.
   bool decaying() const { return decaying_; }
 

@@ -36,6 +36,19 @@ SchemeResult make(const Arguments& arguments) {
     const auto h = static_cast<std::size_t>(head);
     return power ? -r1[h] * std::pow(distance, r2[h]) : -r1[h] * std::log1p(r2[h] * distance);
   };
+  bias.parameters = 2;  // r1, r2
+  bias.parameter_slopes = [=](std::int64_t head, Position query, Position key, std::span<double> slopes) {
+    const double distance = std::fabs(static_cast<double>(query - key));
+    const auto h = static_cast<std::size_t>(head);
+    if (power) {
+      const double kernel = std::pow(distance, r2[h]);
+      slopes[0] = -kernel;
+      slopes[1] = distance == 0 ? 0 : -r1[h] * kernel * std::log(distance);
+    } else {
+      slopes[0] = -std::log1p(r2[h] * distance);
+      slopes[1] = -r1[h] * distance / (1 + r2[h] * distance);
+    }
+  };
   return {std::move(bias), claims};
 }
 

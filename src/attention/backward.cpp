@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What attend_backward() checks, and how its pieces are spread over threads.
+#include "attention/backward.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "locus/error.h"
+
+namespace locus {
+namespace {
+
+void check_view(std::string_view what, const HeadsView& view, const HeadsView& like) {
+  require(view.batch == like.batch && view.tokens == like.tokens && view.heads == like.heads &&
+              view.head_dim == like.head_dim,
+          "attend_backward: ", what, " must be ", like.batch, " x ", like.tokens, " x ", like.heads, " x ",
+          like.head_dim, " (batch, tokens, heads, head_dim), got ", view.batch, " x ", view.tokens, " x ", view.heads,
+          " x ", view.head_dim);
+  require(view.type == like.type, "attend_backward: ", what, " must be ", name_of(like.type), ", got ",
+          name_of(view.type));
+  require(view.data != nullptr || view.batch * view.tokens * view.heads == 0, "attend_backward: ", what,
+          " has no data");
+}
+
+void check_learned(std::string_view what, std::span<double> given, std::size_t expected) {
+  require(given.empty() || given.size() == expected, "attend_backward: ", what, " must have ", expected,
+          " values, as many as the encoding has, got ", given.size());
+}
+
+void check(const Problem& problem, const AttentionGradientCall& call) {
+  const AttentionCall& forward = call.forward;
+  check_view("output_gradient", call.output_gradient, forward.output);
+  check_view("query_gradient", call.query_gradient, forward.query);
+  check_view("key_gradient", call.key_gradient, forward.key);
+  check_view("value_gradient", call.value_gradient, forward.value);
+  require(forward.query.type == ElementType::float64 || forward.log_sum_exp != nullptr,
+          "attend_backward: forward.log_sum_exp must be given, as attend() wrote it");
+  const LearnedGradients& learned = call.learned;
+  check_learned("learned.sink_logits", learned.sink_logits, forward.sink_logits.size());
+  static const ScoreBias no_bias;
+  static const RelativeKeys no_keys;
+  const ScoreBias& bias = problem.bias() == nullptr ? no_bias : *problem.bias();
+  const RelativeKeys& keys = problem.relative() == nullptr ? no_keys : *problem.relative();
+  check_learned("learned.bias_table", learned.bias_table, bias.table.data.size());
+  check_learned("learned.bias_parameters", learned.bias_parameters,
+                static_cast<std::size_t>(bias.parameters * bias.heads));
+  check_learned("learned.key_table", learned.key_table, keys.key_table.data.size());
+  check_learned("learned.value_table", learned.value_table, keys.value_table.data.size());
+  check_learned("learned.u", learned.u, keys.u.data.size());
+  check_learned("learned.v", learned.v, keys.v.data.size());
+  check_learned("learned.w_r", learned.w_r, keys.w_r.data.size());
+}
+
+// Keys that are padding, or of documents without queries, belong to no stretch.
+void set_to_zero(const HeadsView& view) {
+  const std::size_t bytes = static_cast<std::size_t>(view.head_dim) * size_of(view.type);
+  for (std::int64_t batch = 0; batch < view.batch; ++batch) {
+    for (std::int64_t token = 0; token < view.tokens; ++token) {
+      for (std::int64_t head = 0; head < view.heads; ++head) {
+        std::memset(Problem::row(view, batch, token, head), 0, bytes);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+AttentionWork attend_backward(const AttentionGradientCall& call) {
+  const Problem problem(call.forward);
+  check(problem, call);
+  set_to_zero(call.key_gradient);
+  set_to_zero(call.value_gradient);
+
+  const std::int64_t heads = call.forward.key.heads;
+  const std::int64_t units = static_cast<std::int64_t>(problem.stretches().size()) * heads;
+  const bool in_double = call.forward.query.type == ElementType::float64;
+  // A round of units has its own sums, added in the order of units: whoever computes them, the result is the same.
+  constexpr std::int64_t round_size = 16;
+  LearnedSums total(problem, call.learned);
+  std::vector<LearnedSums> sums(static_cast<std::size_t>(std::min(round_size, units)), total);
+  std::vector<std::int64_t> tiles(sums.size());
+  AttentionWork work;
+  for (std::int64_t first = 0; first < units; first += round_size) {
+    const std::int64_t count = std::min(round_size, units - first);
+    const auto piece = [&](std::int64_t i) {
+      const Stretch& stretch = problem.stretches()[static_cast<std::size_t>((first + i) / heads)];
+      LearnedSums& own = sums[static_cast<std::size_t>(i)];
+      own.clear();
+      if (in_double) {
+        backward_in_double(problem, call, stretch, (first + i) % heads, own);
+      } else {
+        tiles[static_cast<std::size_t>(i)] = backward_in_tiles(problem, call, stretch, (first + i) % heads, own);
+      }
+    };
+    if (call.forward.executor != nullptr && count > 1) {
+      call.forward.executor->run(count, piece);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) piece(i);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      total.add(sums[static_cast<std::size_t>(i)]);
+      work.computed += tiles[static_cast<std::size_t>(i)];
+    }
+  }
+  total.store(call.learned);
+  return work;
+}
+
+}  // namespace locus

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward pass row by row in double, from the definition. With p = softmax(score), o = sum p (v + b), g = do:
+//   dp = g . (v + b),  D = sum p dp,  ds = p (dp - D),  dv += p g,  db += p g,  d sink = -p_sink D
+// A score bias takes ds; what lies under the soft cap takes ds x slope; a score is
+//   scale q.k + relative_scale ((q + v_bias [+ k]) . row + u . k).
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attention/backward.h"
+#include "attention/double_head.h"
+
+namespace locus {
+namespace {
+
+double number(const Tensor& table, std::int64_t row, std::size_t j) {
+  return table.data.empty() ? 0 : static_cast<double>(table.row(row)[j]);
+}
+
+/// One query head; the gradients of its keys and values are those of its key head, [keys][dim].
+class HeadBackward {
+ public:
+  HeadBackward(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch, std::int64_t head,
+               LearnedSums& learned, std::vector<double>& key_gradient, std::vector<double>& value_gradient)
+      : problem_(problem),
+        call_(call),
+        stretch_(stretch),
+        head_(head),
+        dim_(static_cast<std::size_t>(problem.head_dim())),
+        rows_(problem, stretch, head),
+        learned_(learned),
+        key_gradient_(key_gradient),
+        value_gradient_(value_gradient) {}
+
+  void run(std::int64_t query) {
+    const double lse = rows_.probabilities(query, weights_, &slopes_);
+    const std::int64_t token = stretch_.first_query + query;
+    const std::vector<double> g = rows_.vector(call_.output_gradient, token, head_);
+    const std::vector<double> q = rows_.vector(call_.forward.query, token, head_);
+    const double mean = take_values(query, g);
+    const std::span<const float> sinks = call_.forward.sink_logits;
+    if (!sinks.empty() && lse > -HUGE_VAL) {
+      const double sink = static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
+      learned_.add_sink(head_, -std::exp(sink - lse) * mean);
+    }
+    std::vector<double> query_gradient(dim_, 0.0);
+    for (std::int64_t key = 0; key < stretch_.keys; ++key) {
+      const double weight = weights_[static_cast<std::size_t>(key)];
+      if (weight == 0) continue;
+      const double ds = weight * (products_[static_cast<std::size_t>(key)] - mean);
+      if (learned_.wants_bias()) {
+        learned_.add_bias(head_, query_id(query), key_id(key), ds * problem_.bias_scale());
+      }
+      take_score(query, key, ds * slopes_[static_cast<std::size_t>(key)], q, query_gradient);
+    }
+    auto* to = reinterpret_cast<double*>(Problem::row(call_.query_gradient, stretch_.batch, token, head_));
+    std::copy(query_gradient.begin(), query_gradient.end(), to);
+  }
+
+ private:
+  Position query_id(std::int64_t query) const { return stretch_.query_ids[static_cast<std::size_t>(query)]; }
+  Position key_id(std::int64_t key) const { return stretch_.key_ids[static_cast<std::size_t>(key)]; }
+
+  // The products g . (v + b), and their mean.
+  double take_values(std::int64_t query, const std::vector<double>& g) {
+    products_.assign(weights_.size(), 0.0);
+    std::vector<double> part(dim_);
+    double mean = 0;
+    for (std::int64_t key = 0; key < stretch_.keys; ++key) {
+      const double weight = weights_[static_cast<std::size_t>(key)];
+      if (weight == 0) continue;
+      const std::vector<double> v = rows_.vector(call_.forward.value, stretch_.first_key + key, rows_.key_head());
+      const double* relative = rows_.relative_value(query, key);
+      double& product = products_[static_cast<std::size_t>(key)];
+      for (std::size_t j = 0; j < dim_; ++j) {
+        product += g[j] * (v[j] + (relative == nullptr ? 0 : relative[j]));
+        part[j] = weight * g[j];
+        value_gradient_[static_cast<std::size_t>(key) * dim_ + j] += part[j];
+      }
+      if (learned_.wants_value_rows()) learned_.add_value_row(query_id(query), key_id(key), part.data());
+      mean += weight * product;
+    }
+    return mean;
+  }
+
+  void take_score(std::int64_t query, std::int64_t key, double ds, const std::vector<double>& q,
+                  std::vector<double>& query_gradient) {
+    const std::vector<double> k = rows_.vector(call_.forward.key, stretch_.first_key + key, rows_.key_head());
+    double* key_gradient = key_gradient_.data() + static_cast<std::size_t>(key) * dim_;
+    for (std::size_t j = 0; j < dim_; ++j) {
+      query_gradient[j] += ds * problem_.scale() * k[j];
+      key_gradient[j] += ds * problem_.scale() * q[j];
+    }
+    const RelativeKeys* keys = problem_.relative();
+    if (keys == nullptr) return;
+    const double term = ds * problem_.relative_scale();
+    const double* row = rows_.relative_key(query, key);
+    std::vector<double> row_gradient(dim_);
+    for (std::size_t j = 0; j < dim_; ++j) {
+      query_gradient[j] += term * row[j];
+      key_gradient[j] += term * (number(keys->u, head_, j) + (keys->meets_key ? row[j] : 0));
+      row_gradient[j] = term * (q[j] + number(keys->v, head_, j) + (keys->meets_key ? k[j] : 0));
+      learned_.add_u(head_, static_cast<std::int64_t>(j), term * k[j]);
+      learned_.add_v(head_, static_cast<std::int64_t>(j), term * row[j]);
+    }
+    if (learned_.wants_key_rows()) learned_.add_key_row(head_, query_id(query), key_id(key), row_gradient.data());
+  }
+
+  const Problem& problem_;
+  const AttentionGradientCall& call_;
+  const Stretch& stretch_;
+  std::int64_t head_;
+  std::size_t dim_;
+  HeadInDouble rows_;
+  LearnedSums& learned_;
+  std::vector<double>&key_gradient_, &value_gradient_;
+  std::vector<double> weights_, slopes_, products_;
+};
+
+void store(const std::vector<double>& rows, const HeadsView& view, const Stretch& stretch, std::int64_t head) {
+  const std::int64_t dim = view.head_dim;
+  for (std::int64_t key = 0; key < stretch.keys; ++key) {
+    std::copy_n(rows.data() + key * dim, dim,
+                reinterpret_cast<double*>(Problem::row(view, stretch.batch, stretch.first_key + key, head)));
+  }
+}
+
+}  // namespace
+
+void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch,
+                        std::int64_t key_head, LearnedSums& learned) {
+  std::vector<double> key_gradient(static_cast<std::size_t>(stretch.keys * problem.head_dim()), 0.0);
+  std::vector<double> value_gradient(key_gradient);
+  for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
+    HeadBackward backward(problem, call, stretch, head, learned, key_gradient, value_gradient);
+    for (std::int64_t query = 0; query < stretch.queries; ++query) backward.run(query);
+  }
+  store(key_gradient, call.key_gradient, stretch, key_head);
+  store(value_gradient, call.value_gradient, stretch, key_head);
+}
+
+}  // namespace locus

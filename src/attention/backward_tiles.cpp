@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward pass in tiles. With p = 2^(score - lse), g the gradient of the output and D = g . output per row:
+//
+//   dv += p^T g,   dp = g v^T,   ds = p (dp - D),   dq += ds k,   dk += ds^T q
+//
+// Queries meet keys multiplied by the softmax scale and log2 e, plus a head's own bias where the encoding has one; dk
+// sums just these rows and is divided by log2 e in the end.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "attention/backward.h"
+#include "attention/term_gradients.h"
+#include "attention/tile_shape.h"
+
+namespace locus {
+namespace {
+
+// Two tiles of floats stay in the first-level cache. Multiples of the 6 rows and columns that kernels take at once.
+constexpr std::int64_t block_rows = 48;
+std::int64_t block_keys(std::int64_t panel) { return round_up(48, panel); }
+
+AlignedFloats zeros(std::int64_t count) {
+  AlignedFloats room(count);
+  std::fill_n(room.data(), count, 0.0f);
+  return room;
+}
+
+/// Rows packed as values: a panel of columns after the other.
+struct PackedRows {
+  AlignedFloats data;
+  std::int64_t panel_stride = 0;
+};
+
+PackedRows pack(const AttendKernels& kernels, const StoredRows& from) {
+  const std::int64_t room = round_up(from.rows, kernels.panel);
+  PackedRows packed{AlignedFloats(room * round_up(from.dim, kernels.panel)), room * kernels.panel};
+  kernels.pack_values(from, packed.data.data(), packed.panel_stride);
+  return packed;
+}
+
+/// Keys and values of one key head in one stretch, as the products need them, and their gradients.
+struct KeyHead {
+  KeyHead(const Problem& problem, const Stretch& stretch, std::int64_t head, const AttendKernels& kernels)
+      : dim(problem.head_dim()), padded_dim(round_up(dim, kernels.panel)) {
+    const AttentionCall& call = problem.call();
+    const auto stored = [&](const HeadsView& view) {
+      return StoredRows{.data = Problem::row(view, stretch.batch, stretch.first_key, head),
+                        .stride = view.token_stride,
+                        .rows = stretch.keys,
+                        .dim = dim};
+    };
+    const std::int64_t room = round_up(stretch.keys, kernels.panel);
+    keys = AlignedFloats(room * dim);
+    values = AlignedFloats(room * dim);
+    kernels.pack_keys(stored(call.key), keys.data());
+    kernels.pack_keys(stored(call.value), values.data());
+    key_rows = pack(kernels, stored(call.key));
+    key_gradient = zeros(stretch.keys * padded_dim);
+    value_gradient = zeros(stretch.keys * padded_dim);
+  }
+
+  std::int64_t dim, padded_dim;
+  AlignedFloats keys, values;  ///< columns of a tile
+  PackedRows key_rows;
+  AlignedFloats key_gradient, value_gradient;  ///< [keys][padded dim]
+};
+
+/// One query head against its key head.
+class QueryHead {
+ public:
+  QueryHead(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch, std::int64_t head,
+            const AttendKernels& kernels, KeyHead& keys, LearnedSums& learned)
+      : problem_(problem),
+        call_(call),
+        stretch_(stretch),
+        head_(head),
+        dim_(keys.dim),
+        padded_dim_(keys.padded_dim),
+        block_keys_(block_keys(kernels.panel)),
+        stride_(block_keys_ + kernels.panel),
+        kernels_(kernels),
+        backward_(attend_backward_kernels()),
+        k_(keys),
+        learned_(learned),
+        bias_(problem, stretch, head),
+        relative_(problem, stretch, head, kernels),
+        bias_gradient_(problem, stretch, head, learned),
+        relative_gradient_(problem, stretch, head, kernels, learned),
+        query_(stretch.queries * dim_),
+        position_(relative_.present() ? stretch.queries * dim_ : 0),
+        output_gradient_(stretch.queries * dim_),
+        scores_(zeros(block_rows * stride_)),
+        products_(zeros(block_rows * stride_)),
+        slopes_(problem.call().soft_cap > 0 ? zeros(block_rows * stride_) : AlignedFloats()),
+        query_gradient_(zeros(stretch.queries * padded_dim_)),
+        through_relative_(relative_.present() ? zeros(stretch.queries * padded_dim_) : AlignedFloats()) {
+    load_queries();
+    load_outputs();
+  }
+
+  std::int64_t run() {
+    std::int64_t tiles = 0;
+    for (std::int64_t first = 0; first < stretch_.queries; first += block_rows) {
+      const std::int64_t rows = std::min(block_rows, stretch_.queries - first);
+      TileShape shape(problem_, stretch_, first, rows);
+      for (std::int64_t key = 0; key < stretch_.keys; key += block_keys_) {
+        const std::int64_t columns = std::min(block_keys_, stretch_.keys - key);
+        if (!shape.move_to(key, columns)) continue;
+        ++tiles;
+        run_tile({.first_query = first, .rows = rows, .first_key = key, .columns = columns}, shape);
+      }
+    }
+    bias_gradient_.finish();
+    relative_gradient_.finish();
+    store();
+    return tiles;
+  }
+
+ private:
+  StoredRows stored(const HeadsView& view) const {
+    return {.data = Problem::row(view, stretch_.batch, stretch_.first_query, head_),
+            .stride = view.token_stride,
+            .rows = stretch_.queries,
+            .dim = dim_};
+  }
+  StoredRows plain_rows(const AlignedFloats& rows) const {
+    return {.data = rows.data(), .stride = dim_, .rows = stretch_.queries, .dim = dim_};
+  }
+
+  void load_queries() {
+    if (relative_.present()) {
+      relative_.make_queries({.first_query = 0, .rows = stretch_.queries}, query_.data(), position_.data());
+    } else {
+      const auto factor = static_cast<float>(problem_.scale() * log2_e);
+      kernels_.widen_rows(stored(problem_.call().query), factor, query_.data(), dim_);
+    }
+    query_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(query_));
+  }
+
+  // The gradient of the output, the means D, the log-sum-exp in base 2, and what a sink gets.
+  void load_outputs() {
+    kernels_.widen_rows(stored(call_.output_gradient), 1.0f, output_gradient_.data(), dim_);
+    gradient_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(output_gradient_));
+    const AlignedFloats output(stretch_.queries * dim_);
+    kernels_.widen_rows(stored(problem_.call().output), 1.0f, output.data(), dim_);
+    const std::span<const float> sinks = problem_.call().sink_logits;
+    for (std::int64_t i = 0; i < stretch_.queries; ++i) {
+      double mean = 0;
+      for (std::int64_t j = i * dim_; j < (i + 1) * dim_; ++j) {
+        mean += static_cast<double>(output_gradient_.data()[j]) * static_cast<double>(output.data()[j]);
+      }
+      const auto lse = static_cast<double>(*problem_.log_sum_exp(stretch_.batch, head_, stretch_.first_query + i));
+      mean_.push_back(static_cast<float>(mean));
+      lse_.push_back(lse == -HUGE_VAL ? std::numeric_limits<float>::infinity() : static_cast<float>(lse * log2_e));
+      if (sinks.empty() || lse == -HUGE_VAL) continue;
+      const auto sink = static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
+      learned_.add_sink(head_, -std::exp(sink - lse) * mean);
+    }
+  }
+
+  // Scores as attend() computes them; under a soft cap, their slopes as well.
+  void compute_scores(const TilePlace& tile, const TileShape& shape) {
+    const double cap = problem_.call().soft_cap;
+    const bool plain = cap == 0 && !relative_.present();
+    const float* window = plain ? bias_.window(tile.first_query, tile.first_key) : nullptr;
+    float* scores = scores_.data();
+    kernels_.scores({.shape = shape.rows(),
+                     .dim = dim_,
+                     .query = query_.data() + tile.first_query * dim_,
+                     .query_stride = dim_,
+                     .keys = k_.keys.data() + tile.first_key * dim_,
+                     .bias = window,
+                     .scores = scores,
+                     .stride = stride_});
+    if (relative_.present()) relative_.add(tile, position_.data() + tile.first_query * dim_, scores, stride_);
+    if (cap > 0) {
+      const auto limit = static_cast<float>(cap * log2_e);
+      kernels_.cap({.shape = shape.rows(), .scores = scores, .stride = stride_}, limit);
+      for (std::int64_t i = 0; i < tile.rows * stride_; ++i) {
+        const float part = scores[i] / limit;
+        slopes_.data()[i] = (1 - part) * (1 + part);
+      }
+    }
+    if (bias_.present() && window == nullptr) bias_.add(tile, scores, stride_);
+    shape.hide_unseen(head_, scores, stride_);
+  }
+
+  void run_tile(const TilePlace& tile, const TileShape& place) {
+    const TileRows shape = place.rows();
+    const float* output_gradient = output_gradient_.data() + tile.first_query * dim_;
+    compute_scores(tile, place);
+    kernels_.scores({.shape = shape,
+                     .dim = dim_,
+                     .query = output_gradient,
+                     .query_stride = dim_,
+                     .keys = k_.values.data() + tile.first_key * dim_,
+                     .scores = products_.data(),
+                     .stride = stride_});
+    relative_gradient_.add_products(tile, shape, output_gradient, products_.data(), stride_);
+    backward_.weights({.shape = shape,
+                       .scores = scores_.data(),
+                       .products = products_.data(),
+                       .stride = stride_,
+                       .log_sum_exp = lse_.data() + tile.first_query,
+                       .mean = mean_.data() + tile.first_query});
+    add_transposed(tile, shape, scores_, gradient_rows_, k_.value_gradient);
+    bias_gradient_.add(tile, shape, products_.data(), stride_);
+    if (slopes_.data() != nullptr) take_slopes(tile, shape);
+    add_transposed(tile, shape, products_, query_rows_, k_.key_gradient);
+    kernels_.values({.shape = shape,
+                     .dim = padded_dim_,
+                     .weights = products_.data(),
+                     .stride = stride_,
+                     .values = k_.key_rows.data.data() + tile.first_key * kernels_.panel,
+                     .panel_stride = k_.key_rows.panel_stride,
+                     .output = query_gradient_.data() + tile.first_query * padded_dim_});
+    if (!relative_.present()) return;
+    relative_gradient_.add({.place = tile,
+                            .shape = shape,
+                            .weights = scores_.data(),
+                            .gradients = products_.data(),
+                            .stride = stride_,
+                            .position = position_.data() + tile.first_query * dim_,
+                            .output_gradient = output_gradient,
+                            .query_gradient = through_relative_.data() + tile.first_query * padded_dim_,
+                            .key_gradient = k_.key_gradient.data() + tile.first_key * padded_dim_});
+  }
+
+  void take_slopes(const TilePlace& tile, const TileRows& shape) {
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      const std::int64_t begin = shape.begin == nullptr ? 0 : shape.begin[i];
+      const std::int64_t end = shape.end == nullptr ? shape.columns : shape.end[i];
+      for (std::int64_t c = begin; c < end; ++c) products_.data()[i * stride_ + c] *= slopes_.data()[i * stride_ + c];
+    }
+  }
+
+  void add_transposed(const TilePlace& tile, const TileRows& shape, const AlignedFloats& weights,
+                      const PackedRows& rows, const AlignedFloats& sums) const {
+    backward_.transposed({.shape = shape,
+                          .dim = padded_dim_,
+                          .weights = weights.data(),
+                          .stride = stride_,
+                          .values = rows.data.data() + tile.first_query * kernels_.panel,
+                          .panel_stride = rows.panel_stride,
+                          .output = sums.data() + tile.first_key * padded_dim_});
+  }
+
+  void store() {
+    auto factor = static_cast<float>(problem_.scale());
+    if (relative_.present()) {
+      join_relative();
+      factor = 1;
+    }
+    for (std::int64_t i = 0; i < stretch_.queries; ++i) {
+      kernels_.store_row(query_gradient_.data() + i * padded_dim_, factor, dim_,
+                         Problem::row(call_.query_gradient, stretch_.batch, stretch_.first_query + i, head_));
+    }
+  }
+
+  // A query meets keys and relative keys; u stands beside it at the first, v at the second.
+  void join_relative() {
+    for (std::int64_t i = 0; i < stretch_.queries; ++i) {
+      for (std::int64_t j = 0; j < dim_; ++j) {
+        float& content = query_gradient_.data()[i * padded_dim_ + j];
+        const auto by_key = static_cast<double>(content);
+        const double by_row = static_cast<double>(through_relative_.data()[i * padded_dim_ + j]) / log2_e;
+        learned_.add_u(head_, j, by_key * problem_.relative_scale());
+        learned_.add_v(head_, j, by_row);
+        content = static_cast<float>(by_key * problem_.scale() + by_row);
+      }
+    }
+  }
+
+  const Problem& problem_;
+  const AttentionGradientCall& call_;
+  const Stretch& stretch_;
+  std::int64_t head_, dim_, padded_dim_, block_keys_, stride_;
+  const AttendKernels& kernels_;
+  AttendBackwardKernels backward_;
+  KeyHead& k_;
+  LearnedSums& learned_;
+  BiasTerm bias_;
+  RelativeTerm relative_;
+  BiasGradient bias_gradient_;
+  RelativeGradient relative_gradient_;
+  AlignedFloats query_, position_, output_gradient_;  ///< [queries][dim]
+  PackedRows query_rows_, gradient_rows_;
+  std::vector<float> mean_, lse_;
+  AlignedFloats scores_, products_, slopes_;         ///< a tile each
+  AlignedFloats query_gradient_, through_relative_;  ///< [queries][padded dim]
+};
+
+}  // namespace
+
+std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch,
+                               std::int64_t key_head, LearnedSums& learned) {
+  const AttendKernels kernels = attend_kernels(problem.call().query.type);
+  KeyHead keys(problem, stretch, key_head, kernels);
+  std::int64_t tiles = 0;
+  for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
+    tiles += QueryHead(problem, call, stretch, head, kernels, keys, learned).run();
+  }
+  const auto store = [&](const AlignedFloats& rows, float factor, const HeadsView& view) {
+    for (std::int64_t key = 0; key < stretch.keys; ++key) {
+      kernels.store_row(rows.data() + key * keys.padded_dim, factor, keys.dim,
+                        Problem::row(view, stretch.batch, stretch.first_key + key, key_head));
+    }
+  };
+  store(keys.key_gradient, static_cast<float>(1 / log2_e), call.key_gradient);
+  store(keys.value_gradient, 1.0f, call.value_gradient);
+  return tiles;
+}
+
+}  // namespace locus

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attention/double_head.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace locus {
+namespace {
+
+double element_at(const HeadsView& view, const std::byte* row, std::int64_t j) {
+  switch (view.type) {
+    case ElementType::float32:
+      return static_cast<double>(reinterpret_cast<const float*>(row)[j]);
+    case ElementType::float64:
+      return reinterpret_cast<const double*>(row)[j];
+    case ElementType::bfloat16:
+      return static_cast<double>(to_float(reinterpret_cast<const BFloat16*>(row)[j]));
+    case ElementType::float16:
+      return static_cast<double>(to_float(reinterpret_cast<const Float16*>(row)[j]));
+  }
+  return 0;
+}
+
+}  // namespace
+
+HeadInDouble::HeadInDouble(const Problem& problem, const Stretch& stretch, std::int64_t head)
+    : problem_(problem), stretch_(stretch), head_(head), keys_(problem.relative()) {
+  if (keys_ == nullptr) return;
+  key_rows_.emplace_back(*keys_, head, keys_->key_table);
+  if (!keys_->value_table.data.empty()) value_rows_.emplace_back(*keys_, head, keys_->value_table);
+}
+
+double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes) {
+  weights.assign(static_cast<std::size_t>(stretch_.keys), -HUGE_VAL);
+  if (slopes != nullptr) slopes->assign(weights.size(), 0.0);
+  const std::vector<double> q = vector(problem_.call().query, stretch_.first_query + query, head_);
+  const std::span<const float> sinks = problem_.call().sink_logits;
+  const double sink = sinks.empty() ? -HUGE_VAL : static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
+  double top = sink;
+  for (std::int64_t key = 0; key < stretch_.keys; ++key) {
+    if (!problem_.sees(stretch_, head_, query, key)) continue;
+    const Score score = score_of(q, query, key);
+    weights[static_cast<std::size_t>(key)] = score.value;
+    if (slopes != nullptr) (*slopes)[static_cast<std::size_t>(key)] = score.slope;
+    top = score.value <= top ? top : score.value;
+  }
+  if (top == -HUGE_VAL) {
+    std::fill(weights.begin(), weights.end(), 0.0);
+    return top;
+  }
+  double total = std::exp(sink - top);
+  for (double& weight : weights) total += weight = std::exp(weight - top);
+  for (double& weight : weights) weight /= total;
+  return top + std::log(total);
+}
+
+std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t token, std::int64_t head) const {
+  const std::byte* row = Problem::row(view, stretch_.batch, token, head);
+  std::vector<double> values(static_cast<std::size_t>(view.head_dim));
+  for (std::int64_t j = 0; j < view.head_dim; ++j) values[static_cast<std::size_t>(j)] = element_at(view, row, j);
+  return values;
+}
+
+const double* HeadInDouble::relative_key(std::int64_t query, std::int64_t key) {
+  if (key_rows_.empty()) return nullptr;
+  return key_rows_[0].row(stretch_.query_ids[static_cast<std::size_t>(query)],
+                          stretch_.key_ids[static_cast<std::size_t>(key)]);
+}
+
+const double* HeadInDouble::relative_value(std::int64_t query, std::int64_t key) {
+  if (value_rows_.empty()) return nullptr;
+  return value_rows_[0].row(stretch_.query_ids[static_cast<std::size_t>(query)],
+                            stretch_.key_ids[static_cast<std::size_t>(key)]);
+}
+
+HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key) {
+  const std::vector<double> k = vector(problem_.call().key, stretch_.first_key + key, key_head());
+  double content = 0;
+  for (std::size_t j = 0; j < q.size(); ++j) content += q[j] * k[j];
+  double score = content * problem_.scale();
+  if (keys_ != nullptr) score += relative_term(q, k, relative_key(query, key)) * problem_.relative_scale();
+  const double cap = problem_.call().soft_cap;
+  double slope = 1;
+  if (cap > 0) {
+    const double part = std::tanh(score / cap);
+    score = cap * part;
+    slope = (1 - part) * (1 + part);
+  }
+  if (const ScoreBias* bias = problem_.bias()) {
+    score += bias->value(head_, stretch_.query_ids[static_cast<std::size_t>(query)],
+                         stretch_.key_ids[static_cast<std::size_t>(key)]) *
+             problem_.bias_scale();
+  }
+  return {score, slope};
+}
+
+double HeadInDouble::relative_term(const std::vector<double>& q, const std::vector<double>& k,
+                                   const double* row) const {
+  const bool biased = !keys_->u.data.empty();
+  double sum = 0;
+  for (std::size_t j = 0; j < q.size(); ++j) {
+    const double v = biased ? static_cast<double>(keys_->v.row(head_)[j]) : 0;
+    sum += (q[j] + v + (keys_->meets_key ? k[j] : 0)) * row[j];
+    if (biased) sum += static_cast<double>(keys_->u.row(head_)[j]) * k[j];
+  }
+  return sum;
+}
+
+}  // namespace locus

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of relative keys in tiles. Score gradients are laid along diagonals, as relative_term.cpp lays weights:
+//
+//   G(i, c - i + rows - 1) = ds(i, c),  then  dq += G . rows,  d rows += G^T . queries
+//
+// and the same with columns for rows where the row meets the key as well. Rows are kept multiplied by the term's scale
+// and log2 e, as the queries are; what is summed here is divided by log2 e in the end.
+#include <algorithm>
+
+#include "attention/term_gradients.h"
+#include "locus/error.h"
+
+namespace locus {
+namespace {
+
+std::int64_t begin_of(const TileRows& shape, std::int64_t i) { return shape.begin == nullptr ? 0 : shape.begin[i]; }
+std::int64_t end_of(const TileRows& shape, std::int64_t i) {
+  return shape.end == nullptr ? shape.columns : shape.end[i];
+}
+
+AlignedFloats zeros(std::int64_t count) {
+  AlignedFloats room(count);
+  std::fill_n(room.data(), count, 0.0f);
+  return room;
+}
+
+}  // namespace
+
+RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretch, std::int64_t head,
+                                   const AttendKernels& kernels, LearnedSums& learned)
+    : problem_(problem),
+      stretch_(stretch),
+      head_(head),
+      dim_(problem.head_dim()),
+      padded_dim_(round_up(dim_, kernels.panel)),
+      kernels_(kernels),
+      plain_(attend_kernels(ElementType::float32)),
+      backward_(attend_backward_kernels()),
+      learned_(learned),
+      keys_(problem.relative()) {
+  if (keys_ == nullptr || stretch.keys == 0) return;
+  values_ = !keys_->value_table.data.empty();
+  if (!stretch.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
+  offsets_ = stretch.queries + stretch.keys - 1;
+  key_rows_ = pack_rows(keys_->key_table, static_cast<float>(problem.relative_scale() * log2_e), false);
+  key_row_gradient_ = zeros(offsets_ * padded_dim_);
+  if (!values_) return;
+  value_rows_ = pack_rows(keys_->value_table, 1.0f, true);
+  value_row_gradient_ = zeros(offsets_ * padded_dim_);
+}
+
+// Row t belongs to the offset (key index - query index) = t - (queries - 1).
+AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, bool as_keys) const {
+  const std::int64_t room = round_up(offsets_, kernels_.panel);
+  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  const Mask& mask = problem_.call().mask;
+  const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
+  const AlignedFloats rows = zeros(offsets_ * dim_);
+  RelativeRows source(*keys_, head_, table);
+  for (std::int64_t t = 0; t < offsets_; ++t) {
+    if (future_unseen && first + t > 0) break;
+    try {
+      const double* row = source.row(0, first + t);
+      for (std::int64_t j = 0; j < dim_; ++j) rows.data()[t * dim_ + j] = static_cast<float>(row[j]) * factor;
+    } catch (const Error&) {
+      // An offset without a row: no visible pair has it, or the call would have been refused.
+    }
+  }
+  AlignedFloats packed = zeros(room * padded_dim_);
+  const StoredRows from{.data = rows.data(), .stride = dim_, .rows = offsets_, .dim = dim_};
+  if (as_keys) {
+    plain_.pack_keys(from, packed.data());
+  } else {
+    plain_.pack_values(from, packed.data(), room * kernels_.panel);
+  }
+  return packed;
+}
+
+// The row of the tile's first diagonal.
+std::int64_t RelativeGradient::first_offset(const TilePlace& tile) const {
+  return tile.first_key - tile.first_query - tile.rows + stretch_.queries;
+}
+
+// The tile's keys, scaled as the position term, in base 2.
+AlignedFloats RelativeGradient::tile_keys(const TilePlace& tile) const {
+  const HeadsView& key = problem_.call().key;
+  AlignedFloats rows(tile.columns * dim_);
+  const StoredRows from{
+      .data = Problem::row(key, stretch_.batch, stretch_.first_key + tile.first_key, head_ / problem_.group()),
+      .stride = key.token_stride,
+      .rows = tile.columns,
+      .dim = dim_};
+  kernels_.widen_rows(from, static_cast<float>(problem_.relative_scale() * log2_e), rows.data(), dim_);
+  return rows;
+}
+
+void RelativeGradient::add_products(const TilePlace& tile, const TileRows& shape, const float* output_gradient,
+                                    float* products, std::int64_t stride) const {
+  if (!values_) return;
+  if (offsets_ == 0) {
+    RelativeRows source(*keys_, head_, keys_->value_table);
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      for (std::int64_t c = begin_of(shape, i); c < end_of(shape, i); ++c) {
+        const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
+        if (!problem_.sees(stretch_, head_, query, key)) continue;
+        const double* row = source.row(stretch_.query_ids[static_cast<std::size_t>(query)],
+                                       stretch_.key_ids[static_cast<std::size_t>(key)]);
+        double sum = 0;
+        for (std::int64_t j = 0; j < dim_; ++j) sum += row[j] * static_cast<double>(output_gradient[i * dim_ + j]);
+        products[i * stride + c] += static_cast<float>(sum);
+      }
+    }
+    return;
+  }
+  // The window of the tile, from a whole panel on.
+  const std::int64_t first = first_offset(tile);
+  const std::int64_t aligned = first / kernels_.panel * kernels_.panel;
+  const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
+  const std::int64_t room = round_up(width, kernels_.panel);
+  const AlignedFloats met(tile.rows * room);
+  kernels_.scores({.shape = {.rows = tile.rows, .columns = width},
+                   .dim = dim_,
+                   .query = output_gradient,
+                   .query_stride = dim_,
+                   .keys = value_rows_.data() + aligned * dim_,
+                   .scores = met.data(),
+                   .stride = room});
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const float* row = met.data() + i * room + first - aligned + tile.rows - 1 - i;
+    for (std::int64_t c = begin_of(shape, i); c < end_of(shape, i); ++c) products[i * stride + c] += row[c];
+  }
+}
+
+void RelativeGradient::add(const RelativeTile& tile) {
+  if (keys_ == nullptr) return;
+  if (offsets_ == 0) return add_pairs(tile);
+  add_window(tile);
+  if (keys_->meets_key) add_meeting_keys(tile);
+}
+
+void RelativeGradient::add_window(const RelativeTile& tile) {
+  const TilePlace& place = tile.place;
+  const std::int64_t first = first_offset(place);
+  const std::int64_t width = place.columns + place.rows - 1;
+  const AlignedFloats diagonals(place.rows * width);
+  const AlignedFloats packed(round_up(place.rows, kernels_.panel) * padded_dim_);
+  const std::int64_t packed_stride = round_up(place.rows, kernels_.panel) * kernels_.panel;
+  std::vector<std::int32_t> begin, end;
+  for (std::int64_t i = 0; i < place.rows; ++i) {
+    begin.push_back(static_cast<std::int32_t>(place.rows - 1 - i + begin_of(tile.shape, i)));
+    end.push_back(static_cast<std::int32_t>(place.rows - 1 - i + end_of(tile.shape, i)));
+  }
+  const TileRows shape{.rows = place.rows, .columns = width, .begin = begin.data(), .end = end.data()};
+  const auto lay = [&](const float* values) {
+    std::fill_n(diagonals.data(), place.rows * width, 0.0f);
+    for (std::int64_t i = 0; i < place.rows; ++i) {
+      const std::int64_t from = begin_of(tile.shape, i), count = end_of(tile.shape, i) - from;
+      if (count > 0) {
+        std::copy_n(values + i * tile.stride + from, count,
+                    diagonals.data() + i * width + begin[static_cast<std::size_t>(i)]);
+      }
+    }
+  };
+  const auto sum_rows = [&](const float* left, const AlignedFloats& sums) {
+    plain_.pack_values({.data = left, .stride = dim_, .rows = place.rows, .dim = dim_}, packed.data(), packed_stride);
+    backward_.transposed({.shape = shape,
+                          .dim = padded_dim_,
+                          .weights = diagonals.data(),
+                          .stride = width,
+                          .values = packed.data(),
+                          .panel_stride = packed_stride,
+                          .output = sums.data() + first * padded_dim_});
+  };
+  lay(tile.gradients);
+  kernels_.values({.shape = shape,
+                   .dim = padded_dim_,
+                   .weights = diagonals.data(),
+                   .stride = width,
+                   .values = key_rows_.data() + first * kernels_.panel,
+                   .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
+                   .output = tile.query_gradient});
+  sum_rows(tile.position, key_row_gradient_);
+  if (!values_) return;
+  lay(tile.weights);
+  sum_rows(tile.output_gradient, value_row_gradient_);
+}
+
+void RelativeGradient::add_meeting_keys(const RelativeTile& tile) {
+  const TilePlace& place = tile.place;
+  const std::int64_t first = first_offset(place);
+  const std::int64_t width = place.columns + place.rows - 1;
+  const AlignedFloats diagonals = zeros(place.columns * width);
+  for (std::int64_t i = 0; i < place.rows; ++i) {
+    for (std::int64_t c = begin_of(tile.shape, i); c < end_of(tile.shape, i); ++c) {
+      diagonals.data()[c * width + place.rows - 1 - i + c] = tile.gradients[i * tile.stride + c];
+    }
+  }
+  const TileRows shape{.rows = place.columns, .columns = width};
+  kernels_.values({.shape = shape,
+                   .dim = padded_dim_,
+                   .weights = diagonals.data(),
+                   .stride = width,
+                   .values = key_rows_.data() + first * kernels_.panel,
+                   .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
+                   .output = tile.key_gradient});
+  const AlignedFloats keys = tile_keys(place);
+  const std::int64_t packed_stride = round_up(place.columns, kernels_.panel) * kernels_.panel;
+  const AlignedFloats packed(round_up(place.columns, kernels_.panel) * padded_dim_);
+  plain_.pack_values({.data = keys.data(), .stride = dim_, .rows = place.columns, .dim = dim_}, packed.data(),
+                     packed_stride);
+  backward_.transposed({.shape = shape,
+                        .dim = padded_dim_,
+                        .weights = diagonals.data(),
+                        .stride = width,
+                        .values = packed.data(),
+                        .panel_stride = packed_stride,
+                        .output = key_row_gradient_.data() + first * padded_dim_});
+}
+
+void RelativeGradient::add_pairs(const RelativeTile& tile) {
+  const TilePlace& place = tile.place;
+  RelativeRows source(*keys_, head_, keys_->key_table);
+  const AlignedFloats keys = tile_keys(place);
+  const double factor = problem_.relative_scale() * log2_e;
+  std::vector<double> of_key(static_cast<std::size_t>(dim_)), of_value(of_key);
+  for (std::int64_t i = 0; i < place.rows; ++i) {
+    for (std::int64_t c = begin_of(tile.shape, i); c < end_of(tile.shape, i); ++c) {
+      const std::int64_t query = place.first_query + i, key = place.first_key + c;
+      const double weight = static_cast<double>(tile.weights[i * tile.stride + c]);
+      const double ds = static_cast<double>(tile.gradients[i * tile.stride + c]);
+      if (weight == 0) continue;  // unseen, or without effect
+      const Position query_id = stretch_.query_ids[static_cast<std::size_t>(query)];
+      const Position key_id = stretch_.key_ids[static_cast<std::size_t>(key)];
+      const double* row = source.row(query_id, key_id);
+      for (std::int64_t j = 0; j < dim_; ++j) {
+        const double through = ds * row[j] * factor;
+        double meets = static_cast<double>(tile.position[i * dim_ + j]);
+        tile.query_gradient[i * padded_dim_ + j] += static_cast<float>(through);
+        if (keys_->meets_key) {
+          tile.key_gradient[c * padded_dim_ + j] += static_cast<float>(through);
+          meets += static_cast<double>(keys.data()[c * dim_ + j]);
+        }
+        of_key[static_cast<std::size_t>(j)] = ds * meets / log2_e;
+        of_value[static_cast<std::size_t>(j)] = weight * static_cast<double>(tile.output_gradient[i * dim_ + j]);
+      }
+      if (learned_.wants_key_rows()) learned_.add_key_row(head_, query_id, key_id, of_key.data());
+      if (learned_.wants_value_rows()) learned_.add_value_row(query_id, key_id, of_value.data());
+    }
+  }
+}
+
+void RelativeGradient::finish() {
+  if (offsets_ == 0) return;
+  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  std::vector<double> row(static_cast<std::size_t>(dim_));
+  const auto take = [&](const AlignedFloats& sums, std::int64_t t, double factor) {
+    bool any = false;  // an offset that no visible pair has may have no row
+    for (std::int64_t j = 0; j < dim_; ++j) {
+      row[static_cast<std::size_t>(j)] = static_cast<double>(sums.data()[t * padded_dim_ + j]) * factor;
+      any |= row[static_cast<std::size_t>(j)] != 0;
+    }
+    return any;
+  };
+  for (std::int64_t t = 0; t < offsets_; ++t) {
+    if (learned_.wants_key_rows() && take(key_row_gradient_, t, 1 / log2_e)) {
+      learned_.add_key_row(head_, 0, first + t, row.data());
+    }
+    if (learned_.wants_value_rows() && take(value_row_gradient_, t, 1.0)) {
+      learned_.add_value_row(0, first + t, row.data());
+    }
+  }
+}
+
+}  // namespace locus

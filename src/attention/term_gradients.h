@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tiles of score gradients give to the position terms of one head: the counterpart of position_terms.h.
+#pragma once
+
+#include <vector>
+
+#include "attention/learned_sums.h"
+#include "attention/position_terms.h"
+#include "kernels/attend_backward_simd.h"
+
+namespace locus {
+
+/// Sums score gradients by offset, where ids advance; pair by pair elsewhere.
+class BiasGradient {
+ public:
+  BiasGradient(const Problem& problem, const Stretch& stretch, std::int64_t head, LearnedSums& learned);
+  void add(const TilePlace& tile, const TileRows& shape, const float* gradients, std::int64_t stride);
+  void finish();
+
+ private:
+  const Problem& problem_;
+  const Stretch& stretch_;
+  std::int64_t head_;
+  LearnedSums& learned_;
+  std::vector<float> by_offset_;  ///< of key index - query index + queries - 1
+};
+
+/// A tile of the backward pass, as the relative keys need it. Whatever meets a score is in base 2.
+struct RelativeTile {
+  TilePlace place;
+  TileRows shape;
+  const float* weights = nullptr;    ///< [rows][stride]
+  const float* gradients = nullptr;  ///< of scores, the same
+  std::int64_t stride = 0;
+  const float* position = nullptr;         ///< the queries that meet relative keys, [rows][dim]
+  const float* output_gradient = nullptr;  ///< [rows][dim]
+  float* query_gradient = nullptr;         ///< through the relative keys only, [rows][padded dim]
+  float* key_gradient = nullptr;           ///< [columns][padded dim]
+};
+
+/// Gradients through the relative keys and values of one head, and theirs.
+class RelativeGradient {
+ public:
+  RelativeGradient(const Problem& problem, const Stretch& stretch, std::int64_t head, const AttendKernels& kernels,
+                   LearnedSums& learned);
+  /// products += output_gradient . relative value.
+  void add_products(const TilePlace& tile, const TileRows& shape, const float* output_gradient, float* products,
+                    std::int64_t stride) const;
+  void add(const RelativeTile& tile);
+  void finish();
+
+ private:
+  void add_window(const RelativeTile& tile);
+  void add_meeting_keys(const RelativeTile& tile);
+  void add_pairs(const RelativeTile& tile);
+  AlignedFloats pack_rows(const Tensor& table, float factor, bool as_keys) const;
+  AlignedFloats tile_keys(const TilePlace& tile) const;
+  std::int64_t first_offset(const TilePlace& tile) const;
+
+  const Problem& problem_;
+  const Stretch& stretch_;
+  std::int64_t head_, dim_, padded_dim_;
+  const AttendKernels& kernels_;
+  AttendKernels plain_;
+  AttendBackwardKernels backward_;
+  LearnedSums& learned_;
+  const RelativeKeys* keys_;
+  bool values_ = false;
+  std::int64_t offsets_ = 0;  ///< 0: ids do not advance
+  AlignedFloats key_rows_, value_rows_;
+  AlignedFloats key_row_gradient_, value_row_gradient_;  ///< [offsets][padded dim]
+};
+
+}  // namespace locus

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attention/tile_shape.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace locus {
+
+TileShape::TileShape(const Problem& problem, const Stretch& stretch, std::int64_t first_query, std::int64_t rows)
+    : problem_(problem),
+      stretch_(stretch),
+      first_query_(first_query),
+      rows_(rows),
+      begin_(static_cast<std::size_t>(rows)),
+      end_(static_cast<std::size_t>(rows)) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    ranges_.push_back(stretch.places_rise ? problem.visible_range(stretch, first_query + i)
+                                          : VisibleRange{0, stretch.keys, 0});
+  }
+}
+
+bool TileShape::move_to(std::int64_t first_key, std::int64_t columns) {
+  first_key_ = first_key;
+  columns_ = columns;
+  ragged_ = false;
+  one_by_one_ = stretch_.patchy || !stretch_.places_rise;
+  bool any = false;
+  const auto inside = [&](std::int64_t key) { return std::clamp<std::int64_t>(key - first_key_, 0, columns_); };
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    std::int64_t begin = inside(ranges_[i].begin);
+    std::int64_t end = inside(ranges_[i].end);
+    const std::int64_t sinks = inside(ranges_[i].sinks_end);
+    if (sinks > 0) {
+      one_by_one_ |= begin < end;  // a gap between the sinks and the window
+      end = begin < end ? end : sinks;
+      begin = 0;
+    }
+    begin_[i] = static_cast<std::int32_t>(begin);
+    end_[i] = static_cast<std::int32_t>(end);
+    any |= begin < end;
+    ragged_ |= begin > 0 || end < columns_;
+  }
+  return any;
+}
+
+TileRows TileShape::rows() const {
+  return {.rows = rows_,
+          .columns = columns_,
+          .begin = ragged_ ? begin_.data() : nullptr,
+          .end = ragged_ ? end_.data() : nullptr};
+}
+
+void TileShape::hide_unseen(std::int64_t head, float* scores, std::int64_t stride) const {
+  if (!one_by_one_) return;
+  for (std::int64_t i = 0; i < rows_; ++i) {
+    for (std::int64_t c = begin_[static_cast<std::size_t>(i)]; c < end_[static_cast<std::size_t>(i)]; ++c) {
+      if (problem_.sees(stretch_, head, first_query_ + i, first_key_ + c)) continue;
+      scores[i * stride + c] = -std::numeric_limits<float>::infinity();
+    }
+  }
+}
+
+}  // namespace locus

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles the tiles of the backward pass for every SIMD target and picks the best at run time.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attend_backward_simd.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+//
+#include "kernels/attend_backward-inl.h"
+#include "kernels/attend_backward_simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace locus::HWY_NAMESPACE {
+
+AttendBackwardKernels choose_attend_backward_kernels() {
+  return {.weights = weight_tile, .transposed = transposed_tile};
+}
+
+}  // namespace locus::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace locus {
+
+HWY_EXPORT(choose_attend_backward_kernels);
+
+AttendBackwardKernels attend_backward_kernels() { return HWY_DYNAMIC_DISPATCH(choose_attend_backward_kernels)(); }
+
+}  // namespace locus
+#endif
