@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of attend_backward() with room for every gradient, over encodings whose weights can be changed one by one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "attention_check.h"
+#include "locus/attention_backward.h"
+
+namespace locus::testing {
+
+/// A scheme with its weights spelled out; `weights` names the tensors (or lists of reals) among the arguments.
+struct Learned {
+  std::string scheme;
+  Arguments arguments;
+  std::vector<std::string> weights;
+};
+
+/// Multiples of 2^-12 in [-size, size): adding 2^-9 to one is exact in float32.
+inline Tensor short_numbers(std::vector<std::int64_t> shape, std::uint64_t seed, double size = 1) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  Tensor tensor{std::move(shape), random_elements<float>(static_cast<std::size_t>(count), seed)};
+  for (float& x : tensor.data) x = static_cast<float>(std::round(static_cast<double>(x) * size * 0x1p12) * 0x1p-12);
+  return tensor;
+}
+
+/// Every kind of term, with `dim` wide heads. Tables are large enough that offsets -3 .. 2 have rows of their own.
+inline std::vector<Learned> learned_encodings(std::int64_t heads, std::int64_t dim) {
+  using Int = std::int64_t;
+  const Arguments shaw{{"heads", heads}, {"head_dim", dim}, {"clip_left", Int{3}}, {"clip_right", Int{2}}};
+  std::vector<Learned> all{
+      {"nope", {}, {}},
+      {"alibi", {{"heads", heads}, {"form", "symmetric"}}, {}},
+      {"alibi", {{"heads", heads}, {"form", "falcon"}}, {}},
+      {"t5", {{"heads", heads}, {"num_buckets", Int{8}}, {"max_distance", Int{12}}}, {"table"}},
+      {"relative_bias", {{"heads", heads}, {"clip_left", Int{3}}, {"clip_right", Int{2}}}, {"table"}},
+      {"relative_bias",
+       {{"heads", heads}, {"index", "swin"}, {"window_height", Int{16}}, {"window_width", Int{16}}},
+       {"table"}},
+      {"kerple", {{"heads", heads}, {"form", "log"}}, {"r1", "r2"}},
+      {"kerple", {{"heads", heads}, {"form", "power"}}, {"r1", "r2"}},
+      {"shaw", shaw, {"key_table"}},
+      {"shaw", shaw, {"key_table", "value_table"}},
+      {"transformer_xl", {{"heads", heads}, {"head_dim", dim}, {"model_dim", Int{6}}}, {"u", "v", "w_r"}}};
+  all[9].arguments.set("scaled", false);
+  all[9].arguments.set("meets_key", true);
+  std::uint64_t seed = 100;
+  for (Learned& one : all) {
+    for (const std::string& name : one.weights) {
+      std::vector<std::int64_t> shape{6, dim};
+      if (name == "table") shape = {one.scheme == "t5" ? 8 : one.arguments.has("index") ? 31 * 31 : 6, heads};
+      if (name == "u" || name == "v") shape = {heads, dim};
+      if (name == "w_r") shape = {heads * dim, 6};
+      if (one.scheme == "kerple") {
+        std::vector<double> list;
+        for (std::int64_t h = 0; h < heads; ++h) list.push_back(0.5 + 0.25 * static_cast<double>(h));
+        one.arguments.set(name, list);
+      } else {
+        one.arguments.set(name, short_numbers(shape, ++seed));
+      }
+    }
+  }
+  return all;
+}
+
+/// One call and its gradients; learned ones under the names of the scheme's weights.
+template <class T>
+class Backward {
+ public:
+  Backward(const Extents& e, const Learned& learned, double size = 1)
+      : t(e, 5, size), learned_(learned), encoding(learned.scheme, learned.arguments) {
+    g = random_elements<T>(t.q.size(), 17);
+    t.call.encoding = &encoding;
+  }
+
+  AttentionWork run() {
+    attend(t.call);
+    const auto like = [](const HeadsView& view, std::vector<T>& data, std::size_t count) {
+      data.assign(count, element<T>(77.0));
+      HeadsView made = view;
+      made.data = data.data();
+      return made;
+    };
+    AttentionGradientCall call;
+    call.forward = t.call;
+    call.output_gradient = t.call.output;
+    call.output_gradient.data = g.data();
+    call.query_gradient = like(t.call.query, dq, t.q.size());
+    call.key_gradient = like(t.call.key, dk, t.k.size());
+    call.value_gradient = like(t.call.value, dv, t.v.size());
+    weights.assign(learned_.weights.size(), {});
+    const auto heads = static_cast<std::size_t>(t.e.heads);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::string& name = learned_.weights[i];
+      if (learned_.scheme == "kerple") {
+        parameters.assign(2 * heads, 77.0);
+        call.learned.bias_parameters = parameters;
+        continue;
+      }
+      weights[i].assign(learned_.arguments.tensor(name).data.size(), 77.0);
+      (name == "table"         ? call.learned.bias_table
+       : name == "key_table"   ? call.learned.key_table
+       : name == "value_table" ? call.learned.value_table
+       : name == "u"           ? call.learned.u
+       : name == "v"           ? call.learned.v
+                               : call.learned.w_r) = weights[i];
+    }
+    sinks.assign(t.call.sink_logits.size(), 77.0);
+    call.learned.sink_logits = sinks;
+    const AttentionWork work = attend_backward(call);
+    for (std::size_t i = 0; i < weights.size() && learned_.scheme == "kerple"; ++i) {
+      for (std::size_t h = 0; h < heads; ++h) weights[i].push_back(parameters[2 * h + i]);
+    }
+    return work;
+  }
+
+  Tensors<T> t;
+  Learned learned_;
+  Encoding encoding;
+  std::vector<T> g, dq, dk, dv;
+  std::vector<double> sinks, parameters;
+  std::vector<std::vector<double>> weights;  ///< in the order of learned_.weights
+};
+
+struct BackwardMask {
+  std::string name;
+  Mask mask;
+};
+
+inline std::vector<BackwardMask> backward_masks(std::int64_t queries, std::int64_t keys) {
+  static std::vector<std::uint8_t> padding, pairs;
+  padding.assign(static_cast<std::size_t>(keys), 1);
+  padding.front() = padding.back() = padding[static_cast<std::size_t>(keys / 2)] = 0;
+  pairs.clear();
+  Dice dice(5);
+  for (std::int64_t i = 0; i < queries * keys; ++i) pairs.push_back(i / keys == 1 ? 0 : dice.upto(2) > 0);
+  return {{"full", {}},
+          {"causal", {.causal = true}},
+          {"causal by index", {.causal = true, .by_index = true}},
+          {"prefix", {.causal = true, .prefix = 3}},
+          {"window", {.window = 2}},
+          {"causal window and sinks", {.causal = true, .window = 2, .sinks = 2}},
+          {"padding", {.keys = padding}},
+          {"pairs", {.pairs = pairs}},
+          {"custom", {.causal = true, .custom = [](std::int64_t b, std::int64_t h, std::int64_t q, std::int64_t k) {
+                        return (q + k + b + h) % 3 != 0;
+                      }}}};
+}
+
+}  // namespace locus::testing
