@@ -225,7 +225,7 @@ class AttendBackward : public OnEveryTarget {};
 LOCUS_ON_EVERY_TARGET(AttendBackward);
 
 TEST_P(AttendBackward, EverySiteAndMask) {
-  const Extents e{.batch = 2, .queries = 19, .keys = 23, .heads = 4, .key_heads = 2, .dim = 11};
+  const Extents e{.queries = 13, .keys = 17, .heads = 4, .key_heads = 2, .dim = 11};
   for (const Learned& learned : learned_encodings(e.heads, e.dim)) {
     SCOPED_TRACE(learned.scheme);
     for (const BackwardMask& named : backward_masks(e.queries, e.keys)) {
@@ -237,7 +237,7 @@ TEST_P(AttendBackward, EverySiteAndMask) {
 
 // Several blocks both ways, with a window that cuts through them.
 TEST_P(AttendBackward, EverySiteOverBlocks) {
-  const Extents e{.queries = 101, .keys = 109, .heads = 1, .key_heads = 1, .dim = 17};
+  const Extents e{.queries = 55, .keys = 67, .heads = 1, .key_heads = 1, .dim = 17};
   for (const Learned& learned : learned_encodings(e.heads, e.dim)) {
     SCOPED_TRACE(learned.scheme);
     for (const Mask& mask : {Mask{}, Mask{.causal = true}, Mask{.causal = true, .window = 30, .sinks = 3}}) {
