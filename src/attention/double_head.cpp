@@ -26,8 +26,8 @@ double element_at(const HeadsView& view, const std::byte* row, std::int64_t j) {
 HeadInDouble::HeadInDouble(const Problem& problem, const Stretch& stretch, std::int64_t head)
     : problem_(problem), stretch_(stretch), head_(head), keys_(problem.relative()) {
   if (keys_ == nullptr) return;
-  key_rows_.emplace_back(*keys_, head, keys_->key_table);
-  if (!keys_->value_table.data.empty()) value_rows_.emplace_back(*keys_, head, keys_->value_table);
+  key_rows_.emplace_back(problem, head, keys_->key_table);
+  if (!keys_->value_table.data.empty()) value_rows_.emplace_back(problem, head, keys_->value_table);
 }
 
 double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes) {

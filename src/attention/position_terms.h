@@ -47,12 +47,13 @@ class BiasTerm {
 /// The vector that belongs to a pair of positions (relative_key site), in double, kept while there is room.
 class RelativeRows {
  public:
-  RelativeRows(const RelativeKeys& keys, std::int64_t head, const Tensor& table);
+  RelativeRows(const Problem& problem, std::int64_t head, const Tensor& table);
   const double* row(Position query, Position key);
 
  private:
   void compute(Position query, Position key, double* row) const;
 
+  const Problem& problem_;
   const RelativeKeys& keys_;
   std::int64_t head_;
   const Tensor& table_;

@@ -58,6 +58,7 @@ Problem::Problem(const AttentionCall& call) : call_(call) {
   take_encoding();
   make_stretches();
   if (relative_ != nullptr && !call_.encoding->claims().has(Claim::unbounded)) check_relative_rows();
+  project_rows();
 }
 
 void Problem::check_views() const {

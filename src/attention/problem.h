@@ -43,6 +43,9 @@ class Problem {
   /// What multiplies a score bias, and a relative key.
   double bias_scale() const { return bias_ != nullptr && bias_->before_scale ? scale_ : 1.0; }
   double relative_scale() const { return relative_ != nullptr && relative_->scaled ? scale_ : 1.0; }
+  /// Where relative keys are projected: the row of key - query, if it lies among those that advancing ids need. They
+  /// are the same for every stretch, so they are made once, unless they are many.
+  const double* projected_row(std::int64_t head, Position offset) const;
   /// The bias never grows with distance.
   bool decaying() const { return decaying_; }
 
@@ -61,6 +64,7 @@ class Problem {
   void take_encoding();
   void make_stretches();
   void check_relative_rows() const;
+  void project_rows();
 
   AttentionCall call_;
   double scale_ = 1;
@@ -69,6 +73,8 @@ class Problem {
   bool decaying_ = false;
   std::vector<Position> default_query_, default_key_;
   std::vector<Stretch> stretches_;
+  Position first_projected_ = 0;
+  std::vector<double> projected_;  ///< [offsets][heads][head_dim], or empty
 };
 
 }  // namespace locus

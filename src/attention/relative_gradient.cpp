@@ -56,7 +56,7 @@ AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, boo
   const Mask& mask = problem_.call().mask;
   const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
   const AlignedFloats rows = zeros(offsets_ * dim_);
-  RelativeRows source(*keys_, head_, table);
+  RelativeRows source(problem_, head_, table);
   for (std::int64_t t = 0; t < offsets_; ++t) {
     if (future_unseen && first + t > 0) break;
     try {
@@ -98,7 +98,7 @@ void RelativeGradient::add_products(const TilePlace& tile, const TileRows& shape
                                     float* products, std::int64_t stride) const {
   if (!values_) return;
   if (offsets_ == 0) {
-    RelativeRows source(*keys_, head_, keys_->value_table);
+    RelativeRows source(problem_, head_, keys_->value_table);
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = begin_of(shape, i); c < end_of(shape, i); ++c) {
         const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
@@ -219,7 +219,7 @@ void RelativeGradient::add_meeting_keys(const RelativeTile& tile) {
 
 void RelativeGradient::add_pairs(const RelativeTile& tile) {
   const TilePlace& place = tile.place;
-  RelativeRows source(*keys_, head_, keys_->key_table);
+  RelativeRows source(problem_, head_, keys_->key_table);
   const AlignedFloats keys = tile_keys(place);
   const double factor = problem_.relative_scale() * log2_e;
   std::vector<double> of_key(static_cast<std::size_t>(dim_)), of_value(of_key);

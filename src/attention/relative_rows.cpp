@@ -1,11 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "attention/position_terms.h"
 #include "locus/rows.h"
 
 namespace locus {
+namespace {
 
-RelativeRows::RelativeRows(const RelativeKeys& keys, std::int64_t head, const Tensor& table)
-    : keys_(keys), head_(head), table_(table) {}
+void project(const RelativeKeys& keys, std::int64_t head, std::span<const double> wave, double* row) {
+  for (std::int64_t j = 0; j < keys.head_dim; ++j) {
+    const std::span<const float> weights = keys.w_r.row(head * keys.head_dim + j);
+    double sum = 0;
+    for (std::size_t m = 0; m < wave.size(); ++m) sum += static_cast<double>(weights[m]) * wave[m];
+    row[j] = sum;
+  }
+}
+
+}  // namespace
+
+void Problem::project_rows() {
+  if (relative_ == nullptr || relative_->index) return;
+  Position first = max_position, last = -max_position;
+  for (const Stretch& s : stretches_) {
+    if (!s.ids_advance || s.keys == 0) continue;
+    first = std::min(first, s.key_ids.front() - s.query_ids.back());
+    last = std::max(last, s.key_ids.back() - s.query_ids.front());
+  }
+  const Mask& mask = call_.mask;
+  if (mask.causal && mask.prefix == 0 && !mask.by_index) last = std::min<Position>(last, 0);
+  constexpr std::int64_t most = std::int64_t{1} << 22;
+  const std::int64_t row_size = relative_->heads * relative_->head_dim;
+  if (last < first || last - first >= most / row_size) return;
+  first_projected_ = first;
+  projected_.resize(static_cast<std::size_t>((last - first + 1) * row_size));
+  std::vector<double> wave(static_cast<std::size_t>(relative_->sinusoid.dim));
+  double* row = projected_.data();
+  for (Position offset = first; offset <= last; ++offset) {
+    hidden_row(relative_->sinusoid, -offset, wave);
+    for (std::int64_t head = 0; head < relative_->heads; ++head, row += relative_->head_dim) {
+      project(*relative_, head, wave, row);
+    }
+  }
+}
+
+const double* Problem::projected_row(std::int64_t head, Position offset) const {
+  const std::int64_t width = call_.query.heads * head_dim();
+  if (offset < first_projected_ || offset >= first_projected_ + std::ssize(projected_) / width) return nullptr;
+  return projected_.data() + (offset - first_projected_) * width + head * head_dim();
+}
+
+RelativeRows::RelativeRows(const Problem& problem, std::int64_t head, const Tensor& table)
+    : problem_(problem), keys_(*problem.relative()), head_(head), table_(table) {}
 
 // A table's row, or W_r R(distance) of this head.
 void RelativeRows::compute(Position query, Position key, double* row) const {
@@ -14,14 +59,13 @@ void RelativeRows::compute(Position query, Position key, double* row) const {
     for (std::size_t j = 0; j < chosen.size(); ++j) row[j] = static_cast<double>(chosen[j]);
     return;
   }
+  if (const double* ready = problem_.projected_row(head_, key - query)) {
+    std::copy_n(ready, keys_.head_dim, row);
+    return;
+  }
   std::vector<double> wave(static_cast<std::size_t>(keys_.sinusoid.dim));
   hidden_row(keys_.sinusoid, query - key, wave);
-  for (std::int64_t j = 0; j < keys_.head_dim; ++j) {
-    const std::span<const float> weights = keys_.w_r.row(head_ * keys_.head_dim + j);
-    double sum = 0;
-    for (std::size_t m = 0; m < wave.size(); ++m) sum += static_cast<double>(weights[m]) * wave[m];
-    row[j] = sum;
-  }
+  project(keys_, head_, wave, row);
 }
 
 const double* RelativeRows::row(Position query, Position key) {

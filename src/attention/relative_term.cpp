@@ -32,7 +32,7 @@ void RelativeTerm::pack(const Tensor& table, bool values) {
   const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
   AlignedFloats& packed = values ? packed_values_ : packed_keys_;
   packed = AlignedFloats(room * round_up(dim, kernels_.panel));
-  RelativeRows source(*keys_, head_, table);
+  RelativeRows source(problem_, head_, table);
   const AttendKernels plain = attend_kernels(ElementType::float32);
   AlignedFloats block(kernels_.panel * dim);
   for (std::int64_t t = 0; t < offsets_; t += kernels_.panel) {
@@ -135,7 +135,7 @@ void RelativeTerm::add_window(const TilePlace& tile, const float* position, floa
 
 void RelativeTerm::add_pairs(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
   const std::int64_t dim = problem_.head_dim();
-  RelativeRows source(*keys_, head_, keys_->key_table);
+  RelativeRows source(problem_, head_, keys_->key_table);
   AlignedFloats room;
   const float* keys = keys_->meets_key ? key_rows(tile, room) : nullptr;
   for (std::int64_t i = 0; i < tile.rows; ++i) {
@@ -159,7 +159,7 @@ void RelativeTerm::add_values(const TilePlace& tile, const float* weights, std::
   const auto begin_of = [&](std::int64_t i) { return shape.begin == nullptr ? 0 : std::int64_t{shape.begin[i]}; };
   const auto end_of = [&](std::int64_t i) { return shape.end == nullptr ? shape.columns : std::int64_t{shape.end[i]}; };
   if (offsets_ == 0) {
-    RelativeRows source(*keys_, head_, keys_->value_table);
+    RelativeRows source(problem_, head_, keys_->value_table);
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = begin_of(i); c < end_of(i); ++c) {
         const float weight = weights[i * stride + c];
