@@ -24,5 +24,6 @@ void add_bias_command(CLI::App& app);
 void add_resize_command(CLI::App& app);
 void add_positions_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
+void add_verify_command(CLI::App& app);
 
 }  // namespace locus::tools

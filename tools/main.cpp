@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   add_resize_command(app);
   add_positions_command(app);
   add_bench_command(app);
+  add_verify_command(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random positions and vectors, the same on every machine, and the few operations on vectors that checks need.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "locus/doctor/check.h"
+#include "locus/doctor/subject.h"
+
+namespace locus::doctor {
+
+inline constexpr double unit = 0x1p-53;  ///< half a double's last bit, relative
+
+class Samples {
+ public:
+  explicit Samples(std::uint64_t seed) : engine_(seed) {}
+
+  /// Both ends included. The modulo's bias is of no account for so short ranges.
+  std::int64_t integer(std::int64_t first, std::int64_t last) {
+    return first + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(last - first + 1));
+  }
+  /// Values from -1 to 1.
+  std::vector<double> vector(std::int64_t size) {
+    std::vector<double> values(static_cast<std::size_t>(size));
+    for (double& value : values) value = static_cast<double>(integer(-1'000'000, 1'000'000)) * 1e-6;
+    return values;
+  }
+  std::vector<std::size_t> permutation(std::size_t size) {
+    std::vector<std::size_t> order(size);
+    for (std::size_t i = 0; i < size; ++i) order[i] = i;
+    for (std::size_t i = size; i > 1; --i) {
+      std::swap(order[i - 1], order[static_cast<std::size_t>(integer(0, static_cast<std::int64_t>(i) - 1))]);
+    }
+    return order;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+inline double dot(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+inline double norm(std::span<const double> a) { return std::sqrt(dot(a, a)); }
+
+/// The larger one, and NaN if either is: a plain max would lose it.
+inline double worse(double a, double b) { return a >= b ? a : std::isnan(a) ? a : b; }
+
+inline double largest_difference(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size()) return HUGE_VAL;
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = worse(std::fabs(a[i] - b[i]), largest);
+  return largest;
+}
+
+/// Where ids may be drawn from: within `distance` of 0 or of what lies nearest to it.
+inline PositionRange around_zero(const PositionRange& range, Position distance) {
+  const Position middle = std::clamp<Position>(0, range.first, range.last);
+  return {std::max(range.first, middle - distance), std::min(range.last, middle + distance)};
+}
+
+/// Passes where value and bound are the same number: for counts and for values that are exact by definition.
+inline Check exactly(std::string name, std::string scheme, double value, double expected, std::string note = {}) {
+  return {std::move(name), std::move(scheme), value, expected, value == expected, std::move(note)};
+}
+
+}  // namespace locus::doctor

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus verify`: whether encodings keep what they claim, measured line by line.
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "encoding_options.h"
+#include "locus/doctor/panel.h"
+#include "locus/doctor/properties.h"
+#include "locus/error.h"
+
+namespace locus::tools {
+namespace {
+
+struct VerifyRequest {
+  EncodingOptions encoding;
+  bool json = false;
+  bool list = false;
+};
+
+/// One encoding to verify; `layer_type` where a config has several kinds of layers.
+struct Target {
+  std::string name;
+  std::string layer_type;
+  Encoding encoding;
+};
+
+/// The checks of one kind of layer, or of everything that is not a config.
+struct Section {
+  std::string layer_type;
+  std::vector<Check> checks;
+};
+
+bool settles_arguments(const EncodingOptions& options) {
+  return !options.settings.empty() || !options.pairing.empty() || !options.profile.empty() || options.seq_len ||
+         !options.layer_type.empty();
+}
+
+std::vector<Target> targets_of(const EncodingOptions& options) {
+  std::vector<Target> targets;
+  if (!options.config.empty() || (!options.scheme.empty() && settles_arguments(options))) {
+    for (const ChosenEncoding& one : choose_encodings(options, {})) {
+      targets.push_back({std::string(one.encoding.scheme().name), one.layer_type, one.encoding});
+    }
+    return targets;
+  }
+  require(!settles_arguments(options),
+          "--set, --pairing, --profile, --seq-len and --layer-type need --scheme or --config");
+  const auto panel = options.scheme.empty() ? verification_panel() : verification_panel(options.scheme);
+  for (const NamedEncoding& one : panel) targets.push_back({one.name, "", one.encoding});
+  return targets;
+}
+
+void append(std::vector<Check>& checks, std::vector<Check> more, const std::string& name) {
+  for (Check& check : more) {
+    check.scheme = name;
+    checks.push_back(std::move(check));
+  }
+}
+
+/// All that is asked of one encoding.
+std::vector<Check> gather_checks(const Target& target) {
+  std::vector<Check> checks;
+  append(checks, verify_properties(target.encoding), target.name);
+  return checks;
+}
+
+/// The worked examples of these schemes; of all where none is named.
+std::vector<Check> examples_of(const std::string& scheme) {
+  std::vector<Check> checks;
+  for (const Check& check : verify_worked_examples()) {
+    const bool own = check.scheme == scheme || check.scheme.rfind(scheme + " ", 0) == 0;
+    if (scheme.empty() || own) checks.push_back(check);
+  }
+  return checks;
+}
+
+std::vector<Section> sections_of(const EncodingOptions& options) {
+  std::vector<Section> sections;
+  for (const Target& target : targets_of(options)) {
+    if (sections.empty() || sections.back().layer_type != target.layer_type) {
+      sections.push_back({target.layer_type, {}});
+    }
+    const std::vector<Check> checks = gather_checks(target);
+    sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
+  }
+  // A config is verified as it is; examples with numbers of their own belong to the schemes.
+  if (options.config.empty() && !settles_arguments(options)) sections.push_back({"", examples_of(options.scheme)});
+  return sections;
+}
+
+/// JSON has no infinity: null, which fails a check all the same.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+void print_as_json(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
+  Json checks = Json::array();
+  for (const Section& section : sections) {
+    for (const Check& check : section.checks) {
+      Json one{{"name", check.name},           {"scheme", check.scheme}, {"value", number(check.value)},
+               {"bound", number(check.bound)}, {"pass", check.pass},     {"note", check.note}};
+      if (!section.layer_type.empty()) one["layer_type"] = section.layer_type;
+      checks.push_back(std::move(one));
+    }
+  }
+  print_json({{"checks", checks}, {"passed", passed}, {"failed", failed}});
+}
+
+void print_as_text(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
+  std::string scheme;
+  for (const Section& section : sections) {
+    if (!section.layer_type.empty()) std::cout << "layer type " << section.layer_type << '\n';
+    for (const Check& check : section.checks) {
+      if (check.scheme != scheme) std::cout << check.scheme << '\n';
+      scheme = check.scheme;
+      std::cout << "  " << (check.pass ? "pass " : "FAIL ") << std::left << std::setw(72) << check.name << std::right
+                << std::setprecision(4) << std::setw(12) << check.value << "   bound " << std::setw(10) << check.bound;
+      if (!check.note.empty()) std::cout << "   " << check.note;
+      std::cout << '\n';
+    }
+  }
+  std::cout << passed << " passed, " << failed << " failed\n";
+}
+
+/// Every name once, in the order of the report.
+void print_names(const std::vector<Section>& sections, bool json) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const Section& section : sections) {
+    for (const Check& check : section.checks) {
+      if (seen.insert(check.name).second) names.push_back(check.name);
+    }
+  }
+  if (json) {
+    print_json({{"names", names}});
+    return;
+  }
+  for (const std::string& name : names) std::cout << name << '\n';
+}
+
+void verify(const VerifyRequest& request) {
+  const std::vector<Section> sections = sections_of(request.encoding);
+  if (request.list) {
+    print_names(sections, request.json);
+    return;
+  }
+  std::int64_t passed = 0, failures = 0;
+  for (const Section& section : sections) {
+    failures += failed(section.checks);
+    passed += static_cast<std::int64_t>(section.checks.size()) - failed(section.checks);
+  }
+  request.json ? print_as_json(sections, passed, failures) : print_as_text(sections, passed, failures);
+  if (failures > 0) throw CheckFailed();
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("verify", "Whether encodings keep what they claim: every property measured against its bound");
+  const auto request = std::make_shared<VerifyRequest>();
+  add_encoding_options(*command, request->encoding);
+  command->add_flag("--list", request->list, "The names of the checks");
+  command->add_flag("--json", request->json, "One JSON object");
+  command->footer(
+      "Without --scheme and --config: every scheme and its variants. Exit code 1 where a check fails.\n"
+      "Examples:\n"
+      "  locus verify\n"
+      "  locus verify --scheme rope --set head_dim=128 --set pairing=half --set rule=yarn --set factor=4 \\\n"
+      "               --set original_length=32768\n"
+      "  locus verify --config config.json --json");
+  command->callback([request] { verify(*request); });
+}
+
+}  // namespace locus::tools
