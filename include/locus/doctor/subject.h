@@ -47,7 +47,7 @@ struct Subject {
   double angle_error = 0;
   std::vector<Position> distances = {100, 100'000, 1'000'000, 1'000'000'000};  ///< from 0, tried where they are served
 
-  std::function<Subject(std::int64_t length)> at_length;  ///< the same, told the length of the sequence
+  std::function<Subject(std::int64_t length)> at_length;  ///< as it is told the length of the sequence
   std::function<Subject()> with_other_weights;            ///< learned: the same with other weights
   bool absolute = false;                                  ///< theory says that a shift of all ids is seen
   bool length_matters = false;  ///< theory says that the numbers of a position change with the length

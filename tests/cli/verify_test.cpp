@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus verify`: the report as JSON and as lines, exit codes, and whose encoding is verified.
+#include <set>
+#include <sstream>
+
+#include "cli/locus_command.h"
+#include "locus/registry.h"
+
+namespace locus::testing {
+namespace {
+
+void expect_report(const Json& json) {
+  ASSERT_TRUE(json["checks"].is_array());
+  std::int64_t passed = 0;
+  for (const Json& check : json["checks"]) {
+    EXPECT_TRUE(check["name"].is_string() && check["scheme"].is_string() && check["note"].is_string()) << check;
+    EXPECT_TRUE(check["value"].is_number() && check["bound"].is_number() && check["pass"].is_boolean()) << check;
+    passed += check["pass"].get<bool>() ? 1 : 0;
+  }
+  EXPECT_EQ(json["passed"], passed);
+  EXPECT_EQ(json["failed"], static_cast<std::int64_t>(json["checks"].size()) - passed);
+}
+
+bool asks(const Json& json, std::string_view scheme, const std::string& start) {
+  for (const Json& check : json["checks"]) {
+    if (check["scheme"] == scheme && check["name"].get<std::string>().starts_with(start)) return true;
+  }
+  return false;
+}
+
+TEST(Verify, asks_every_scheme_about_every_claim) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "verify");
+  expect_report(json);
+  EXPECT_EQ(json["failed"], 0);
+  for (const Scheme* scheme : schemes()) {
+    for (const Claim claim : scheme->claims.all()) {
+      EXPECT_TRUE(asks(json, scheme->name, std::string(name_of(claim)) + ":")) << scheme->name << ' ' << name_of(claim);
+    }
+  }
+  EXPECT_TRUE(asks(json, "nope", "three tokens:"));
+  EXPECT_TRUE(asks(json, "positions", "decode ids after a prefix of 12"));
+}
+
+TEST(Verify, prints_one_line_per_check_and_a_summary) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "verify --scheme alibi");
+  std::istringstream lines(output_of(folder, "verify --scheme alibi"));
+  std::size_t checks = 0;
+  std::string line, last;
+  while (std::getline(lines, line)) {
+    checks += line.starts_with("  pass ") ? 1u : 0u;
+    EXPECT_EQ(line.find("FAIL"), std::string::npos) << line;
+    last = line;
+  }
+  EXPECT_EQ(checks, json["checks"].size());
+  EXPECT_EQ(last, std::to_string(checks) + " passed, 0 failed");
+}
+
+TEST(Verify, a_scheme_alone_brings_its_variants_and_examples) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "verify --scheme alibi");
+  expect_report(json);
+  std::set<std::string> names;
+  for (const Json& check : json["checks"]) names.insert(check["scheme"].get<std::string>());
+  EXPECT_TRUE(names.contains("alibi") && names.contains("alibi form=symmetric"));
+  for (const std::string& name : names) EXPECT_TRUE(name.starts_with("alibi")) << name;
+  EXPECT_TRUE(asks(json, "alibi", "slopes of 8 heads"));
+}
+
+TEST(Verify, settings_choose_one_encoding) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "verify --scheme rope --set head_dim=16 --pairing half");
+  expect_report(json);
+  for (const Json& check : json["checks"]) EXPECT_EQ(check["scheme"], "rope");
+  EXPECT_TRUE(asks(json, "rope", "norm_preserving:"));
+  EXPECT_FALSE(asks(json, "rope", "q = (1,0)"));
+}
+
+// No weights at all tell no order: learned, but with nothing to learn from.
+TEST(Verify, exits_with_1_where_a_check_fails) {
+  const TemporaryFolder folder;
+  const std::string line = "verify --scheme learned --set max_positions=16 --set dim=4 --set deviation=0";
+  const CommandResult text = run_locus(folder, line);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("  FAIL permuting tokens under fixed ids changes the outputs"), std::string::npos);
+  const CommandResult json_result = run_locus(folder, line + " --json");
+  EXPECT_EQ(json_result.exit_code, 1);
+  const Json json = Json::parse(json_result.out);
+  expect_report(json);
+  EXPECT_GE(json["failed"], 1);
+}
+
+TEST(Verify, verifies_the_layers_of_a_config) {
+  const TemporaryFolder folder;
+  folder.write("llama.json", R"({"model_type": "llama", "head_dim": 64, "num_attention_heads": 4, "rope_theta": 500000,
+    "max_position_embeddings": 131072, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
+    "high_freq_factor": 4, "original_max_position_embeddings": 8192}})");
+  const Json llama = json_of(folder, "verify --config llama.json");
+  expect_report(llama);
+  EXPECT_TRUE(asks(llama, "rope", "relative:"));
+  EXPECT_FALSE(asks(llama, "nope", ""));
+  folder.write("gemma.json", R"({"model_type": "gemma3_text", "head_dim": 32, "num_attention_heads": 4,
+    "rope_theta": 1000000, "rope_local_base_freq": 10000, "max_position_embeddings": 32768,
+    "layer_types": ["sliding_attention", "full_attention"], "num_hidden_layers": 2})");
+  const Json gemma = json_of(folder, "verify --config gemma.json");
+  expect_report(gemma);
+  std::set<std::string> kinds;
+  for (const Json& check : gemma["checks"]) kinds.insert(check.value("layer_type", ""));
+  EXPECT_EQ(kinds, (std::set<std::string>{"full_attention", "sliding_attention"}));
+  const Json one = json_of(folder, "verify --config gemma.json --layer-type full_attention");
+  EXPECT_EQ(2 * one["checks"].size(), gemma["checks"].size());
+}
+
+TEST(Verify, lists_the_names_of_the_checks_once) {
+  const TemporaryFolder folder;
+  std::istringstream lines(output_of(folder, "verify --list"));
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(names.insert(line).second) << line;
+  const Json json = json_of(folder, "verify");
+  std::set<std::string> used;
+  for (const Json& check : json["checks"]) used.insert(check["name"].get<std::string>());
+  EXPECT_EQ(names, used);
+  EXPECT_EQ(json_of(folder, "verify --list")["names"].size(), names.size());
+}
+
+TEST(Verify, refuses_bad_input_in_one_line) {
+  const TemporaryFolder folder;
+  folder.write("broken.json", "{");
+  for (const std::string line :
+       {"verify --scheme spiral", "verify --scheme rope --set head_dim=7 --set pairing=half", "verify --set heads=8",
+        "verify --scheme alibi --config broken.json", "verify --config broken.json", "verify --config absent.json",
+        "verify --pairing half", "verify --layer-type full_attention", "verify --scheme rope --nonsense"}) {
+    const CommandResult result = run_locus(folder, line);
+    EXPECT_EQ(result.exit_code, 2) << line;
+    EXPECT_EQ(result.out, "") << line;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace locus::testing
