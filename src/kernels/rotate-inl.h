@@ -119,6 +119,15 @@ HWY_INLINE void turn_read(const typename Pairs::Head& in, const typename Pairs::
   }
 }
 
+template <int kSteps, bool kInverse, class Pairs>
+HWY_INLINE void turn_read_steps(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
+                                const float* cos, const float* sin) {
+  if constexpr (kSteps > 0) {
+    turn_read<kInverse, Pairs>(in, out, i, cos, sin);
+    turn_read_steps<kSteps - 1, kInverse, Pairs>(in, out, i + Pairs::per_step(), cos, sin);
+  }
+}
+
 // Turns the first `body` pairs of all heads. Memory is walked in order, head after head; the first kHeld vectors of cos
 // and sin stay in registers (`held`) meanwhile, the others are read again for each head, from the first cache.
 // kRead: how many steps that is, or -1 for a number known at run time only.
@@ -142,9 +151,7 @@ HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std
       const typename Pairs::Head& from = kInPlace ? out : in;  // fewer pointers to keep
       turn_held<kInverse, Pairs>(from, out, 0, held...);
       std::size_t i = kHeld * lanes;
-      if constexpr (kRead >= 1) turn_read<kInverse, Pairs>(from, out, i, cos, sin);
-      if constexpr (kRead >= 2) turn_read<kInverse, Pairs>(from, out, i + step, cos, sin);
-      if constexpr (kRead >= 3) turn_read<kInverse, Pairs>(from, out, i + 2 * step, cos, sin);
+      turn_read_steps<kRead, kInverse, Pairs>(from, out, i, cos, sin);
       if constexpr (kRead < 0) {
         for (; i < body; i += step) turn_read<kInverse, Pairs>(from, out, i, cos, sin);
       }
