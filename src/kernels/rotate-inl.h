@@ -145,8 +145,6 @@ HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std
     const float* sin = token.sin;
     typename Pairs::Head in(const_cast<T*>(token.in), all.pairs);
     typename Pairs::Head out(token.out, all.pairs);
-    const std::ptrdiff_t in_stride = all.in_head_stride;  // stores through `out` cannot change a local copy
-    const std::ptrdiff_t out_stride = all.out_head_stride;
     for (std::size_t h = all.heads; h > 0; --h) {
       const typename Pairs::Head& from = kInPlace ? out : in;  // fewer pointers to keep
       turn_held<kInverse, Pairs>(from, out, 0, held...);
@@ -155,17 +153,21 @@ HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std
       if constexpr (kRead < 0) {
         for (; i < body; i += step) turn_read<kInverse, Pairs>(from, out, i, cos, sin);
       }
-      if constexpr (!kInPlace) in.advance(in_stride);
-      out.advance(out_stride);
+      if constexpr (!kInPlace) in.advance(all.in_head_stride);
+      out.advance(all.out_head_stride);
     }
   }
 }
 
 template <int kHeld, int kRead, bool kInPlace, bool kInverse, class Pairs>
-HWY_INLINE void rotate_each(const RotateTokens& all, std::size_t body) {
+HWY_INLINE void rotate_each(const RotateTokens& given, std::size_t body) {
   using T = typename Pairs::Element;
-  for (std::size_t t = 0; t < all.tokens; ++t) {
-    const Token<T> token = token_at<T>(all, t);
+  const RotateTokens all = given;  // stores through `out` cannot change a local copy
+  const T* in = static_cast<const T*>(all.in);
+  T* out = static_cast<T*>(all.out);
+  for (std::size_t t = 0; t < all.tokens; ++t, in += all.in_token_stride, out += all.out_token_stride) {
+    const float* row = all.rows[t];
+    const Token<T> token{in, out, row, row + all.pairs};
     Token<T> ordered = token;
     if constexpr (Pairs::reorders) {
       Pairs::reorder(token.cos, body, all.spread);
