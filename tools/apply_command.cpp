@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "array_files.h"
 #include "encoding_options.h"
 #include "locus/add.h"
 #include "locus/error.h"
@@ -24,19 +25,6 @@ struct ApplyRequest {
   bool inverse = false;
   bool json = false;
 };
-
-ElementType element_type(io::NpyType type, const std::string& path) {
-  switch (type) {
-    case io::NpyType::float32:
-      return ElementType::float32;
-    case io::NpyType::float64:
-      return ElementType::float64;
-    case io::NpyType::float16:
-      return ElementType::float16;
-    default:
-      fail(path, ": the input must be float32, float64 or float16, got ", io::name_of(type));
-  }
-}
 
 // float64 runs the reference: head by head, in double.
 void rotate_by_reference(const Encoding& encoding, const HeadsView& view, const PositionIds& ids, Role role,

@@ -20,6 +20,7 @@ void print_json(const Json& object);
 void add_list_command(CLI::App& app);
 void add_show_command(CLI::App& app);
 void add_apply_command(CLI::App& app);
+void add_attend_command(CLI::App& app);
 void add_bias_command(CLI::App& app);
 void add_resize_command(CLI::App& app);
 void add_positions_command(CLI::App& app);

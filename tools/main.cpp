@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_list_command(app);
   add_show_command(app);
   add_apply_command(app);
+  add_attend_command(app);
   add_bias_command(app);
   add_resize_command(app);
   add_positions_command(app);

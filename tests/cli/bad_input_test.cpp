@@ -156,6 +156,9 @@ std::string learned(const std::string& rest) {
   return "apply --scheme learned --set table=table.npy --output out.npy " + rest;
 }
 std::string bias(const std::string& rest) { return "bias --scheme " + rest; }
+std::string attend_q(const std::string& rest) {
+  return "attend --query q.npy --key q.npy --value q.npy -o out.npy " + rest;
+}
 std::string resize(const std::string& rest) { return "resize --output out.npy --table table.npy " + rest; }
 
 const std::vector<BadInput>& table() {
@@ -625,6 +628,49 @@ const std::vector<BadInput>& table() {
       {"grid_zero", "positions grid 0x6", {"rows must be at least 1, got 0"}},
       {"grid_merge", "positions grid 4x6 --merge 4", {"merge must divide", "got 4"}},
       {"grid_huge", "positions grid 4294967296x4294967296", {"at most 8589934592"}},
+
+      // attend: q.npy is [1, 2 tokens, 3 heads, 8]
+      {"attend_no_query", "attend --key q.npy --value q.npy -o out.npy", {"--query"}},
+      {"attend_no_output", "attend --query q.npy --key q.npy --value q.npy", {"--output"}},
+      {"attend_absent_file", "attend --query q.npy --key absent.npy --value q.npy -o out.npy", {"absent.npy"}},
+      {"attend_rank", "attend --query hidden.npy --key q.npy --value q.npy -o out.npy", {"hidden.npy", "got 2 dim"}},
+      {"attend_axes", attend_q("--axes thd"), {"q.npy", "name 3 extents, the array has 4"}},
+      {"attend_bad_axes", attend_q("--axes tdh"), {"--axes", "tdh"}},
+      {"attend_integers", "attend --query ints.npy --key q.npy --value q.npy -o out.npy", {"ints.npy", "int32"}},
+      {"attend_cut", "attend --query q.npy --key q.npy --value cut.npy -o existing.npy", {"cut.npy"}},
+      {"attend_types", "attend --query q.npy --key q16.npy --value q16.npy -o existing.npy", {"float16", "float32"}},
+      {"attend_heads", attend_q("--scheme alibi --set heads=4"), {"4", "3"}},
+      {"attend_head_dim", attend_q("--scheme rope --set head_dim=16 --set pairing=half"), {"head_dim", "16", "8"}},
+      {"attend_hidden_scheme", attend_q("--scheme sinusoidal --set dim=8"), {"hidden", "locus apply"}},
+      {"attend_rotated_alibi", attend_q("--scheme alibi --set heads=3 --rotated"), {"--rotated", "query_key"}},
+      {"attend_query_positions", attend_q("--query-positions 0:3"), {"--query-positions name 3 tokens", "has 2"}},
+      {"attend_key_positions", attend_q("--key-positions ids_2x3.npy"), {"--key-positions name 3 tokens"}},
+      {"attend_position_list", attend_q("--key-positions 0,x"), {"positions", "'x'"}},
+      {"attend_mask_name", attend_q("--mask diagonal"), {"--mask must be full", "diagonal"}},
+      {"attend_mask_mixture", attend_q("--mask full,causal"), {"--mask full allows no other"}},
+      {"attend_mask_value", attend_q("--mask window=two"), {"--mask window", "'two'"}},
+      {"attend_mask_zero", attend_q("--mask window=0"), {"--mask window must be at least 1, got 0"}},
+      {"attend_mask_sinks", attend_q("--mask causal,sinks=4"), {"sinks=N needs window=N"}},
+      {"attend_mask_prefix", attend_q("--mask prefix=-1"), {"--mask prefix must be at least 0, got -1"}},
+      {"attend_key_mask_shape", attend_q("--key-mask ids.npy"), {"ids.npy must have shape [2] or [1, 2], got [3]"}},
+      {"attend_key_mask_values", attend_q("--key-mask mask.npy"), {"mask.npy must hold 0 (unseen) and 1 only, got 7"}},
+      {"attend_key_mask_floats", attend_q("--key-mask ids_float.npy"), {"ids_float.npy"}},
+      {"attend_pairs_shape", attend_q("--mask-pairs mask_1d.npy"), {"mask_1d.npy must have shape [2, 2]", "got [2]"}},
+      {"attend_weights_alone", attend_q("--weights u=table.npy"), {"--weights needs --scheme or --config"}},
+      {"attend_weights_form",
+       attend_q("--scheme alibi --set heads=3 --weights table"),
+       {"--weights must be name=file"}},
+      {"attend_weights_unknown", attend_q("--scheme alibi --set heads=3 --weights u=table.npy"), {"no parameter u"}},
+      {"attend_weights_number", attend_q("--scheme alibi --set heads=3 --weights heads=table.npy"), {"is no tensor"}},
+      {"attend_weights_twice",
+       attend_q("--scheme t5 --set heads=3 --weights table=table.npy --weights table=table.npy"),
+       {"--weights table is given twice"}},
+      {"attend_weights_shape", attend_q("--scheme t5 --set heads=3 --weights table=table.npy"), {"t5.table"}},
+      {"attend_scale_nan", attend_q("--scale nan"), {"scale must be finite, got nan"}},
+      {"attend_scale_text", attend_q("--scale big"), {"--scale", "big"}},
+      {"attend_soft_cap", attend_q("--soft-cap -1"), {"soft_cap", "-1"}},
+      {"attend_same_file", attend_q("--save-scores out.npy"), {"same file, out.npy"}},
+      {"attend_missing_folder", attend_q("--save-scores absent/s.npy"), {"absent/s.npy"}},
       {"positions_missing_folder", "positions prefill 3 --output absent/p.npy", {"absent/p.npy"}},
   };
   return cases;

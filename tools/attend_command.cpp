@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus attend`: attention with any encoding on arrays in files.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "array_files.h"
+#include "encoding_options.h"
+#include "locus/attention.h"
+#include "locus/error.h"
+#include "locus/positions.h"
+#include "locus/reference_attention.h"
+#include "mask_options.h"
+#include "position_list.h"
+
+namespace locus::tools {
+namespace {
+
+/// All scores are written down by the reference, one by one.
+constexpr std::int64_t max_pairs = std::int64_t{1} << 26;
+
+struct AttendRequest {
+  EncodingOptions encoding;
+  std::vector<std::string> weights;
+  std::string query, key, value;
+  std::string axes;
+  std::string query_positions, key_positions;
+  bool rotated = false;
+  MaskOptions mask;
+  std::optional<double> scale;
+  double soft_cap = 0;
+  std::string output, scores, probabilities, log_sum_exp;
+  bool json = false;
+};
+
+/// An array with its view.
+struct Heads {
+  io::NpyArray array;
+  HeadsView view;
+};
+
+Heads read_heads(const std::string& path, const std::string& axes) {
+  Heads heads{.array = io::read_npy(path), .view = {}};
+  const std::size_t rank = heads.array.shape.size();
+  require(!axes.empty() || rank == 3 || rank == 4, path,
+          " must have shape [tokens, heads, dim] or [batch, tokens, heads, dim], got ", rank, " dimensions");
+  const std::string named = !axes.empty() ? axes : rank == 3 ? "thd" : "bthd";
+  require(rank == named.size(), path, ": --axes ", named, " name ", named.size(), " extents, the array has ", rank);
+  require(heads.array.size() > 0, path, " must not be empty");
+  heads.view = heads_view(heads.array.bytes.data(), element_type(heads.array.type, path), named, heads.array.shape);
+  return heads;
+}
+
+/// The tensors of a learned scheme, whether it came from --scheme or --config.
+Encoding with_weights(const Encoding& encoding, const std::vector<std::string>& weights) {
+  if (weights.empty()) return encoding;
+  Arguments arguments = encoding.arguments();
+  const std::vector<Parameter> parameters = parameters_of(encoding.scheme(), arguments);
+  std::set<std::string> seen;
+  for (const std::string& weight : weights) {
+    const std::size_t equals = weight.find('=');
+    require(equals != std::string::npos && equals > 0, "--weights must be name=file.npy, got ", weight);
+    const std::string name = weight.substr(0, equals), path = weight.substr(equals + 1);
+    require(seen.insert(name).second, "--weights ", name, " is given twice");
+    require(find_parameter(encoding.scheme().name, parameters, name).kind == ValueKind::tensor, "--weights ", name,
+            ": ", encoding.scheme().name, ".", name, " is no tensor; give it by --set");
+    const io::NpyArray array = io::read_npy(path);
+    arguments.set(name, Tensor{.shape = array.shape, .data = io::to_floats(array, path)});
+  }
+  return Encoding(encoding.scheme().name, arguments);
+}
+
+/// As given, or 0, 1, ... with the last query at the last key.
+PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, Position first) {
+  const PositionIds ids = text.empty() ? positions::prefill(view.tokens, first) : parse_position_list(text);
+  require(ids.tokens == view.tokens, option, " name ", ids.tokens, " tokens, the array has ", view.tokens);
+  require(ids.batch == 1 || ids.batch == view.batch, option, " have ", ids.batch, " batch rows, the array has ",
+          view.batch);
+  return ids;
+}
+
+/// What was computed, besides the output itself.
+struct Inspection {
+  std::vector<float> log_sum_exp, probabilities;
+  reference::Attention exact;
+};
+
+std::int64_t pairs_of(const AttentionCall& call) {
+  const std::int64_t rows = call.query.batch * call.query.heads * std::max<std::int64_t>(call.query.tokens, 1);
+  require(call.key.tokens <= max_pairs / rows, "--save-scores and --save-probabilities hold at most ", max_pairs,
+          " values, here it would be ", call.query.batch, " x ", call.query.heads, " x ", call.query.tokens, " x ",
+          call.key.tokens);
+  return rows * call.key.tokens;
+}
+
+/// The kernel hands out float32; what float64 arrays are asked for, and all scores, come from the reference in double.
+Inspection run(const AttendRequest& request, AttentionCall& call) {
+  Inspection found;
+  std::vector<std::int64_t> rows;
+  const bool scores = !request.scores.empty(), probabilities = !request.probabilities.empty();
+  const std::int64_t pairs = scores || probabilities ? pairs_of(call) : 0;
+  found.log_sum_exp.resize(static_cast<std::size_t>(call.query.batch * call.query.heads * call.query.tokens));
+  call.log_sum_exp = found.log_sum_exp.data();
+  if (probabilities) {
+    for (std::int64_t i = 0; i < call.query.tokens; ++i) rows.push_back(i);
+    found.probabilities.resize(static_cast<std::size_t>(pairs));
+    call.rows_wanted = rows;
+    call.probabilities = found.probabilities.data();
+  }
+  attend(call);
+  const bool in_double = call.query.type == ElementType::float64;
+  if (scores || (in_double && (probabilities || !request.log_sum_exp.empty()))) {
+    if (!scores && !probabilities) pairs_of(call);
+    found.exact = reference::attend(call);
+  }
+  return found;
+}
+
+void write_inspected(const std::string& path, const AttentionCall& call, bool all_keys,
+                     const std::vector<float>& single, const std::vector<double>& exact) {
+  if (path.empty()) return;
+  std::vector<std::int64_t> shape = {call.query.batch, call.query.heads, call.query.tokens};
+  if (all_keys) shape.push_back(call.key.tokens);
+  if (call.query.type == ElementType::float64) {
+    io::write_npy<double>(path, shape, exact);
+  } else if (single.empty()) {
+    io::write_npy<float>(path, shape, std::vector<float>(exact.begin(), exact.end()));
+  } else {
+    io::write_npy<float>(path, shape, single);
+  }
+}
+
+void check_outputs(const AttendRequest& request) {
+  std::set<std::string> paths;
+  for (const std::string& path : {request.output, request.scores, request.probabilities, request.log_sum_exp}) {
+    require(path.empty() || paths.insert(path).second, "two results cannot be written to the same file, ", path);
+  }
+}
+
+void report(const AttendRequest& request, const std::optional<ChosenEncoding>& chosen, const Heads& query,
+            const AttentionCall& call) {
+  if (chosen) print_note(*chosen);
+  if (!request.json) {
+    std::cerr << "locus: wrote " << request.output << '\n';
+    return;
+  }
+  Json json{{"scheme", chosen ? chosen->encoding.scheme().name : "nope"},
+            {"output", request.output},
+            {"shape", query.array.shape},
+            {"type", name_of(call.query.type)},
+            {"queries", call.query.tokens},
+            {"keys", call.key.tokens},
+            {"heads", call.query.heads},
+            {"key_heads", call.key.heads},
+            {"mask", request.mask.rule}};
+  if (!request.scores.empty()) json["scores"] = request.scores;
+  if (!request.probabilities.empty()) json["probabilities"] = request.probabilities;
+  if (!request.log_sum_exp.empty()) json["log_sum_exp"] = request.log_sum_exp;
+  if (chosen) add_reading(json, *chosen);
+  print_json(json);
+}
+
+void attend_files(const AttendRequest& request) {
+  check_outputs(request);
+  Heads query = read_heads(request.query, request.axes), key = read_heads(request.key, request.axes);
+  Heads value = read_heads(request.value, request.axes);
+  const PositionIds query_ids = positions_of(request.query_positions, "--query-positions", query.view,
+                                             std::max<std::int64_t>(key.view.tokens - query.view.tokens, 0));
+  const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view, 0);
+  std::optional<ChosenEncoding> chosen;
+  if (!request.encoding.scheme.empty() || !request.encoding.config.empty()) {
+    chosen = choose_encoding(request.encoding, std::max(length_implied_by(query_ids), length_implied_by(key_ids)));
+    chosen->encoding = with_weights(chosen->encoding, request.weights);
+  }
+  require(chosen || request.weights.empty(), "--weights needs --scheme or --config");
+  const bool rotates = chosen && chosen->encoding.site() == Site::query_key;
+  require(!chosen || chosen->encoding.site() != Site::hidden,
+          "attend takes no scheme of the site hidden: add its rows ",
+          "to the hidden state with `locus apply`, before queries and keys are made");
+  require(rotates || !request.rotated, "--rotated belongs to schemes of the query_key site");
+
+  const ChosenMask mask = choose_mask(request.mask, query.view.batch, query.view.tokens, key.view.tokens);
+  std::vector<std::byte> result(query.array.bytes.size());
+  AttentionCall call;
+  call.query = query.view;
+  call.key = key.view;
+  call.value = value.view;
+  call.output = query.view;
+  call.output.data = result.data();
+  call.encoding = chosen ? &chosen->encoding : nullptr;
+  call.mask = mask.view();
+  call.scale = request.scale;
+  call.soft_cap = request.soft_cap;
+  if (query_ids.axes == 1 && key_ids.axes == 1) {
+    call.query_ids = query_ids.ids;
+    call.key_ids = key_ids.ids;
+  } else {  // places in a picture are no order: the mask goes by index
+    call.mask.by_index = true;
+  }
+  if (rotates && !request.rotated) {
+    const Rotation& rotation = chosen->encoding.rotation();
+    rotate(chosen->encoding, query.view, fit_axes(rotation, query_ids), Role::query);
+    rotate(chosen->encoding, key.view, fit_axes(rotation, key_ids), Role::key);
+  }
+  const Inspection found = run(request, call);
+  write_inspected(request.scores, call, true, {}, found.exact.scores);
+  write_inspected(request.probabilities, call, true, found.probabilities, found.exact.probabilities);
+  write_inspected(request.log_sum_exp, call, false, found.log_sum_exp, found.exact.log_sum_exp);
+  io::write_npy(request.output, query.array.type, query.array.shape, result);
+  report(request, chosen, query, call);
+}
+
+}  // namespace
+
+void add_attend_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("attend", "Attention with any encoding on queries, keys and values in files");
+  const auto request = std::make_shared<AttendRequest>();
+  const char* shapes = "float32, float64 or float16 .npy: [tokens, heads, dim] or [batch, tokens, heads, dim]";
+  command->add_option("--query", request->query, shapes)->required();
+  command->add_option("--key", request->key, "The same, of as many heads or of a divisor of them")->required();
+  command->add_option("--value", request->value, "Shaped like the keys")->required();
+  command->add_option("--axes", request->axes, "What the axes are, where they are not thd or bthd: htd or bhtd")
+      ->check(CLI::IsMember({"thd", "bthd", "htd", "bhtd"}));
+  add_encoding_options(*command, request->encoding);
+  command->add_option("--weights", request->weights, "name=file.npy, a tensor of the scheme; repeatable")
+      ->type_name("NAME=FILE")
+      ->take_all()
+      ->expected(1, 1000)
+      ->allow_extra_args(false);
+  command->add_flag("--rotated", request->rotated, "Queries and keys are rotated already (query_key schemes)");
+  command->add_option(
+      "--query-positions", request->query_positions,
+      "0,1,17 or 0:100 or a .npy file [t], [b, t] or [axes, b, t]; absent: the last query stands at the "
+      "last key");
+  command->add_option("--key-positions", request->key_positions, "The same for keys; absent: 0, 1, ...");
+  add_mask_options(*command, request->mask);
+  command->add_option("--scale", request->scale, "On q.k; absent: the scheme's own, else 1 / sqrt(dim)");
+  command->add_option("--soft-cap", request->soft_cap, "Scores s become cap tanh(s / cap); 0: none");
+  command->add_option("-o,--output", request->output, "The result, of the queries' shape and type")->required();
+  command->add_option("--save-scores", request->scores,
+                      ".npy [batch, heads, queries, keys] before the softmax, -inf where unseen");
+  command->add_option("--save-probabilities", request->probabilities, ".npy [batch, heads, queries, keys]");
+  command->add_option("--log-sum-exp", request->log_sum_exp, ".npy [batch, heads, queries]");
+  command->add_flag("--json", request->json, "One JSON object about what was done");
+  command->footer(
+      "Examples:\n"
+      "  locus attend --scheme alibi --set heads=8 --query q.npy --key k.npy --value v.npy --mask causal -o out.npy\n"
+      "  locus attend --config config.json --query q.npy --key k.npy --value v.npy --mask causal,window=512 -o "
+      "out.npy");
+  command->callback([request] { attend_files(*request); });
+}
+
+}  // namespace locus::tools

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How commands are told which keys a query sees.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "locus/attention.h"
+
+namespace locus::tools {
+
+struct MaskOptions {
+  std::string rule = "full";
+  std::string keys;
+  std::string pairs;
+};
+
+/// Adds --mask, --key-mask and --mask-pairs.
+void add_mask_options(CLI::App& command, MaskOptions& options);
+
+/// A mask together with the bytes it looks at.
+struct ChosenMask {
+  Mask mask;
+  std::vector<std::uint8_t> keys, pairs;
+
+  /// The mask for a call; valid as long as this object.
+  Mask view() const;
+};
+
+/// Reads the options. Arrays must have the extents of the call, with or without the batch.
+ChosenMask choose_mask(const MaskOptions& options, std::int64_t batch, std::int64_t queries, std::int64_t keys);
+
+}  // namespace locus::tools
