@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   add_bias_command(app);
   add_resize_command(app);
   add_positions_command(app);
+  add_lint_command(app);
   add_bench_command(app);
   add_verify_command(app);
   try {

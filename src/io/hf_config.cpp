@@ -26,30 +26,6 @@ void check_options(const HfOptions& options) {
   if (options.length) require(*options.length >= 1, "length must be at least 1, got ", *options.length);
 }
 
-/// Descends to the object of the text model; keys about position that are passed on the way are noted as ignored.
-Fields find_text_model(const Json& root, const std::string& file, Notes& notes) {
-  const Json* object = &root;
-  std::string path;
-  for (bool deeper = true; deeper;) {
-    deeper = false;
-    for (const std::string_view key : nesting_keys) {
-      Fields fields(*object, path, file, notes);
-      const Json* nested = fields.object({key});
-      if (!nested) continue;
-      for (const auto& [name, value] : object->items()) {
-        if (is_about_position(name) && !value.is_null()) {
-          fields.note_ignored(name, fields.path_of(key) + " is read instead");
-        }
-      }
-      path = fields.path_of(key) + ".";
-      object = nested;
-      deeper = true;
-      break;
-    }
-  }
-  return Fields(*object, path, file, notes);
-}
-
 std::optional<std::string> text_here_or_at_root(Fields& fields, const Json& root, Fields::Keys keys) {
   if (auto text = fields.text(keys)) return text;
   Fields top(root, "", fields.file(), fields.notes());
@@ -135,6 +111,29 @@ void keep_layer_type(std::vector<LayerEncoding>& layers, const std::string& want
 
 }  // namespace
 
+Fields find_text_model(const Json& root, const std::string& file, Notes& notes) {
+  const Json* object = &root;
+  std::string path;
+  for (bool deeper = true; deeper;) {
+    deeper = false;
+    for (const std::string_view key : nesting_keys) {
+      Fields fields(*object, path, file, notes);
+      const Json* nested = fields.object({key});
+      if (!nested) continue;
+      for (const auto& [name, value] : object->items()) {
+        if (is_about_position(name) && !value.is_null()) {
+          fields.note_ignored(name, fields.path_of(key) + " is read instead");
+        }
+      }
+      path = fields.path_of(key) + ".";
+      object = nested;
+      deeper = true;
+      break;
+    }
+  }
+  return Fields(*object, path, file, notes);
+}
+
 HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, const HfOptions& options) {
   check_options(options);
   const JsonDocument document = parse_json_document(json_text, name);
@@ -154,7 +153,7 @@ HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, 
   return config;
 }
 
-HfConfig read_hf_config(const std::filesystem::path& path, const HfOptions& options) {
+std::string read_hf_config_text(const std::filesystem::path& path) {
   const std::string name = path.string();
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
@@ -165,7 +164,11 @@ HfConfig read_hf_config(const std::filesystem::path& path, const HfOptions& opti
   std::string text(static_cast<std::size_t>(size), '\0');
   file.read(text.data(), static_cast<std::streamsize>(size));
   require(file.gcount() == static_cast<std::streamsize>(size), name, " cannot be read to its end");
-  return resolve_hf_config(text, name, options);
+  return text;
+}
+
+HfConfig read_hf_config(const std::filesystem::path& path, const HfOptions& options) {
+  return resolve_hf_config(read_hf_config_text(path), path.string(), options);
 }
 
 }  // namespace locus::io

@@ -20,6 +20,9 @@ struct HfContext {
   const std::vector<std::string>& rope_order;
 };
 
+/// Descends to the object of the text model; keys about position that are passed on the way are noted as ignored.
+Fields find_text_model(const Json& root, const std::string& file, Notes& notes);
+
 /// One encoding for each kind of layer of a RoPE model. `fields` is the object of the text model.
 std::vector<LayerEncoding> resolve_rope(const Fields& fields, const HfContext& context);
 

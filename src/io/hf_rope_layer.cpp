@@ -303,8 +303,8 @@ class RopeLayerReader {
     for (const std::string_view key : {"short_factor", "long_factor"}) {
       const auto list = needed(block_.positive_list({key}), block_, key, type_);
       const auto pairs = static_cast<std::size_t>(rotary_dim_ / 2);
-      require(list.size() == pairs, block_.subject(key), " must have rotary_dim / 2 (", pairs, ") entries, got ",
-              list.size());
+      require(context_.options.any_list_length || list.size() == pairs, block_.subject(key),
+              " must have rotary_dim / 2 (", pairs, ") entries, got ", list.size());
       set(key, list);
     }
     read_original_length();

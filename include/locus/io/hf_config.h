@@ -18,6 +18,7 @@ struct HfOptions {
   std::optional<std::string> layer_type;  ///< keep only this kind of layer; an unknown name is an error
   std::optional<std::string> pairing;     ///< `half` or `interleaved`, in place of what the model type implies
   std::optional<std::int64_t> length;     ///< current sequence length; read by rules dynamic_ntk and longrope only
+  bool any_list_length = false;           ///< hand over LongRoPE lists of a wrong length, for those who examine them
 };
 
 /// The encoding of one kind of layer: a scheme of the registry and arguments for it.
@@ -40,7 +41,9 @@ struct HfConfig {
 /// Resolves the text of a config.json; `name` starts every message. Throws locus::Error for what is no JSON object, is
 /// larger than 16 MB or deeper than 64 levels, and for keys about position of a wrong type or value.
 HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, const HfOptions& options = {});
-/// The same from a file.
+/// The text of a config.json.
+std::string read_hf_config_text(const std::filesystem::path& path);
+/// Both in one.
 HfConfig read_hf_config(const std::filesystem::path& path, const HfOptions& options = {});
 
 }  // namespace locus::io

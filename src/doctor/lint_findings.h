@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the lint share. A finding is one row of the table in lint.cpp and one function below.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "locus/doctor/lint.h"
+
+namespace locus::doctor {
+
+using Findings = std::vector<Finding>;
+
+/// The parts as one text, numbers with as many digits as are worth reading.
+template <class... Parts>
+std::string words(const Parts&... parts) {
+  std::ostringstream text;
+  text.precision(6);
+  (text << ... << parts);
+  return text.str();
+}
+
+inline bool is_rope(const LintLayer& layer) { return layer.scheme == "rope"; }
+std::string rule_of(const LintLayer& layer);  ///< of a rope layer: none, yarn, ...
+
+/// The length up to which the rule was made: the original length times the factor, or the trained length.
+std::optional<double> extended_length(const LintLayer& layer);
+
+// Keys.
+Findings unknown_keys(const LintModel& model);
+Findings ignored_keys(const LintModel& model);
+Findings guessed_keys(const LintModel& model);
+Findings defaulted_keys(const LintModel& model);
+Findings disagreeing_keys(const LintModel& model);
+Findings refused_settings(const LintModel& model);
+
+// Lengths and lists.
+Findings two_meanings_of_max_position(const LintModel& model);
+Findings yarn_factor_mismatch(const LintModel& model);
+Findings cancelling_mscales(const LintModel& model);
+Findings lonely_mscale(const LintModel& model);
+Findings wrong_list_length(const LintModel& model);
+Findings unfilled_sections(const LintModel& model);
+Findings narrow_gguf_rotation(const LintModel& model);
+Findings served_beyond_trained(const LintModel& model);
+Findings served_beyond_extension(const LintModel& model);
+
+// Numbers.
+Findings unsafe_caches(const LintModel& model);
+Findings float32_angles(const LintModel& model);
+Findings differing_engines(const LintModel& model);
+Findings rules_unknown_to_gguf(const LintModel& model);
+
+}  // namespace locus::doctor
