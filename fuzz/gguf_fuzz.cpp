@@ -8,6 +8,7 @@
 
 #include "locus/error.h"
 #include "locus/io/gguf.h"
+#include "locus/io/gguf_encoding.h"
 #include "locus/io/gguf_rope.h"
 
 namespace {
@@ -55,6 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const GgufFile file = locus::io::parse_gguf(std::as_bytes(std::span(data, size)), "fuzz");
     decode_everything(file);
     locus::io::collect_gguf_rope(file);
+    locus::io::resolve_gguf_encoding(file);
   } catch (const locus::Error&) {
   }
   return 0;

@@ -130,37 +130,42 @@ void print_text(const LintModel& model, const std::vector<Finding>& findings) {
   print_findings(findings);
 }
 
+/// The other model at the same length, or rules that depend on it could not be compared.
+std::optional<LintModel> read_other(const LintRequest& request, const LintModel& model) {
+  if (request.against.empty()) return {};
+  return read_lint_model(request.against, model.served_length > 0 ? std::optional(model.served_length) : std::nullopt);
+}
+
 void lint_files(const LintRequest& request) {
+  // All is read before anything is printed.
   const LintModel model = read_lint_model(request.model, request.served_length);
+  const std::optional<LintModel> other = read_other(request, model);
   const std::vector<Finding> findings = lint(model);
-  std::vector<Finding> all = findings;
-  Json json = model_json(model);
-  json["findings"] = findings_json(findings);
-  if (!request.json) print_text(model, findings);
-  if (!request.against.empty()) {
-    // Both at the same length, or rules that depend on it could not be compared.
-    const auto length = model.served_length > 0 ? std::optional(model.served_length) : std::nullopt;
-    const LintModel other = read_lint_model(request.against, length);
-    const std::vector<Finding> differences = compare(model, other);
-    all.insert(all.end(), differences.begin(), differences.end());
-    json["against"] = model_json(other);
-    json["differences"] = findings_json(differences);
-    if (!request.json) {
-      std::cout << "\nagainst ";
-      print_text(other, differences);
-      if (differences.empty()) std::cout << "no difference\n";
-    }
-  }
-  const std::int64_t errors = count(all, Severity::error), warnings = count(all, Severity::warning);
-  json["errors"] = errors;
-  json["warnings"] = warnings;
-  json["notes"] = count(all, Severity::note);
+  const std::vector<Finding> differences = other ? compare(model, *other) : std::vector<Finding>{};
+  const auto total = [&](Severity severity) { return count(findings, severity) + count(differences, severity); };
   if (request.json) {
+    Json json = model_json(model);
+    json["findings"] = findings_json(findings);
+    if (other) {
+      json["against"] = model_json(*other);
+      json["differences"] = findings_json(differences);
+    }
+    json["errors"] = total(Severity::error);
+    json["warnings"] = total(Severity::warning);
+    json["notes"] = total(Severity::note);
     print_json(json);
   } else {
-    std::cout << '\n' << errors << " errors, " << warnings << " warnings, " << count(all, Severity::note) << " notes\n";
+    print_text(model, findings);
+    if (other) {
+      std::cout << "\nagainst ";
+      print_text(*other, differences);
+      if (differences.empty()) std::cout << "no difference\n";
+    }
+    std::cout << '\n'
+              << total(Severity::error) << " errors, " << total(Severity::warning) << " warnings, "
+              << total(Severity::note) << " notes\n";
   }
-  if (errors > 0) throw CheckFailed{};
+  if (total(Severity::error) > 0) throw CheckFailed{};
 }
 
 }  // namespace

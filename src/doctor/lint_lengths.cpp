@@ -50,7 +50,7 @@ Findings two_meanings_of_max_position(const LintModel& model) {
                        {"original_length", static_cast<double>(*original)},
                        {"factor", *factor}};
     const double extended = static_cast<double>(*original) * *factor;
-    if (defaulted(layer, original_key(model))) {
+    if (*longest == *original && defaulted(layer, original_key(model))) {
       finding.what = words("The original length is not given, so ", *longest, " is taken for it, although the factor ",
                            *factor, " extends it.");
       finding.consequence = words("If ", *longest, " is already the extended length, the rule bends the wrong ",

@@ -38,8 +38,9 @@ Arguments for_examination(const LintLayer& layer, std::int64_t served_length) {
   if (axes == "pixtral" || axes == "dinov3") {
     for (const char* side : {"grid_height", "grid_width"}) arguments.set(side, std::int64_t{16});
   }
-  const std::string rule = doctor::rule_of(layer);
-  if ((rule == "dynamic_ntk" || rule == "longrope") && served_length > 0) arguments.set("length", served_length);
+  for (const Parameter& parameter : parameters_of(find_scheme(layer.scheme), arguments)) {
+    if (parameter.name == "length") arguments.set("length", std::max<std::int64_t>(served_length, 1));
+  }
   return arguments;
 }
 

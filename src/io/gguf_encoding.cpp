@@ -34,6 +34,8 @@ constexpr std::array<std::string_view, 5> latent = {"deepseek2", "deepseek2-ocr"
 // ALiBi with a maximum of 8 although the file does not say so.
 constexpr std::array<std::string_view, 3> alibi_of_eight = {"bloom", "jina-bert-v2", "refact"};
 
+constexpr std::int64_t widest = 65536;  // what the scheme takes; keeps lists of a hostile file small
+
 double magnitude(double factor, double k) { return factor <= 1 ? 1 : 0.1 * k * std::log(factor) + 1; }
 
 class RopeReader {
@@ -86,6 +88,8 @@ class RopeReader {
       defaulted("rope.dimension_count = " + std::to_string(head));
     }
     const std::int64_t rotary = given.value_or(head);
+    require(rotary >= 2 && rotary <= widest, rope_.architecture, ": the rotary width must be from 2 to ", widest,
+            ", got ", rotary);
     if (is_one_of(latent, rope_.architecture)) head = rotary;
     set("head_dim", head);
     set("rotary_dim", rotary);

@@ -100,6 +100,7 @@ const Files& files() {
     f["mask_1d.npy"] = integers("(2,)", 2, 1);
     // configs
     f["llama.json"] = llama_with(R"("rope_theta": 1e4)");
+    f["no_gguf.gguf"] = "GGUF";
     f["no_json.json"] = "pairing: half";
     f["nothing.json"] = "  ";
     f["list.json"] = "[1, 2]";
@@ -671,6 +672,17 @@ const std::vector<BadInput>& table() {
       {"attend_soft_cap", attend_q("--soft-cap -1"), {"soft_cap", "-1"}},
       {"attend_same_file", attend_q("--save-scores out.npy"), {"same file, out.npy"}},
       {"attend_missing_folder", attend_q("--save-scores absent/s.npy"), {"absent/s.npy"}},
+
+      // lint: what cannot be read at all; doubtful settings are findings, and exit 1
+      {"lint_no_model", "lint", {"model"}},
+      {"lint_absent", "lint absent.json", {"absent.json"}},
+      {"lint_no_json", "lint no_json.json", {"no_json.json"}},
+      {"lint_list", "lint list.json", {"list.json"}},
+      {"lint_deep", "lint deep.json", {"deep.json"}},
+      {"lint_no_gguf", "lint no_gguf.gguf", {"no_gguf.gguf"}},
+      {"lint_against_absent", "lint llama.json --against absent.json", {"absent.json"}},
+      {"lint_served_zero", "lint llama.json --served-length 0", {"served length must be from 1", "got 0"}},
+      {"lint_served_text", "lint llama.json --served-length long", {"--served-length", "'long'"}},
       {"positions_missing_folder", "positions prefill 3 --output absent/p.npy", {"absent/p.npy"}},
   };
   return cases;
