@@ -176,12 +176,12 @@ class RopeReader {
     double attention = magnitude(stretch, 1);
     if (rope_.yarn_log_multiplier.value_or(0) != 0) {
       used("rope.scaling.yarn_log_multiplier");
-      const bool deepseek = rope_.architecture.starts_with("deepseek2");
-      const double all = *rope_.yarn_log_multiplier / (deepseek ? 0.1 : 1);
+      const bool tenths = is_one_of(latent, rope_.architecture);
+      const double all = *rope_.yarn_log_multiplier / (tenths ? 0.1 : 1);
       // float32 0.1 x 1 divided by 0.1 is 1 again, but for the last bits
       const bool is_one = std::fabs(all - 1) < 1e-6;
-      attention = magnitude(stretch, deepseek && !is_one ? all : 1) / magnitude(stretch, all);
-      if (deepseek) set("mscale_all_dim", is_one ? 1 : all);
+      attention = magnitude(stretch, rope_.architecture == "deepseek2" && !is_one ? all : 1) / magnitude(stretch, all);
+      if (tenths) set("mscale_all_dim", is_one ? 1 : all);
     }
     set("attention_factor", attention * rope_.scaling_attn_factor.value_or(1) * rope_.yarn_attn_factor.value_or(1));
   }
@@ -219,7 +219,8 @@ class RopeReader {
 std::vector<LayerEncoding> rotations(const GgufRope& rope, std::optional<std::int64_t> length) {
   RopeReader reader(rope, length);
   LayerEncoding nope{.scheme = "nope"};
-  if (is_one_of(own_sliding_base, rope.architecture) || rope.freq_base_swa) {
+  const bool slides = rope.architecture != "gemma3" || rope.sliding_window.value_or(0) > 0;  // some of them do not
+  if ((is_one_of(own_sliding_base, rope.architecture) && slides) || rope.freq_base_swa) {
     return {reader.read("sliding_attention", true), reader.read("full_attention", false)};
   }
   if (is_one_of(sliding_only, rope.architecture)) {

@@ -167,8 +167,10 @@ TEST(GgufEncoding, AxesOfPictures) {
 }
 
 TEST(GgufEncoding, KindsOfLayers) {
-  const GgufEncoding gemma =
-      resolve(heads_of_128("gemma3").real("rope.freq_base", 1e6f).real("rope.scaling.factor", 8));
+  GgufModel model = heads_of_128("gemma3");
+  model.real("rope.freq_base", 1e6f).real("rope.scaling.factor", 8);
+  EXPECT_EQ(resolve(model).layers.size(), 1u);  // no window, no layers of that kind
+  const GgufEncoding gemma = resolve(model.integer("attention.sliding_window", 1024));
   ASSERT_EQ(gemma.layers.size(), 2u);
   EXPECT_EQ(gemma.layers[0].layer_type, "sliding_attention");
   EXPECT_EQ(gemma.layers[0].arguments.real("base"), 10000);
