@@ -7,15 +7,20 @@
 #include <set>
 
 #include "encoding_options.h"
+#include "locus/doctor/broken.h"
+#include "locus/doctor/equivalences.h"
 #include "locus/doctor/panel.h"
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
+#include "progress_bar.h"
 
 namespace locus::tools {
 namespace {
 
 struct VerifyRequest {
   EncodingOptions encoding;
+  std::string broken;
+  int shapes = 3;
   bool json = false;
   bool list = false;
 };
@@ -61,9 +66,10 @@ void append(std::vector<Check>& checks, std::vector<Check> more, const std::stri
 }
 
 /// All that is asked of one encoding.
-std::vector<Check> gather_checks(const Target& target) {
+std::vector<Check> gather_checks(const Target& target, int shapes) {
   std::vector<Check> checks;
   append(checks, verify_properties(target.encoding), target.name);
+  append(checks, verify_equivalences(target.encoding, {.shapes = shapes}), target.name);
   return checks;
 }
 
@@ -77,13 +83,18 @@ std::vector<Check> examples_of(const std::string& scheme) {
   return checks;
 }
 
-std::vector<Section> sections_of(const EncodingOptions& options) {
+std::vector<Section> sections_of(const VerifyRequest& request) {
+  const EncodingOptions& options = request.encoding;
   std::vector<Section> sections;
-  for (const Target& target : targets_of(options)) {
+  const std::vector<Target> targets = targets_of(options);
+  ProgressBar progress;
+  double done = 0;
+  for (const Target& target : targets) {
+    progress.show(done++, targets.size(), "the encodings: " + target.name);
     if (sections.empty() || sections.back().layer_type != target.layer_type) {
       sections.push_back({target.layer_type, {}});
     }
-    const std::vector<Check> checks = gather_checks(target);
+    const std::vector<Check> checks = gather_checks(target, request.list ? 1 : request.shapes);
     sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
   }
   // A config is verified as it is; examples with numbers of their own belong to the schemes.
@@ -139,8 +150,22 @@ void print_names(const std::vector<Section>& sections, bool json) {
   for (const std::string& name : names) std::cout << name << '\n';
 }
 
+void list_broken(bool json) {
+  Json all = Json::array();
+  for (const Broken& broken : broken_encodings()) {
+    all.push_back({{"name", broken.name}, {"fault", broken.fault}});
+    if (!json) std::cout << std::left << std::setw(28) << broken.name << broken.fault << '\n';
+  }
+  if (json) print_json({{"broken", all}});
+}
+
 void verify(const VerifyRequest& request) {
-  const std::vector<Section> sections = sections_of(request.encoding);
+  if (request.broken == "list") return list_broken(request.json);
+  require(request.broken.empty() || (request.encoding.scheme.empty() && request.encoding.config.empty() &&
+                                     !settles_arguments(request.encoding)),
+          "--broken has encodings of its own: leave out --scheme, --config and their settings");
+  const std::vector<Section> sections =
+      request.broken.empty() ? sections_of(request) : std::vector<Section>{{"", verify_broken(request.broken)}};
   if (request.list) {
     print_names(sections, request.json);
     return;
@@ -161,15 +186,23 @@ void add_verify_command(CLI::App& app) {
       app.add_subcommand("verify", "Whether encodings keep what they claim: every property measured against its bound");
   const auto request = std::make_shared<VerifyRequest>();
   add_encoding_options(*command, request->encoding);
+  command->add_option("--shapes", request->shapes, "Random shapes per equivalence and element type")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--broken", request->broken,
+                      "Verify a deliberately broken encoding, which must fail; `list` names them");
   command->add_flag("--list", request->list, "The names of the checks");
   command->add_flag("--json", request->json, "One JSON object");
   command->footer(
       "Without --scheme and --config: every scheme and its variants. Exit code 1 where a check fails.\n"
+      "Checked are the properties that a scheme claims, and that tokens cut, cached, padded, packed, forked, sharded "
+      "or\n"
+      "shifted give the same attention (or the difference that theory predicts).\n"
       "Examples:\n"
       "  locus verify\n"
       "  locus verify --scheme rope --set head_dim=128 --set pairing=half --set rule=yarn --set factor=4 \\\n"
       "               --set original_length=32768\n"
-      "  locus verify --config config.json --json");
+      "  locus verify --config config.json --json\n"
+      "  locus verify --broken off_by_one_decode");
   command->callback([request] { verify(*request); });
 }
 

@@ -30,7 +30,7 @@ bool asks(const Json& json, std::string_view scheme, const std::string& start) {
 
 TEST(Verify, asks_every_scheme_about_every_claim) {
   const TemporaryFolder folder;
-  const Json json = json_of(folder, "verify");
+  const Json json = json_of(folder, "verify --shapes 1");
   expect_report(json);
   EXPECT_EQ(json["failed"], 0);
   for (const Scheme* scheme : schemes()) {
@@ -44,8 +44,8 @@ TEST(Verify, asks_every_scheme_about_every_claim) {
 
 TEST(Verify, prints_one_line_per_check_and_a_summary) {
   const TemporaryFolder folder;
-  const Json json = json_of(folder, "verify --scheme alibi");
-  std::istringstream lines(output_of(folder, "verify --scheme alibi"));
+  const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
+  std::istringstream lines(output_of(folder, "verify --shapes 1 --scheme alibi"));
   std::size_t checks = 0;
   std::string line, last;
   while (std::getline(lines, line)) {
@@ -59,7 +59,7 @@ TEST(Verify, prints_one_line_per_check_and_a_summary) {
 
 TEST(Verify, a_scheme_alone_brings_its_variants_and_examples) {
   const TemporaryFolder folder;
-  const Json json = json_of(folder, "verify --scheme alibi");
+  const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
   expect_report(json);
   std::set<std::string> names;
   for (const Json& check : json["checks"]) names.insert(check["scheme"].get<std::string>());
@@ -70,7 +70,7 @@ TEST(Verify, a_scheme_alone_brings_its_variants_and_examples) {
 
 TEST(Verify, settings_choose_one_encoding) {
   const TemporaryFolder folder;
-  const Json json = json_of(folder, "verify --scheme rope --set head_dim=16 --pairing half");
+  const Json json = json_of(folder, "verify --shapes 1 --scheme rope --set head_dim=16 --pairing half");
   expect_report(json);
   for (const Json& check : json["checks"]) EXPECT_EQ(check["scheme"], "rope");
   EXPECT_TRUE(asks(json, "rope", "norm_preserving:"));
@@ -80,7 +80,7 @@ TEST(Verify, settings_choose_one_encoding) {
 // No weights at all tell no order: learned, but with nothing to learn from.
 TEST(Verify, exits_with_1_where_a_check_fails) {
   const TemporaryFolder folder;
-  const std::string line = "verify --scheme learned --set max_positions=16 --set dim=4 --set deviation=0";
+  const std::string line = "verify --shapes 1 --scheme learned --set max_positions=16 --set dim=4 --set deviation=0";
   const CommandResult text = run_locus(folder, line);
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_EQ(text.err, "");
@@ -97,19 +97,19 @@ TEST(Verify, verifies_the_layers_of_a_config) {
   folder.write("llama.json", R"({"model_type": "llama", "head_dim": 64, "num_attention_heads": 4, "rope_theta": 500000,
     "max_position_embeddings": 131072, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
     "high_freq_factor": 4, "original_max_position_embeddings": 8192}})");
-  const Json llama = json_of(folder, "verify --config llama.json");
+  const Json llama = json_of(folder, "verify --shapes 1 --config llama.json");
   expect_report(llama);
   EXPECT_TRUE(asks(llama, "rope", "relative:"));
   EXPECT_FALSE(asks(llama, "nope", ""));
   folder.write("gemma.json", R"({"model_type": "gemma3_text", "head_dim": 32, "num_attention_heads": 4,
     "rope_theta": 1000000, "rope_local_base_freq": 10000, "max_position_embeddings": 32768,
     "layer_types": ["sliding_attention", "full_attention"], "num_hidden_layers": 2})");
-  const Json gemma = json_of(folder, "verify --config gemma.json");
+  const Json gemma = json_of(folder, "verify --shapes 1 --config gemma.json");
   expect_report(gemma);
   std::set<std::string> kinds;
   for (const Json& check : gemma["checks"]) kinds.insert(check.value("layer_type", ""));
   EXPECT_EQ(kinds, (std::set<std::string>{"full_attention", "sliding_attention"}));
-  const Json one = json_of(folder, "verify --config gemma.json --layer-type full_attention");
+  const Json one = json_of(folder, "verify --shapes 1 --config gemma.json --layer-type full_attention");
   EXPECT_EQ(2 * one["checks"].size(), gemma["checks"].size());
 }
 
@@ -118,20 +118,51 @@ TEST(Verify, lists_the_names_of_the_checks_once) {
   std::istringstream lines(output_of(folder, "verify --list"));
   std::set<std::string> names;
   for (std::string line; std::getline(lines, line);) EXPECT_TRUE(names.insert(line).second) << line;
-  const Json json = json_of(folder, "verify");
+  const Json json = json_of(folder, "verify --shapes 1");
   std::set<std::string> used;
   for (const Json& check : json["checks"]) used.insert(check["name"].get<std::string>());
   EXPECT_EQ(names, used);
   EXPECT_EQ(json_of(folder, "verify --list")["names"].size(), names.size());
 }
 
+TEST(Verify, finds_and_names_every_broken_encoding) {
+  const TemporaryFolder folder;
+  const Json list = json_of(folder, "verify --broken list");
+  EXPECT_GE(list["broken"].size(), 6u);
+  for (const Json& broken : list["broken"]) {
+    const CommandResult result = run_locus(folder, "verify --json --broken " + broken["name"].get<std::string>());
+    EXPECT_EQ(result.exit_code, 1) << broken;
+    const Json report = Json::parse(result.out);
+    expect_report(report);
+    EXPECT_GT(report["failed"], 0) << broken;
+    bool named = false;
+    for (const Json& check : report["checks"]) {
+      const std::string note = check["note"];
+      named = named || (!check["pass"].get<bool>() && note.find(broken["fault"].get<std::string>()) != note.npos);
+    }
+    EXPECT_TRUE(named) << broken;
+  }
+}
+
+TEST(Verify, compares_the_ways_of_cutting_the_same_tokens) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "verify --shapes 1 --scheme rope --set head_dim=16 --pairing half");
+  for (const std::string way : {"chunked", "padded", "packed", "forked", "zigzag", "shifted"}) {
+    bool found = false;
+    for (const Json& check : json["checks"]) found = found || check["name"].get<std::string>().find(way) != way.npos;
+    EXPECT_TRUE(found) << way;
+  }
+}
+
 TEST(Verify, refuses_bad_input_in_one_line) {
   const TemporaryFolder folder;
   folder.write("broken.json", "{");
   for (const std::string line :
-       {"verify --scheme spiral", "verify --scheme rope --set head_dim=7 --set pairing=half", "verify --set heads=8",
-        "verify --scheme alibi --config broken.json", "verify --config broken.json", "verify --config absent.json",
-        "verify --pairing half", "verify --layer-type full_attention", "verify --scheme rope --nonsense"}) {
+       {"verify --shapes 1 --scheme spiral", "verify --shapes 1 --scheme rope --set head_dim=7 --set pairing=half",
+        "verify --set heads=8", "verify --shapes 1 --scheme alibi --config broken.json",
+        "verify --shapes 1 --config broken.json", "verify --shapes 1 --config absent.json", "verify --pairing half",
+        "verify --layer-type full_attention", "verify --shapes 1 --scheme rope --nonsense", "verify --shapes 0",
+        "verify --broken nonsense", "verify --broken ids_ignored --scheme rope"}) {
     const CommandResult result = run_locus(folder, line);
     EXPECT_EQ(result.exit_code, 2) << line;
     EXPECT_EQ(result.out, "") << line;
