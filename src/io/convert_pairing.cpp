@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a model are mapped and written again with some regions taken in another order. Nothing is decoded or
+// held in memory, and what is not moved keeps its bytes: header, padding, order, unknown keys.
+#include "locus/io/convert_pairing.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "io/byte_reader.h"
+#include "io/gguf_blocks.h"
+#include "io/output_place.h"
+#include "io/pairing_plan.h"
+#include "io/pairing_shapes.h"
+#include "locus/io/gguf.h"
+#include "locus/io/hf_folder.h"
+#include "locus/io/mapped_file.h"
+#include "locus/io/safetensors.h"
+
+namespace locus::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file and what changes in it.
+struct PlannedFile {
+  std::shared_ptr<const MappedFile> mapping;
+  std::vector<MovedTensor> moved;
+};
+
+void write_planned(const PlannedFile& file, const fs::path& output) {
+  std::vector<const MovedTensor*> in_order;
+  for (const MovedTensor& tensor : file.moved) in_order.push_back(&tensor);
+  std::sort(in_order.begin(), in_order.end(), [](const MovedTensor* a, const MovedTensor* b) {
+    return std::less<const std::byte*>()(a->before.data(), b->before.data());
+  });
+  const ByteChunk whole = file.mapping->bytes();
+  std::vector<ByteChunk> chunks;
+  std::size_t done = 0;
+  for (const MovedTensor* tensor : in_order) {
+    const auto begin = static_cast<std::size_t>(tensor->before.data() - whole.data());
+    chunks.push_back(whole.subspan(done, begin - done));
+    chunks.insert(chunks.end(), tensor->after.begin(), tensor->after.end());
+    done = begin + tensor->before.size();
+  }
+  chunks.push_back(whole.subspan(done));
+  write_atomically(output, chunks);
+}
+
+PlannedFile plan_safetensors(const fs::path& path, PairingPlan& plan) {
+  PlannedFile planned{std::make_shared<const MappedFile>(path), {}};
+  const SafetensorsFile file = parse_safetensors(planned.mapping->bytes(), path.string());
+  for (const SafetensorsTensor& tensor : file.tensors()) {
+    const PlannedTensor one{tensor.name, tensor.shape, tensor.bytes, name_of(tensor.type)};
+    if (auto moved = plan.add(one, attention_name_hf(tensor.name), file.name())) planned.moved.push_back(*moved);
+  }
+  return planned;
+}
+
+/// The file names of a sharded model, each once.
+std::vector<std::string> shards_of(const fs::path& index_path) {
+  const MappedFile index(index_path);
+  std::vector<std::string> shards;
+  for (const auto& [tensor, file] : parse_safetensors_index(text_of(index.bytes()), index.name()))
+    shards.push_back(file);
+  std::sort(shards.begin(), shards.end());
+  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
+  return shards;
+}
+
+/// Other forms of the weights would contradict the converted ones.
+bool is_weights(const fs::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".safetensors" || ending == ".gguf" || ending == ".bin" || ending == ".pt" || ending == ".pth" ||
+         ending == ".h5" || ending == ".msgpack" || ending == ".onnx";
+}
+
+/// A converted model of one folder: `names` are its weight files, beside which `companions` are copied.
+struct FolderJob {
+  fs::path folder;
+  std::vector<std::string> names;
+  std::vector<std::string> companions;
+};
+
+FolderJob folder_job(const fs::path& weights, bool whole_folder) {
+  FolderJob job{weights.parent_path(), {}, {}};
+  if (weights.extension() == ".json") {
+    job.names = shards_of(weights);
+    job.companions.push_back(weights.filename().string());
+  } else {
+    job.names.push_back(weights.filename().string());
+  }
+  if (!whole_folder) return job;
+  job.companions.clear();
+  for (const auto& entry : fs::directory_iterator(job.folder.empty() ? fs::path(".") : job.folder)) {
+    const bool belongs = entry.is_regular_file() && !is_weights(entry.path());
+    if (belongs) job.companions.push_back(entry.path().filename().string());
+  }
+  std::sort(job.companions.begin(), job.companions.end());
+  return job;
+}
+
+class PairingConverter {
+ public:
+  PairingConverter(fs::path input, const ConvertPairingOptions& options) : input_(std::move(input)), options_(options) {
+    require(options_.in_place == options_.output.empty(), input_.string(),
+            ": say either where the result goes or that the input is to be replaced");
+  }
+
+  PairingReport run() {
+    if (fs::is_directory(input_)) {
+      const HfFolder folder = find_hf_folder(input_);
+      return convert_folder(folder_job(folder.require_weights(), true), folder.config);
+    }
+    if (input_.extension() == ".gguf") return convert_gguf();
+    const fs::path config = input_.parent_path() / "config.json";
+    if (input_.extension() == ".json") return convert_folder(folder_job(input_, false), config);
+    return convert_file(config);
+  }
+
+ private:
+  void learn(const ModelShape& shape, const PairingPlan& plan) {
+    plan.check_complete(input_.string());
+    const LayerShape first = shape.of_layer(plan.first_layer());
+    report_.head = first.head;
+    report_.heads = first.heads;
+    report_.key_value_heads = first.key_value_heads;
+    report_.layers = plan.layers();
+    report_.architecture = shape.architecture;
+    report_.engine_pairing = shape.engine_pairing;
+  }
+  void note_written(const PlannedFile& file, const fs::path& output) {
+    for (const MovedTensor& tensor : file.moved) report_.tensors.push_back(tensor.name);
+    report_.files.push_back(output);
+  }
+
+  ModelShape shape_from(const fs::path& beside) const {
+    const fs::path& config = options_.config.empty() ? beside : options_.config;
+    require(fs::exists(config), config.string(),
+            ": not found; the config.json of the model tells its heads (--config)");
+    const MappedFile file(config);
+    return model_shape_hf(text_of(file.bytes()), config.string());
+  }
+
+  fs::path single_output() const {
+    if (options_.in_place) return input_;
+    require_other_file(input_, options_.output);
+    return options_.output;
+  }
+  PairingReport write_single(const PlannedFile& file) {
+    const fs::path output = single_output();
+    require_free_space(output.parent_path(), file.mapping->bytes().size());
+    write_planned(file, output);
+    note_written(file, output);
+    return report_;
+  }
+
+  PairingReport convert_gguf() {
+    PlannedFile planned{std::make_shared<const MappedFile>(input_), {}};
+    const GgufFile file = parse_gguf(planned.mapping->bytes(), input_.string());
+    require(options_.config.empty(), input_.string(), ": a GGUF file tells its heads itself, --config is not for it");
+    const ModelShape shape = model_shape_gguf(file);
+    PairingPlan plan(options_.to, shape.of_layer);
+    for (const GgufTensor& tensor : file.tensors()) {
+      const GgufBlock* const block = find_gguf_block(tensor.type);
+      const PlannedTensor one{tensor.name, tensor.shape, tensor.bytes, name_of(tensor.type),
+                              block == nullptr ? 0 : block->elements};
+      if (auto moved = plan.add(one, attention_name_gguf(tensor.name), file.name())) planned.moved.push_back(*moved);
+    }
+    learn(shape, plan);
+    return write_single(planned);
+  }
+
+  PairingReport convert_file(const fs::path& config) {
+    const ModelShape shape = shape_from(config);
+    PairingPlan plan(options_.to, shape.of_layer);
+    const PlannedFile planned = plan_safetensors(input_, plan);
+    learn(shape, plan);
+    return write_single(planned);
+  }
+
+  PairingReport convert_folder(const FolderJob& job, const fs::path& config) {
+    const ModelShape shape = shape_from(config);
+    PairingPlan plan(options_.to, shape.of_layer);
+    std::vector<PlannedFile> planned;
+    std::uint64_t bytes = 0;
+    for (const std::string& name : job.names) {
+      planned.push_back(plan_safetensors(job.folder / name, plan));
+      bytes += planned.back().mapping->bytes().size();
+    }
+    learn(shape, plan);
+    const fs::path target = options_.in_place ? job.folder.empty() ? fs::path(".") : job.folder : options_.output;
+    require(options_.in_place || !fs::exists(target), target.string(), ": exists; the output must be a new folder");
+    require_free_space(options_.in_place ? target : fs::absolute(target).parent_path(), bytes);
+
+    StagingFolder staging(target);
+    for (std::size_t i = 0; i < planned.size(); ++i) write_planned(planned[i], staging / job.names[i]);
+    if (!options_.in_place) {
+      for (const std::string& name : job.companions) fs::copy_file(job.folder / name, staging / name);
+    }
+    staging.publish();
+    for (std::size_t i = 0; i < planned.size(); ++i) note_written(planned[i], target / job.names[i]);
+    return report_;
+  }
+
+  fs::path input_;
+  const ConvertPairingOptions& options_;
+  PairingReport report_ = {};
+};
+
+}  // namespace
+
+PairingReport convert_pairing(const std::filesystem::path& input, const ConvertPairingOptions& options) {
+  try {
+    return PairingConverter(input, options).run();
+  } catch (const fs::filesystem_error& error) {
+    fail(input.string(), ": cannot convert (", error.what(), ")");
+  }
+}
+
+}  // namespace locus::io

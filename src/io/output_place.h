@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where converted files go: beside what they replace, until all of them are complete.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace locus::io {
+
+/// Refuses a file that is its own input, by whatever name.
+void require_other_file(const std::filesystem::path& input, const std::filesystem::path& output);
+
+/// Throws Error where the file system of `folder` has less than `bytes` free.
+void require_free_space(const std::filesystem::path& folder, std::uint64_t bytes);
+
+/// A new folder for files that must appear together or not at all. It is removed again unless it was published.
+class StagingFolder {
+ public:
+  /// Hidden, beside `target`, or inside it where it exists already.
+  explicit StagingFolder(const std::filesystem::path& target);
+  StagingFolder(const StagingFolder&) = delete;
+  StagingFolder& operator=(const StagingFolder&) = delete;
+  ~StagingFolder();
+
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
+  /// Becomes `target`; where that exists, replaces its files of the same names, one rename each.
+  void publish();
+
+ private:
+  std::filesystem::path target_, path_;
+  bool replaces_;
+};
+
+}  // namespace locus::io
