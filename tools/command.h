@@ -23,6 +23,7 @@ void add_apply_command(CLI::App& app);
 void add_attend_command(CLI::App& app);
 void add_bias_command(CLI::App& app);
 void add_resize_command(CLI::App& app);
+void add_convert_command(CLI::App& app);
 void add_positions_command(CLI::App& app);
 void add_lint_command(CLI::App& app);
 void add_bench_command(CLI::App& app);

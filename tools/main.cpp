@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   add_attend_command(app);
   add_bias_command(app);
   add_resize_command(app);
+  add_convert_command(app);
   add_positions_command(app);
   add_lint_command(app);
   add_bench_command(app);

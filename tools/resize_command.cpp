@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus resize`: a learned position table for another length or another grid.
-#include <charconv>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "command.h"
+#include "lengths.h"
 #include "locus/error.h"
 #include "locus/io/npy.h"
 #include "locus/resize.h"
@@ -16,8 +16,6 @@
 
 namespace locus::tools {
 namespace {
-
-using Lengths = std::vector<std::int64_t>;  // one length, or height and width
 
 constexpr std::int64_t max_values = std::int64_t{1} << 31;
 
@@ -30,32 +28,6 @@ struct ResizeRequest {
   std::string output;
   bool json = false;
 };
-
-/// `512` or `14x14`.
-Lengths parse_lengths(std::string_view option, std::string_view text) {
-  Lengths lengths;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (;;) {
-    std::int64_t length = 0;
-    const auto [stop, error] = std::from_chars(at, end, length);
-    const bool more = stop != end && *stop == 'x' && lengths.empty();
-    require(error == std::errc() && length >= 1 && (stop == end || more), option,
-            " must be a length such as 512 or a grid such as 14x14, got \"", text, "\"");
-    lengths.push_back(length);
-    if (!more) return lengths;
-    at = stop + 1;
-  }
-}
-
-std::string joined(const Lengths& lengths, std::string_view between) {
-  std::string text;
-  for (const std::int64_t length : lengths) {
-    if (!text.empty()) text += between;
-    text += std::to_string(length);
-  }
-  return text;
-}
 
 std::int64_t product(const Lengths& lengths, std::string_view option) {
   std::int64_t value = 1;

@@ -8,6 +8,7 @@
 
 #include "io/byte_reader.h"
 #include "io/gguf_blocks.h"
+#include "io/model_files.h"
 #include "io/output_place.h"
 #include "io/pairing_plan.h"
 #include "io/pairing_shapes.h"
@@ -56,64 +57,21 @@ PlannedFile plan_safetensors(const fs::path& path, PairingPlan& plan) {
   return planned;
 }
 
-/// The file names of a sharded model, each once.
-std::vector<std::string> shards_of(const fs::path& index_path) {
-  const MappedFile index(index_path);
-  std::vector<std::string> shards;
-  for (const auto& [tensor, file] : parse_safetensors_index(text_of(index.bytes()), index.name()))
-    shards.push_back(file);
-  std::sort(shards.begin(), shards.end());
-  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
-  return shards;
-}
-
-/// Other forms of the weights would contradict the converted ones.
-bool is_weights(const fs::path& file) {
-  const std::string ending = file.extension().string();
-  return ending == ".safetensors" || ending == ".gguf" || ending == ".bin" || ending == ".pt" || ending == ".pth" ||
-         ending == ".h5" || ending == ".msgpack" || ending == ".onnx";
-}
-
-/// A converted model of one folder: `names` are its weight files, beside which `companions` are copied.
-struct FolderJob {
-  fs::path folder;
-  std::vector<std::string> names;
-  std::vector<std::string> companions;
-};
-
-FolderJob folder_job(const fs::path& weights, bool whole_folder) {
-  FolderJob job{weights.parent_path(), {}, {}};
-  if (weights.extension() == ".json") {
-    job.names = shards_of(weights);
-    job.companions.push_back(weights.filename().string());
-  } else {
-    job.names.push_back(weights.filename().string());
-  }
-  if (!whole_folder) return job;
-  job.companions.clear();
-  for (const auto& entry : fs::directory_iterator(job.folder.empty() ? fs::path(".") : job.folder)) {
-    const bool belongs = entry.is_regular_file() && !is_weights(entry.path());
-    if (belongs) job.companions.push_back(entry.path().filename().string());
-  }
-  std::sort(job.companions.begin(), job.companions.end());
-  return job;
-}
-
 class PairingConverter {
  public:
   PairingConverter(fs::path input, const ConvertPairingOptions& options) : input_(std::move(input)), options_(options) {
     require(options_.in_place == options_.output.empty(), input_.string(),
-            ": say either where the result goes or that the input is to be replaced");
+            ": say either where the result goes (--output) or that the input is to be replaced (--in-place)");
   }
 
   PairingReport run() {
     if (fs::is_directory(input_)) {
       const HfFolder folder = find_hf_folder(input_);
-      return convert_folder(folder_job(folder.require_weights(), true), folder.config);
+      return convert_folder(model_files(folder.require_weights(), true), folder.config);
     }
     if (input_.extension() == ".gguf") return convert_gguf();
     const fs::path config = input_.parent_path() / "config.json";
-    if (input_.extension() == ".json") return convert_folder(folder_job(input_, false), config);
+    if (input_.extension() == ".json") return convert_folder(model_files(input_, false), config);
     return convert_file(config);
   }
 
@@ -178,27 +136,27 @@ class PairingConverter {
     return write_single(planned);
   }
 
-  PairingReport convert_folder(const FolderJob& job, const fs::path& config) {
+  PairingReport convert_folder(const ModelFiles& model, const fs::path& config) {
     const ModelShape shape = shape_from(config);
     PairingPlan plan(options_.to, shape.of_layer);
     std::vector<PlannedFile> planned;
     std::uint64_t bytes = 0;
-    for (const std::string& name : job.names) {
-      planned.push_back(plan_safetensors(job.folder / name, plan));
+    for (const std::string& name : model.weights) {
+      planned.push_back(plan_safetensors(model.folder / name, plan));
       bytes += planned.back().mapping->bytes().size();
     }
     learn(shape, plan);
-    const fs::path target = options_.in_place ? job.folder.empty() ? fs::path(".") : job.folder : options_.output;
+    const fs::path target = options_.in_place ? model.folder : options_.output;
     require(options_.in_place || !fs::exists(target), target.string(), ": exists; the output must be a new folder");
     require_free_space(options_.in_place ? target : fs::absolute(target).parent_path(), bytes);
 
     StagingFolder staging(target);
-    for (std::size_t i = 0; i < planned.size(); ++i) write_planned(planned[i], staging / job.names[i]);
+    for (std::size_t i = 0; i < planned.size(); ++i) write_planned(planned[i], staging / model.weights[i]);
     if (!options_.in_place) {
-      for (const std::string& name : job.companions) fs::copy_file(job.folder / name, staging / name);
+      for (const std::string& name : model.companions) fs::copy_file(model.folder / name, staging / name);
     }
     staging.publish();
-    for (std::size_t i = 0; i < planned.size(); ++i) note_written(planned[i], target / job.names[i]);
+    for (std::size_t i = 0; i < planned.size(); ++i) note_written(planned[i], target / model.weights[i]);
     return report_;
   }
 

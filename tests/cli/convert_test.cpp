@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "cli/locus_command.h"
+#include "locus/io/gguf.h"
+#include "locus/io/safetensors.h"
+
+namespace locus::testing {
+namespace {
+
+using io::SafetensorsType;
+
+/// Element i of a tensor is i, so that a row can be told by its first element.
+std::vector<float> counting(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+  return values;
+}
+
+/// Two heads of four, one key head, hidden width 3.
+class Convert : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::vector<float> q = counting(8 * 3), k = counting(4 * 3), wpe = counting(4 * 2);
+    const auto bytes = [](const std::vector<float>& values) { return std::as_bytes(std::span(values)); };
+    const std::vector<io::SafetensorsTensor> tensors = {
+        {"model.layers.0.self_attn.q_proj.weight", SafetensorsType::f32, {8, 3}, bytes(q)},
+        {"model.layers.0.self_attn.k_proj.weight", SafetensorsType::f32, {4, 3}, bytes(k)},
+        {"wpe.weight", SafetensorsType::f32, {4, 2}, bytes(wpe)}};
+    io::write_safetensors(folder_ / "model.safetensors", tensors);
+    folder_.write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2,
+                                     "num_key_value_heads": 1, "max_position_embeddings": 4})");
+  }
+  std::vector<float> first_column(const std::string& file, const std::string& tensor) {
+    const io::SafetensorsFile model = io::read_safetensors(folder_ / file);
+    const auto values = model.floats(*model.find_tensor(tensor));
+    std::vector<float> column;
+    for (std::size_t i = 0; i < values.size(); i += 3) column.push_back(values[i] / 3);
+    return column;
+  }
+  std::string refusal(const std::string& line) {
+    const CommandResult result = run_locus(folder_, line);
+    EXPECT_EQ(result.exit_code, 2) << line;
+    EXPECT_EQ(result.out, "") << line;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    return result.err;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Convert, PairingToInterleavedAndBack) {
+  const Json json = json_of(folder_, "convert pairing model.safetensors --to interleaved --output out.safetensors");
+  EXPECT_EQ(json["layers"], 1);
+  EXPECT_EQ(json["heads"], 2);
+  EXPECT_EQ(json["key_value_heads"], 1);
+  EXPECT_EQ(json["head_dim"], 4);
+  EXPECT_EQ(json["rotary_dim"], 4);
+  EXPECT_EQ(json["engine_pairing"], "half");
+  EXPECT_EQ(json["tensors"].size(), 2u);
+  // half x0 x1 y0 y1 becomes x0 y0 x1 y1.
+  EXPECT_EQ(first_column("out.safetensors", "model.layers.0.self_attn.q_proj.weight"),
+            (std::vector<float>{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(first_column("out.safetensors", "model.layers.0.self_attn.k_proj.weight"),
+            (std::vector<float>{0, 2, 1, 3}));
+
+  const CommandResult back = run_locus(folder_, "convert pairing out.safetensors --to half --in-place");
+  EXPECT_EQ(back.exit_code, 0) << back.err;
+  EXPECT_EQ(folder_.read("out.safetensors"), folder_.read("model.safetensors"));
+}
+
+TEST_F(Convert, PairingSaysThatEnginesWillNotKnow) {
+  const CommandResult result = run_locus(folder_, "convert pairing model.safetensors --to interleaved --in-place");
+  EXPECT_NE(result.err.find("note: engines pair llama as half"), std::string::npos) << result.err;
+}
+
+TEST_F(Convert, FolderToNewFolder) {
+  const Json json =
+      json_of(folder_, "convert pairing . --to interleaved --output ../" + folder_.path().filename().string() + "/new");
+  EXPECT_EQ(json["files"].size(), 1u);
+  EXPECT_EQ(folder_.read("new/config.json"), folder_.read("config.json"));
+  EXPECT_EQ(first_column("new/model.safetensors", "model.layers.0.self_attn.k_proj.weight"),
+            (std::vector<float>{0, 2, 1, 3}));
+}
+
+TEST_F(Convert, TableInAFolder) {
+  const Json json = json_of(folder_, "convert table . --tensor wpe.weight --to 8 --in-place");
+  EXPECT_EQ(json["shape_before"], (Json{4, 2}));
+  EXPECT_EQ(json["shape"], (Json{8, 2}));
+  EXPECT_EQ(json["adjusted"], (Json{"max_position_embeddings"}));
+  EXPECT_EQ(Json::parse(folder_.read("config.json"))["max_position_embeddings"], 8);
+  const io::SafetensorsFile model = io::read_safetensors(folder_ / "model.safetensors");
+  EXPECT_EQ(model.find_tensor("wpe.weight")->shape, (std::vector<std::int64_t>{8, 2}));
+  EXPECT_EQ(first_column("model.safetensors", "model.layers.0.self_attn.k_proj.weight"),
+            (std::vector<float>{0, 1, 2, 3}));
+}
+
+TEST_F(Convert, RefusesWithOneLine) {
+  const std::string pairing = "convert pairing model.safetensors ";
+  EXPECT_NE(refusal("convert").find("subcommand"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to half").find("--output"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to quarter --output x").find("quarter"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to half --output x --in-place").find("--in-place"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to half --output model.safetensors").find("must not be the input"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to half --output no/such/x").find("cannot create a temporary file"),
+            std::string::npos);
+  EXPECT_NE(refusal("convert pairing absent.gguf --to half --output x").find("absent.gguf"), std::string::npos);
+  EXPECT_NE(refusal("convert table model.safetensors --tensor nope --to 8 --output x").find("has no tensor 'nope'"),
+            std::string::npos);
+  EXPECT_NE(refusal("convert table model.safetensors --tensor wpe.weight --to 2x4 --output x").find("--from"),
+            std::string::npos);
+}
+
+TEST_F(Convert, ADiskThatIsFullIsAnErrorAndLeavesNothing) {
+  // A limit on the size of files stands in for the disk: writing fails in the middle, the same way.
+  const std::vector<float> large = counting(3 * 4096);
+  const std::vector<io::SafetensorsTensor> tensors = {
+      {"model.layers.0.self_attn.q_proj.weight", SafetensorsType::f32, {8, 1536}, std::as_bytes(std::span(large))},
+      {"model.layers.0.self_attn.k_proj.weight",
+       SafetensorsType::f32,
+       {4, 3},
+       std::as_bytes(std::span(large)).first(48)}};
+  io::write_safetensors(folder_ / "large.safetensors", tensors);
+  const std::string before = folder_.read("large.safetensors");
+  const std::string script = std::string("trap '' XFSZ; ulimit -f 8; exec ") + LOCUS_COMMAND +
+                             " convert pairing large.safetensors --to half --in-place";
+  const CommandResult result = run_command("/bin/sh", {"-c", script}, folder_.path());
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
+  EXPECT_EQ(folder_.read("large.safetensors"), before);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace locus::testing

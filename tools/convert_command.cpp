@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus convert pairing` and `locus convert table`: weights for another pairing, position tables of another length.
+#include "convert_command.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "lengths.h"
+#include "locus/error.h"
+#include "locus/io/convert_pairing.h"
+#include "locus/io/convert_table.h"
+#include "position_list.h"
+
+namespace locus::tools {
+namespace {
+
+struct PairingRequest {
+  std::string model, to, config;
+  Destination destination;
+  bool json = false;
+};
+
+Json names_of(const std::vector<std::filesystem::path>& files) {
+  Json names = Json::array();
+  for (const auto& file : files) names.push_back(file.string());
+  return names;
+}
+
+void run_pairing(const PairingRequest& request) {
+  const Pairing to = request.to == "half" ? Pairing::half : Pairing::interleaved;
+  const io::PairingReport report = io::convert_pairing(
+      request.model, {to, request.destination.output, request.destination.in_place, request.config});
+  const bool engine_differs = report.engine_pairing && *report.engine_pairing != to;
+  if (request.json) {
+    print_json({{"model", request.model},
+                {"architecture", report.architecture},
+                {"to", request.to},
+                {"layers", report.layers},
+                {"heads", report.heads},
+                {"key_value_heads", report.key_value_heads},
+                {"head_dim", report.head.head_dim},
+                {"rotary_dim", report.head.rotary_dim},
+                {"rotary_offset", report.head.rotary_offset},
+                {"tensors", report.tensors},
+                {"engine_pairing", report.engine_pairing ? Json(name_of(*report.engine_pairing)) : Json()},
+                {"files", names_of(report.files)}});
+    return;
+  }
+  std::cerr << "locus: moved the rows of " << report.tensors.size() << " tensors in " << report.layers << " layers ("
+            << report.heads << " query and " << report.key_value_heads << " key heads of " << report.head.head_dim
+            << ", " << report.head.rotary_dim << " rotated) for pairing " << request.to << '\n';
+  for (const auto& file : report.files) std::cerr << "locus: wrote " << file.string() << '\n';
+  if (engine_differs) {
+    std::cerr << "locus: note: engines pair " << report.architecture << " as " << name_of(*report.engine_pairing)
+              << "; they must be told that these weights are " << request.to << '\n';
+  }
+}
+
+struct TableRequest {
+  std::string model, from, to, method;
+  io::ConvertTableOptions options;
+  Destination destination;
+  bool json = false;
+};
+
+void run_table(TableRequest request) {
+  const Lengths to = parse_lengths("--to", request.to);
+  io::ConvertTableOptions& options = request.options;
+  if (to.size() == 2) {
+    require(!request.from.empty(), "--from must give the grid of the table when --to is a grid");
+    const Lengths from = parse_lengths("--from", request.from);
+    require(from.size() == 2, "--from and --to must both be grids, got ", request.from, " and ", request.to);
+    options.from_grid = Grid{from[0], from[1]};
+    options.to_grid = Grid{to[0], to[1]};
+  } else {
+    require(request.from.empty(), "--from is for grids; the length of a table is in the file");
+    options.to = to[0];
+  }
+  if (request.method.empty()) request.method = to.size() == 2 ? "bicubic" : "linear";
+  require((request.method == "linear") == (to.size() == 1),
+          "--method must be linear for a length, bilinear or bicubic for a grid, got ", request.method, " for --to ",
+          request.to);
+  options.resize.method = request.method == "linear"     ? ResizeMethod::linear
+                          : request.method == "bilinear" ? ResizeMethod::bilinear
+                                                         : ResizeMethod::bicubic;
+  options.output = request.destination.output;
+  options.in_place = request.destination.in_place;
+  const io::TableReport report = io::convert_table(request.model, options);
+  if (request.json) {
+    print_json({{"model", request.model},
+                {"tensor", options.tensor},
+                {"type", report.type},
+                {"method", request.method},
+                {"shape_before", report.shape_before},
+                {"shape", report.shape_after},
+                {"adjusted", report.adjusted},
+                {"files", names_of(report.files)}});
+    return;
+  }
+  std::cerr << "locus: " << options.tensor << ": [" << joined(report.shape_before, ",") << "] became ["
+            << joined(report.shape_after, ",") << "] " << report.type << ", " << request.method << '\n';
+  for (const std::string& key : report.adjusted) std::cerr << "locus: adjusted " << key << '\n';
+  if (report.adjusted.empty()) std::cerr << "locus: note: no key that gives the length was found to adjust\n";
+  for (const auto& file : report.files) std::cerr << "locus: wrote " << file.string() << '\n';
+}
+
+void add_pairing(CLI::App& convert) {
+  CLI::App* const command =
+      convert.add_subcommand("pairing", "Permute Wq and Wk (biases, norms) for the other pairing");
+  const auto request = std::make_shared<PairingRequest>();
+  command
+      ->add_option("MODEL", request->model,
+                   "a .gguf or .safetensors file, model.safetensors.index.json, or a Hugging Face folder; its weights "
+                   "have the other pairing than --to")
+      ->required();
+  command->add_option("--to", request->to, "pairing wanted: half or interleaved")
+      ->required()
+      ->check(CLI::IsMember({"half", "interleaved"}));
+  command->add_option("--config", request->config, "config.json that tells the heads [the one beside the weights]");
+  add_destination(*command, request->destination, "file to write; for shards and folders, a new folder");
+  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->footer(
+      "Rows are moved whole, so that quantised GGUF types are converted without loss; all else keeps its bytes.\n"
+      "Example: locus convert pairing model.safetensors --to interleaved --output interleaved.safetensors");
+  command->callback([request] { run_pairing(*request); });
+}
+
+void add_table(CLI::App& convert) {
+  CLI::App* const command = convert.add_subcommand("table", "Resize a learned position table inside a checkpoint");
+  const auto request = std::make_shared<TableRequest>();
+  command->add_option("MODEL", request->model, "a .gguf or .safetensors file, or a Hugging Face folder")->required();
+  command->add_option("--tensor", request->options.tensor, "the table, e.g. transformer.wpe.weight")->required();
+  command->add_option("--to", request->to, "positions wanted (2048), or grid (20x17)")->required();
+  command->add_option("--from", request->from, "grid of the table (14x14), when --to is a grid");
+  command->add_option("--method", request->method, "linear for a length; bilinear or bicubic (default) for a grid")
+      ->check(CLI::IsMember({"linear", "bilinear", "bicubic"}));
+  command->add_flag("--antialias", request->options.resize.antialias, "antialias as torch does (grids only)");
+  command
+      ->add_option("--scale-offset", request->options.resize.scale_offset,
+                   "added to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
+      ->capture_default_str();
+  add_integer(*command, "--prefix", request->options.resize.prefix_rows,
+              "leading rows to copy: 2 in OPT, 1 for a class token [0]");
+  add_destination(*command, request->destination, "file to write; for a folder, a new folder");
+  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->footer("Example: locus convert table gpt2/ --tensor transformer.wpe.weight --to 2048 --output gpt2-2048/");
+  command->callback([request] { run_table(*request); });
+}
+
+}  // namespace
+
+void add_destination(CLI::App& command, Destination& destination, const std::string& meaning) {
+  CLI::Option* const output = command.add_option("--output", destination.output, meaning);
+  CLI::Option* const in_place = command.add_flag("--in-place", destination.in_place, "replace the input instead");
+  in_place->excludes(output);
+}
+
+void add_convert_command(CLI::App& app) {
+  CLI::App* const convert = app.add_subcommand("convert", "Convert a model: pairing, position table, RoPE settings");
+  convert->require_subcommand(1);
+  add_pairing(*convert);
+  add_table(*convert);
+  convert->footer("Example: locus convert pairing model.gguf --to half --output half.gguf");
+}
+
+}  // namespace locus::tools
