@@ -162,6 +162,7 @@ void add_convert_command(CLI::App& app) {
   convert->require_subcommand(1);
   add_pairing(*convert);
   add_table(*convert);
+  add_convert_rope_commands(*convert);
   convert->footer("Example: locus convert pairing model.gguf --to half --output half.gguf");
 }
 

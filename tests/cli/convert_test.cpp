@@ -95,6 +95,27 @@ TEST_F(Convert, TableInAFolder) {
             (std::vector<float>{0, 1, 2, 3}));
 }
 
+TEST_F(Convert, SettingsToGgufAndBack) {
+  folder_.write("c.json", R"({"model_type": "qwen2", "hidden_size": 256, "num_attention_heads": 4,
+                             "num_key_value_heads": 2, "max_position_embeddings": 131072, "rope_theta": 1000000.0,
+                             "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "truncate": true,
+                                              "original_max_position_embeddings": 32768}})");
+  const Json there = json_of(folder_, "convert to-gguf c.json --output c.gguf");
+  EXPECT_EQ(there["notes"], Json::array());
+  const io::GgufFile file = io::read_gguf(folder_ / "c.gguf");
+  EXPECT_EQ(file.text("qwen2.rope.scaling.type"), "yarn");
+  EXPECT_EQ(file.real("qwen2.rope.freq_base"), 1e6);
+  json_of(folder_, "convert to-config c.gguf --output back.json");
+  Json wanted = Json::parse(folder_.read("c.json"));
+  wanted["rope_scaling"].erase("truncate");  // GGUF has no key for it, and it is what both sides do anyway
+  EXPECT_EQ(Json::parse(folder_.read("back.json")), wanted);
+
+  EXPECT_NE(refusal("convert to-gguf c.json --in-place").find("--gguf"), std::string::npos);
+  EXPECT_NE(refusal("convert to-gguf c.json --output c.json").find("must not be the input"), std::string::npos);
+  EXPECT_NE(refusal("convert to-gguf c.json").find("--output"), std::string::npos);
+  EXPECT_NE(refusal("convert to-config c.json --output x").find("c.json"), std::string::npos);
+}
+
 TEST_F(Convert, RefusesWithOneLine) {
   const std::string pairing = "convert pairing model.safetensors ";
   EXPECT_NE(refusal("convert").find("subcommand"), std::string::npos);

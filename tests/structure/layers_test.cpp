@@ -106,6 +106,7 @@ const std::map<std::string, int>& heights() {
       {"locus/io/hf_rope_keys.h", 3},
       {"locus/io/convert_pairing.h", 5},
       {"locus/io/convert_table.h", 5},
+      {"locus/io/convert_rope.h", 5},
       {"locus/io/hf_folder.h", 5},
       {"locus/io/llama2c.h", 4},
       {"locus/io/npz.h", 4},

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/io/convert_rope.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "io/byte_reader.h"
+#include "io/hf_json.h"
+#include "locus/io/atomic_file.h"
+#include "locus/io/mapped_file.h"
+
+namespace locus::io {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+bool is_rope_tensor(std::string_view name) {
+  return name == "rope_freqs.weight" || name == "rope_factors_long.weight" || name == "rope_factors_short.weight";
+}
+
+/// Replaces the entry of the same key where it stands, else appends it.
+void set_entry(std::vector<GgufEntry>& metadata, const GgufEntry& entry) {
+  const auto found =
+      std::find_if(metadata.begin(), metadata.end(), [&](const GgufEntry& old) { return old.key == entry.key; });
+  if (found == metadata.end()) {
+    metadata.push_back(entry);
+  } else {
+    found->value = entry.value;
+  }
+}
+
+/// A config of another model would be caught by its sizes.
+void check_shape(const GgufFile& file, const GgufEntry& entry, const std::string& config) {
+  const auto counts = file.integers(entry.key);
+  if (!counts) return;
+  const std::int64_t wanted = entry.value.integer(entry.key);
+  const bool alike = std::all_of(counts->begin(), counts->end(), [&](std::int64_t count) { return count == wanted; });
+  require(alike, config, ": ", entry.key, " must be that of ", file.name(), " (", counts->empty() ? 0 : counts->front(),
+          "), got ", wanted, "; the two are of different models");
+}
+
+}  // namespace
+
+std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, const std::filesystem::path& gguf,
+                                         const std::filesystem::path& output, const std::string& architecture) {
+  const MappedFile text(config);
+  std::vector<GgufEntry> metadata;
+  std::vector<GgufTensor> tensors;
+  std::optional<GgufFile> file;
+  std::string wanted = architecture;
+  if (!gguf.empty()) {
+    file = read_gguf(gguf);
+    const auto own = file->text("general.architecture");
+    require(own.has_value(), gguf.string(), ": general.architecture must be there to tell which keys are meant");
+    require(architecture.empty() || architecture == *own, gguf.string(), ": the architecture is ", shown(*own),
+            ", got ", shown(architecture));
+    wanted = *own;
+  }
+  const GgufRopeSettings settings = gguf_rope_settings(text_of(text.bytes()), config.string(), wanted);
+  if (file) {
+    for (const GgufEntry& entry : file->metadata()) {
+      const bool replaced = entry.key.starts_with(wanted + ".rope.") &&
+                            std::none_of(settings.entries.begin(), settings.entries.end(),
+                                         [&](const GgufEntry& fresh) { return fresh.key == entry.key; });
+      if (!replaced) metadata.push_back(entry);
+    }
+    for (const GgufEntry& entry : settings.shape) {
+      check_shape(*file, entry, config.string());
+      if (file->find(entry.key) == nullptr) metadata.push_back(entry);
+    }
+    for (const GgufTensor& tensor : file->tensors()) {
+      if (!is_rope_tensor(tensor.name)) tensors.push_back(tensor);
+    }
+  } else {
+    metadata.push_back({"general.architecture", GgufValue::of(std::string_view(settings.architecture))});
+    metadata.insert(metadata.end(), settings.shape.begin(), settings.shape.end());
+  }
+  for (const GgufEntry& entry : settings.entries) set_entry(metadata, entry);
+  for (const RopeFactors& factors : settings.factors) {
+    tensors.push_back({factors.name,
+                       GgufTensorType::f32,
+                       {static_cast<std::int64_t>(factors.values.size())},
+                       std::as_bytes(std::span(factors.values))});
+  }
+  write_gguf(output, metadata, tensors);
+  return settings.notes;
+}
+
+std::vector<std::string> write_hf_rope(const std::filesystem::path& gguf, const std::filesystem::path& base,
+                                       const std::filesystem::path& output) {
+  const HfRopeSettings settings = hf_rope_settings(read_gguf(gguf));
+  std::string text = settings.json;
+  if (!base.empty()) {
+    const MappedFile file(base);
+    parse_json_document(text_of(file.bytes()), base.string());  // refuses what is no object, too large or too deep
+    OrderedJson config = OrderedJson::parse(text_of(file.bytes()));
+    for (const char* const old : {"rope_theta", "rope_local_base_freq", "rope_scaling", "rope_parameters",
+                                  "partial_rotary_factor", "original_max_position_embeddings"}) {
+      config.erase(old);
+    }
+    const bool has_type = config.contains("model_type");
+    const OrderedJson fresh = OrderedJson::parse(settings.json);
+    for (const auto& item : fresh.items()) {
+      if (has_type && item.key() == "model_type") continue;  // several types share an architecture
+      config[item.key()] = item.value();
+    }
+    text = config.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  }
+  const ByteChunk chunk = std::as_bytes(std::span(text));
+  write_atomically(output, {&chunk, 1});
+  return settings.notes;
+}
+
+}  // namespace locus::io

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// GGUF -> config.json, in the keys that every version of transformers reads: rope_theta and rope_scaling.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "io/byte_reader.h"
+#include "io/llama3_divisors.h"
+#include "io/rope_architectures.h"
+#include "locus/io/convert_rope.h"
+#include "locus/io/gguf_rope.h"
+
+namespace locus::io {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// The double with the shortest decimals among those that round to this float32; other doubles as they are.
+double shortest(double value) {
+  const auto narrow = static_cast<float>(value);
+  if (static_cast<double>(narrow) != value || !std::isfinite(value)) return value;
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, narrow).ptr;
+  double result = value;
+  std::from_chars(text, end, result);
+  return result;
+}
+
+/// The shortest decimal x for which x times `unit`, as a float32, is `product`.
+double simplest_quotient(double product, double unit) {
+  const double quotient = product / unit;
+  for (int digits = 1; digits <= 9; ++digits) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*g", digits, quotient);
+    const double simple = std::strtod(text, nullptr);
+    if (static_cast<float>(simple * unit) == static_cast<float>(product)) return simple;
+  }
+  return quotient;
+}
+
+class HfRopeWriter {
+ public:
+  HfRopeWriter(const GgufFile& file, const GgufRope& rope) : file_(file), rope_(rope) {}
+
+  HfRopeSettings write() {
+    require(!rope_.rope_type || *rope_.rope_type != GgufRopeType::none, file_.name(), ": architecture ",
+            shown(rope_.architecture), " does not rotate");
+    if (const auto type = model_type_of(rope_.architecture)) {
+      config_["model_type"] = *type;
+    } else {
+      note("architecture " + shown(rope_.architecture) + " has no model_type that is known here");
+    }
+    write_shape();
+    if (rope_.freq_base) config_["rope_theta"] = shortest(*rope_.freq_base);
+    if (!rope_.freq_base) note("rope_theta is not in the file; llama.cpp takes 10000");
+    if (rope_.freq_base_swa) config_["rope_local_base_freq"] = shortest(*rope_.freq_base_swa);
+    write_scaling();
+    write_sections();
+    if (!scaling_.empty()) config_["rope_scaling"] = scaling_;
+    for (const std::string& key : rope_.unknown) note("not carried: " + key);
+    if (rope_.scaling_alpha) note("not carried: rope.scaling.alpha");
+    return {config_.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n", std::move(notes_)};
+  }
+
+ private:
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+
+  /// A count that is the same for all layers.
+  std::optional<std::int64_t> common(const std::optional<std::vector<std::int64_t>>& counts, const char* key) {
+    if (!counts || counts->empty()) return std::nullopt;
+    const bool alike =
+        std::all_of(counts->begin(), counts->end(), [&](auto count) { return count == counts->front(); });
+    if (!alike) note(std::string("not carried: ") + key + " differs between layers");
+    return alike ? std::optional(counts->front()) : std::nullopt;
+  }
+
+  void write_shape() {
+    if (rope_.context_length) config_["max_position_embeddings"] = *rope_.context_length;
+    if (rope_.embedding_length) config_["hidden_size"] = *rope_.embedding_length;
+    const auto heads = common(rope_.head_count, "attention.head_count");
+    const auto pairs = common(rope_.head_count_kv, "attention.head_count_kv");
+    if (heads) config_["num_attention_heads"] = *heads;
+    if (pairs) config_["num_key_value_heads"] = *pairs;
+    if (rope_.dimension_count_swa && rope_.dimension_count_swa != rope_.dimension_count) {
+      note("not carried: rope.dimension_count_swa differs from rope.dimension_count");
+    }
+    if (has_latent_attention(rope_.architecture)) {
+      if (rope_.dimension_count) config_["qk_rope_head_dim"] = *rope_.dimension_count;
+      return;
+    }
+    if (rope_.key_length) config_["head_dim"] = *rope_.key_length;
+    std::int64_t head_dim = rope_.key_length.value_or(0);
+    if (head_dim == 0 && rope_.embedding_length && heads && *heads > 0) head_dim = *rope_.embedding_length / *heads;
+    if (!rope_.dimension_count || *rope_.dimension_count == head_dim) return;
+    require(head_dim > 0 && *rope_.dimension_count > 0 && *rope_.dimension_count < head_dim, file_.name(), ": ",
+            rope_.architecture, ".rope.dimension_count must be from 1 to the width of a head (", head_dim, "), got ",
+            *rope_.dimension_count);
+    config_["partial_rotary_factor"] = fraction(*rope_.dimension_count, head_dim);
+  }
+
+  /// Readers take int(head_dim x fraction): the quotient, or its neighbour where the product falls short.
+  static double fraction(std::int64_t width, std::int64_t head_dim) {
+    const double quotient = static_cast<double>(width) / static_cast<double>(head_dim);
+    const bool enough = static_cast<std::int64_t>(static_cast<double>(head_dim) * quotient) == width;
+    return enough ? quotient : std::nextafter(quotient, 1.0);
+  }
+
+  void write_scaling() {
+    const std::string type =
+        rope_.scaling_type.value_or(rope_.scaling_factor && *rope_.scaling_factor != 0 ? "linear" : "none");
+    if (type == "linear") {
+      require(rope_.scaling_factor.has_value(), file_.name(), ": ", rope_.architecture,
+              ".rope.scaling.factor is missing, but type linear needs it");
+      scaling_["rope_type"] = "linear";
+      scaling_["factor"] = shortest(*rope_.scaling_factor);
+    } else if (type == "yarn") {
+      write_yarn();
+    } else if (type == "longrope") {
+      write_longrope();
+    } else {
+      require(type == "none", file_.name(), ": ", rope_.architecture,
+              ".rope.scaling.type must be none, linear, yarn or longrope, got ", shown(type));
+    }
+    if (rope_.freq_factors) {
+      require(type == "none", file_.name(), ": rope_freqs.weight beside a scaling of type ", type,
+              " has no counterpart in config.json");
+      write_llama3();
+    }
+  }
+
+  void write_yarn() {
+    scaling_["rope_type"] = "yarn";
+    if (rope_.scaling_factor) scaling_["factor"] = shortest(*rope_.scaling_factor);
+    if (rope_.original_context_length) scaling_["original_max_position_embeddings"] = *rope_.original_context_length;
+    if (rope_.yarn_attn_factor) scaling_["attention_factor"] = shortest(*rope_.yarn_attn_factor);
+    if (rope_.yarn_beta_fast) scaling_["beta_fast"] = shortest(*rope_.yarn_beta_fast);
+    if (rope_.yarn_beta_slow) scaling_["beta_slow"] = shortest(*rope_.yarn_beta_slow);
+    if (rope_.yarn_log_multiplier) {
+      const double tenth = log_multiplier_per_mscale(rope_.architecture);
+      const double mscale = simplest_quotient(*rope_.yarn_log_multiplier, tenth);
+      scaling_["mscale"] = mscale;  // equal pairs cancel on cos and sin; the multiplier acts on the scores
+      scaling_["mscale_all_dim"] = mscale;
+    }
+    if (rope_.yarn_ext_factor) note("not carried: rope.scaling.yarn_ext_factor");
+  }
+
+  void write_longrope() {
+    require(rope_.long_factors && rope_.short_factors, file_.name(),
+            ": rope_factors_long.weight and rope_factors_short.weight must be there for type longrope");
+    scaling_["rope_type"] = "longrope";
+    scaling_["short_factor"] = decimals(*rope_.short_factors);
+    scaling_["long_factor"] = decimals(*rope_.long_factors);
+    if (rope_.original_context_length) config_["original_max_position_embeddings"] = *rope_.original_context_length;
+    if (!rope_.scaling_attn_factor) return;
+    const auto original = static_cast<double>(rope_.original_context_length.value_or(0));
+    const double scale = original > 0 ? static_cast<double>(rope_.context_length.value_or(0)) / original : 1;
+    const auto implied = static_cast<float>(longrope_attention_factor(scale, original));
+    const auto given = static_cast<float>(*rope_.scaling_attn_factor);
+    if (given != implied) scaling_["attention_factor"] = shortest(double{given});
+  }
+
+  static OrderedJson decimals(const std::vector<float>& values) {
+    OrderedJson list = OrderedJson::array();
+    for (const float value : values) list.push_back(shortest(double{value}));
+    return list;
+  }
+
+  void write_llama3() {
+    const auto found =
+        recover_llama3(*rope_.freq_factors, rope_.freq_base.value_or(10000), rope_.original_context_length);
+    require(found.has_value(), file_.name(), ": the divisors in rope_freqs.weight are not those of the rule llama3, ",
+            "config.json has no other form for them");
+    scaling_["rope_type"] = "llama3";
+    scaling_["factor"] = found->factor;
+    scaling_["low_freq_factor"] = found->low_freq_factor;
+    scaling_["high_freq_factor"] = found->high_freq_factor;
+    scaling_["original_max_position_embeddings"] = static_cast<std::int64_t>(found->original_length);
+    if (!rope_.original_context_length) {
+      note("original_max_position_embeddings follows from the divisors if low_freq_factor is 1");
+    }
+  }
+
+  void write_sections() {
+    if (!rope_.dimension_sections) return;
+    std::vector<std::int64_t> sections = *rope_.dimension_sections;
+    while (sections.size() > 3 && sections.back() == 0) sections.pop_back();
+    if (scaling_.empty()) scaling_["rope_type"] = "default";
+    scaling_["mrope_section"] = sections;
+    if (rope_.rope_type == GgufRopeType::imrope) scaling_["mrope_interleaved"] = true;
+  }
+
+  const GgufFile& file_;
+  const GgufRope& rope_;
+  OrderedJson config_ = OrderedJson::object();
+  OrderedJson scaling_ = OrderedJson::object();
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+HfRopeSettings hf_rope_settings(const GgufFile& file) {
+  const GgufRope rope = collect_gguf_rope(file);
+  return HfRopeWriter(file, rope).write();
+}
+
+}  // namespace locus::io

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What llama.cpp calls the model types of transformers, and how it writes their settings.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace locus::io {
+
+/// Both names, where known; a model type such as `gemma3_text` counts as `gemma3`.
+std::optional<std::string_view> architecture_of(std::string_view model_type);
+/// The commonest model type of an architecture.
+std::optional<std::string_view> model_type_of(std::string_view architecture);
+
+/// DeepSeek's files hold a tenth of mscale_all_dim, for historical reasons; all others hold it as it is.
+inline double log_multiplier_per_mscale(std::string_view architecture) {
+  return architecture == "deepseek2" ? 0.1 : 1.0;
+}
+
+/// Its heads have a rotary part of their own (qk_rope_head_dim).
+inline bool has_latent_attention(std::string_view architecture) { return architecture == "deepseek2"; }
+
+/// What llama.cpp's converter writes for longrope: sqrt(1 + ln(scale) / ln(original)), 1 without extension.
+inline double longrope_attention_factor(double scale, double original) {
+  return scale > 1 && original > 1 ? std::sqrt(1 + std::log(scale) / std::log(original)) : 1;
+}
+
+}  // namespace locus::io

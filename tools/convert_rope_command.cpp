@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus convert to-gguf` and `locus convert to-config`: RoPE settings between config.json and GGUF metadata.
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "convert_command.h"
+#include "locus/error.h"
+#include "locus/io/convert_rope.h"
+
+namespace locus::tools {
+namespace {
+
+struct RopeRequest {
+  std::string input, other, architecture;
+  Destination destination;
+  bool json = false;
+};
+
+/// The file to write; `replaced` is what --in-place means.
+std::string output_of(const RopeRequest& request, const std::string& replaced, const char* option) {
+  const Destination& destination = request.destination;
+  require(destination.in_place == destination.output.empty(), "say either --output or --in-place");
+  require(!destination.in_place || !replaced.empty(), "--in-place replaces the file of ", option, ", none is given");
+  if (destination.in_place) return replaced;
+  std::error_code error;
+  for (const std::string& input : {request.input, request.other}) {
+    require(input.empty() || !std::filesystem::equivalent(input, destination.output, error), destination.output,
+            ": the output must not be the input; to replace it say --in-place");
+  }
+  return destination.output;
+}
+
+void report(const RopeRequest& request, const std::string& output, const std::vector<std::string>& notes) {
+  if (request.json) {
+    print_json({{"input", request.input}, {"output", output}, {"notes", notes}});
+    return;
+  }
+  for (const std::string& note : notes) std::cerr << "locus: note: " << note << '\n';
+  std::cerr << "locus: wrote " << output << '\n';
+}
+
+void add_to_gguf(CLI::App& convert) {
+  CLI::App* const command =
+      convert.add_subcommand("to-gguf", "Put the RoPE settings of a config.json into GGUF metadata");
+  const auto request = std::make_shared<RopeRequest>();
+  command->add_option("CONFIG", request->input, "config.json")->required();
+  command->add_option("--gguf", request->other, "model whose RoPE keys are replaced; without it, metadata alone");
+  command->add_option("--architecture", request->architecture, "general.architecture, where there is no --gguf");
+  add_destination(*command, request->destination, "GGUF file to write");
+  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->footer(
+      "Weights are not touched; see locus convert pairing.\n"
+      "Example: locus convert to-gguf config.json --gguf model.gguf --output longer.gguf");
+  command->callback([request] {
+    const std::string output = output_of(*request, request->other, "--gguf");
+    report(*request, output, io::write_gguf_rope(request->input, request->other, output, request->architecture));
+  });
+}
+
+void add_to_config(CLI::App& convert) {
+  CLI::App* const command =
+      convert.add_subcommand("to-config", "Write the RoPE settings of a GGUF file as config.json");
+  const auto request = std::make_shared<RopeRequest>();
+  command->add_option("GGUF", request->input, "GGUF file")->required();
+  command->add_option("--config", request->other, "config.json whose other keys are kept");
+  add_destination(*command, request->destination, "config.json to write (--in-place replaces that of --config)");
+  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->footer("Example: locus convert to-config model.gguf --output config.json");
+  command->callback([request] {
+    const std::string output = output_of(*request, request->other, "--config");
+    report(*request, output, io::write_hf_rope(request->input, request->other, output));
+  });
+}
+
+}  // namespace
+
+void add_convert_rope_commands(CLI::App& convert) {
+  add_to_gguf(convert);
+  add_to_config(convert);
+}
+
+}  // namespace locus::tools
