@@ -56,20 +56,26 @@ std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, co
             ", got ", shown(architecture));
     wanted = *own;
   }
-  const GgufRopeSettings settings = gguf_rope_settings(text_of(text.bytes()), config.string(), wanted);
+  GgufRopeSettings settings = gguf_rope_settings(text_of(text.bytes()), config.string(), wanted);
   if (file) {
     for (const GgufEntry& entry : file->metadata()) {
-      const bool replaced = entry.key.starts_with(wanted + ".rope.") &&
-                            std::none_of(settings.entries.begin(), settings.entries.end(),
-                                         [&](const GgufEntry& fresh) { return fresh.key == entry.key; });
-      if (!replaced) metadata.push_back(entry);
+      const bool stays = !entry.key.starts_with(wanted + ".rope.") ||
+                         std::any_of(settings.entries.begin(), settings.entries.end(),
+                                     [&](const GgufEntry& fresh) { return fresh.key == entry.key; });
+      if (stays) metadata.push_back(entry);
+      if (!stays) settings.notes.push_back("removed: " + entry.key + ", the config has nothing for it");
     }
     for (const GgufEntry& entry : settings.shape) {
       check_shape(*file, entry, config.string());
       if (file->find(entry.key) == nullptr) metadata.push_back(entry);
     }
     for (const GgufTensor& tensor : file->tensors()) {
-      if (!is_rope_tensor(tensor.name)) tensors.push_back(tensor);
+      if (!is_rope_tensor(tensor.name)) {
+        tensors.push_back(tensor);
+      } else if (std::none_of(settings.factors.begin(), settings.factors.end(),
+                              [&](const RopeFactors& fresh) { return fresh.name == tensor.name; })) {
+        settings.notes.push_back("removed: " + tensor.name + ", the config has nothing for it");
+      }
     }
   } else {
     metadata.push_back({"general.architecture", GgufValue::of(std::string_view(settings.architecture))});

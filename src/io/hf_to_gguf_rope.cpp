@@ -41,7 +41,11 @@ class GgufRopeWriter {
     write_shape();
     const Arguments& arguments = full_->arguments;
     if (arguments.has("max_length")) add_integer("context_length", arguments.integer("max_length"));
-    add_integer("rope.dimension_count", arguments.integer("rotary_dim"));
+    const std::int64_t rotary_dim = arguments.integer("rotary_dim");
+    constexpr std::int64_t widest = 1 << 16;  // far above any head; bounds the table of divisors
+    require(rotary_dim % 2 == 0 && rotary_dim <= widest, name_, ": the rotary width must be even and at most ", widest,
+            ", got ", rotary_dim);
+    add_integer("rope.dimension_count", rotary_dim);
     write_axes();
     add_real("rope.freq_base", arguments.real("base"));
     if (sliding_ != nullptr) add_real("rope.freq_base_swa", sliding_->arguments.real("base"));

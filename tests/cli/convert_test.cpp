@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <map>
 
 #include "cli/locus_command.h"
 #include "locus/io/gguf.h"
@@ -132,27 +133,44 @@ TEST_F(Convert, RefusesWithOneLine) {
             std::string::npos);
 }
 
-TEST_F(Convert, ADiskThatIsFullIsAnErrorAndLeavesNothing) {
-  // A limit on the size of files stands in for the disk: writing fails in the middle, the same way.
-  const std::vector<float> large = counting(3 * 4096);
-  const std::vector<io::SafetensorsTensor> tensors = {
-      {"model.layers.0.self_attn.q_proj.weight", SafetensorsType::f32, {8, 1536}, std::as_bytes(std::span(large))},
-      {"model.layers.0.self_attn.k_proj.weight",
-       SafetensorsType::f32,
-       {4, 3},
-       std::as_bytes(std::span(large)).first(48)}};
-  io::write_safetensors(folder_ / "large.safetensors", tensors);
-  const std::string before = folder_.read("large.safetensors");
-  const std::string script = std::string("trap '' XFSZ; ulimit -f 8; exec ") + LOCUS_COMMAND +
-                             " convert pairing large.safetensors --to half --in-place";
-  const CommandResult result = run_command("/bin/sh", {"-c", script}, folder_.path());
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
-  EXPECT_EQ(folder_.read("large.safetensors"), before);
-  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
-    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+// A limit on the size of files stands in for a full disk: writing fails in the middle, in the same way.
+class ConvertOnFullDisk : public Convert {
+ protected:
+  void SetUp() override {
+    const std::vector<float> q = counting(8 * 1536), k = counting(4 * 3);
+    const auto bytes = [](const std::vector<float>& values) { return std::as_bytes(std::span(values)); };
+    const std::string layer = "model.layers.0.self_attn.";
+    const io::SafetensorsTensor query{layer + "q_proj.weight", SafetensorsType::f32, {8, 1536}, bytes(q)};
+    const io::SafetensorsTensor key{layer + "k_proj.weight", SafetensorsType::f32, {4, 3}, bytes(k)};
+    folder_.write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2,
+                                     "num_key_value_heads": 1, "max_position_embeddings": 4})");
+    io::write_safetensors(folder_ / "both.safetensors", std::vector{query, key});
+    io::write_safetensors(folder_ / "large.safetensors", std::vector{query});
+    io::write_safetensors(folder_ / "a.safetensors", std::vector{key});  // comes first and would fit
+    folder_.write("model.safetensors.index.json", R"({"weight_map": {")" + key.name + R"(": "a.safetensors", ")" +
+                                                      query.name + R"(": "large.safetensors"}})");
   }
-}
+  void expect_failure(const std::string& model) {
+    const auto before = everything();
+    const std::string script = std::string("trap '' XFSZ; ulimit -f 8; exec ") + LOCUS_COMMAND + " convert pairing " +
+                               model + " --to half --in-place";
+    const CommandResult result = run_command("/bin/sh", {"-c", script}, folder_.path());
+    EXPECT_EQ(result.exit_code, 2) << model;
+    EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
+    EXPECT_EQ(everything(), before) << model;
+  }
+  std::map<std::string, std::string> everything() {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      const std::string name = entry.path().filename().string();
+      files[name] = entry.is_directory() ? "a folder" : folder_.read(name);
+    }
+    return files;
+  }
+};
+
+TEST_F(ConvertOnFullDisk, AFileStaysAsItWas) { expect_failure("both.safetensors"); }
+TEST_F(ConvertOnFullDisk, AllShardsStayAsTheyWere) { expect_failure("model.safetensors.index.json"); }
 
 }  // namespace
 }  // namespace locus::testing

@@ -253,7 +253,10 @@ TEST_F(ConvertRope, AnExistingFileKeepsAllElse) {
       {"output.weight", GgufTensorType::f32, {2, 2}, std::as_bytes(std::span(weights))}};
   write_gguf(folder_ / "old.gguf", metadata, tensors);
   const fs::path config = put("config.json", config_with("mistral", {}).dump());
-  write_gguf_rope(config, folder_ / "old.gguf", folder_ / "new.gguf");
+  EXPECT_EQ(write_gguf_rope(config, folder_ / "old.gguf", folder_ / "new.gguf"),
+            (std::vector<std::string>{"removed: llama.rope.scaling.type, the config has nothing for it",
+                                      "removed: llama.rope.scaling.factor, the config has nothing for it",
+                                      "removed: rope_freqs.weight, the config has nothing for it"}));
   const GgufFile file = read_gguf(folder_ / "new.gguf");
   expect_keys(file, {{"llama.context_length", 131072}, {"llama.rope.freq_base", 500000}});
   EXPECT_EQ(file.find("llama.rope.scaling.type"), nullptr);
@@ -286,6 +289,8 @@ TEST_F(ConvertRope, SaysWhatGgufCannotHold) {
   };
   has(refusal(config_with("llama", {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 2.0}}}})),
       "the rule dynamic_ntk has no keys in GGUF");
+  has(refusal(config_with("llama", {{"head_dim", 7}})), "the rotary width must be even and at most 65536, got 7");
+  has(refusal(config_with("llama", {{"head_dim", 2147483646}})), "at most 65536, got 2147483646");
   has(refusal(config_with("martian", {})), "model_type 'martian' has no architecture in GGUF");
   has(refusal(config_with("gpt2", {{"n_positions", 8}})), "has no architecture in GGUF");
   has(error_of([&] { to_gguf(config_with("gpt2", {}), "gpt2"); }),
