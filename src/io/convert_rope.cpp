@@ -2,10 +2,11 @@
 #include "locus/io/convert_rope.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "io/byte_reader.h"
-#include "io/hf_json.h"
+#include "io/hf_resolve.h"
 #include "locus/io/atomic_file.h"
 #include "locus/io/mapped_file.h"
 
@@ -39,6 +40,53 @@ void check_shape(const GgufFile& file, const GgufEntry& entry, const std::string
           "), got ", wanted, "; the two are of different models");
 }
 
+/// What stays of a model's file beside the new settings; what goes without being replaced is noted in them.
+void keep_the_rest(const GgufFile& file, GgufRopeSettings& settings, std::vector<GgufEntry>& metadata,
+                   std::vector<GgufTensor>& tensors) {
+  const auto gone = [&](const std::string& name) {
+    settings.notes.push_back("removed: " + name + ", the config has nothing for it");
+  };
+  for (const GgufEntry& entry : file.metadata()) {
+    const bool stays = !entry.key.starts_with(settings.architecture + ".rope.") ||
+                       std::any_of(settings.entries.begin(), settings.entries.end(),
+                                   [&](const GgufEntry& fresh) { return fresh.key == entry.key; });
+    if (stays) metadata.push_back(entry);
+    if (!stays) gone(entry.key);
+  }
+  for (const GgufTensor& tensor : file.tensors()) {
+    if (!is_rope_tensor(tensor.name)) {
+      tensors.push_back(tensor);
+    } else if (std::none_of(settings.factors.begin(), settings.factors.end(),
+                            [&](const RopeFactors& fresh) { return fresh.name == tensor.name; })) {
+      gone(tensor.name);
+    }
+  }
+}
+
+/// The object that holds the settings: the root, or that of the language model in it.
+OrderedJson& text_model_of(OrderedJson& object) {
+  for (const std::string_view key : hf_nesting_keys) {
+    const auto nested = object.find(std::string(key));
+    if (nested != object.end() && nested->is_object() && !nested->empty()) return text_model_of(*nested);
+  }
+  return object;
+}
+
+/// Every name under which a config says what is about to be said anew.
+constexpr std::array<std::string_view, 13> replaced_keys = {"rope_theta",
+                                                            "rotary_emb_base",
+                                                            "global_rope_theta",
+                                                            "local_rope_theta",
+                                                            "rope_local_base_freq",
+                                                            "rope_ratio",
+                                                            "rope_scaling",
+                                                            "rope_parameters",
+                                                            "partial_rotary_factor",
+                                                            "rotary_pct",
+                                                            "rope_pct",
+                                                            "rotary_dim",
+                                                            "original_max_position_embeddings"};
+
 }  // namespace
 
 std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, const std::filesystem::path& gguf,
@@ -58,24 +106,10 @@ std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, co
   }
   GgufRopeSettings settings = gguf_rope_settings(text_of(text.bytes()), config.string(), wanted);
   if (file) {
-    for (const GgufEntry& entry : file->metadata()) {
-      const bool stays = !entry.key.starts_with(wanted + ".rope.") ||
-                         std::any_of(settings.entries.begin(), settings.entries.end(),
-                                     [&](const GgufEntry& fresh) { return fresh.key == entry.key; });
-      if (stays) metadata.push_back(entry);
-      if (!stays) settings.notes.push_back("removed: " + entry.key + ", the config has nothing for it");
-    }
+    for (const GgufEntry& entry : settings.shape) check_shape(*file, entry, config.string());
+    keep_the_rest(*file, settings, metadata, tensors);
     for (const GgufEntry& entry : settings.shape) {
-      check_shape(*file, entry, config.string());
       if (file->find(entry.key) == nullptr) metadata.push_back(entry);
-    }
-    for (const GgufTensor& tensor : file->tensors()) {
-      if (!is_rope_tensor(tensor.name)) {
-        tensors.push_back(tensor);
-      } else if (std::none_of(settings.factors.begin(), settings.factors.end(),
-                              [&](const RopeFactors& fresh) { return fresh.name == tensor.name; })) {
-        settings.notes.push_back("removed: " + tensor.name + ", the config has nothing for it");
-      }
     }
   } else {
     metadata.push_back({"general.architecture", GgufValue::of(std::string_view(settings.architecture))});
@@ -100,15 +134,13 @@ std::vector<std::string> write_hf_rope(const std::filesystem::path& gguf, const 
     const MappedFile file(base);
     parse_json_document(text_of(file.bytes()), base.string());  // refuses what is no object, too large or too deep
     OrderedJson config = OrderedJson::parse(text_of(file.bytes()));
-    for (const char* const old : {"rope_theta", "rope_local_base_freq", "rope_scaling", "rope_parameters",
-                                  "partial_rotary_factor", "original_max_position_embeddings"}) {
-      config.erase(old);
-    }
-    const bool has_type = config.contains("model_type");
+    OrderedJson& model = text_model_of(config);
+    for (const std::string_view old : replaced_keys) model.erase(std::string(old));
+    const bool has_type = model.contains("model_type");
     const OrderedJson fresh = OrderedJson::parse(settings.json);
     for (const auto& item : fresh.items()) {
       if (has_type && item.key() == "model_type") continue;  // several types share an architecture
-      config[item.key()] = item.value();
+      model[item.key()] = item.value();
     }
     text = config.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
   }

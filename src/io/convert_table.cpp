@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/byte_reader.h"
-#include "io/hf_json.h"
+#include "io/hf_resolve.h"
 #include "io/model_files.h"
 #include "io/output_place.h"
 #include "locus/element.h"
@@ -261,8 +261,10 @@ class TableConverter {
       *found = *length;
       report_.adjusted.emplace_back(key);
     }
-    const auto nested = object.find("text_config");
-    if (nested != object.end() && nested->is_object()) adjust_config(*nested);
+    for (const std::string_view key : hf_nesting_keys) {
+      const auto nested = object.find(std::string(key));
+      if (nested != object.end() && nested->is_object()) adjust_config(*nested);
+    }
   }
 
   template <class Change>

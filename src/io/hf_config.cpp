@@ -14,10 +14,6 @@ namespace {
 
 const HfModel unlisted_model = {};
 
-/// Where a model of several modalities keeps its language model.
-constexpr std::array<std::string_view, 4> nesting_keys = {"text_config", "llm_config", "language_config",
-                                                          "thinker_config"};
-
 void check_options(const HfOptions& options) {
   if (options.pairing) {
     require(options.pairing == "half" || options.pairing == "interleaved", "pairing must be half or interleaved, got ",
@@ -116,7 +112,7 @@ Fields find_text_model(const Json& root, const std::string& file, Notes& notes) 
   std::string path;
   for (bool deeper = true; deeper;) {
     deeper = false;
-    for (const std::string_view key : nesting_keys) {
+    for (const std::string_view key : hf_nesting_keys) {
       Fields fields(*object, path, file, notes);
       const Json* nested = fields.object({key});
       if (!nested) continue;

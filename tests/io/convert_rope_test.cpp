@@ -281,6 +281,15 @@ TEST_F(ConvertRope, ABaseConfigKeepsItsOtherKeys) {
   EXPECT_EQ(back["vocab_size"], 32000);
   EXPECT_EQ(back["rope_theta"], 500000.0);
   EXPECT_FALSE(back.contains("rope_scaling"));
+
+  // A model of several modalities has them where its language model is described.
+  const fs::path nested = put("base.json", R"({"model_type": "llava", "rope_theta": 1.0, "text_config":
+                                               {"model_type": "mistral", "rotary_emb_base": 2.0}})");
+  write_hf_rope(folder_ / "a.gguf", nested, folder_ / "back.json");
+  const HfConfig read = read_hf_config(folder_ / "back.json");
+  EXPECT_EQ(read.model_type, "mistral");
+  EXPECT_EQ(read.layers.at(0).arguments.real("base"), 500000.0);
+  EXPECT_EQ(read.layers.at(0).arguments.integer("head_dim"), 64);
 }
 
 TEST_F(ConvertRope, SaysWhatGgufCannotHold) {
