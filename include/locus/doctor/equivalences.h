@@ -12,7 +12,7 @@ namespace locus {
 
 struct EquivalenceOptions {
   std::uint64_t seed = 1;  ///< of the shapes and of the tokens
-  int shapes = 3;          ///< random shapes; the first has more than 128 tokens where the encoding has the positions
+  int shapes = 3;          ///< random ones; the first of several has over 128 tokens where the encoding goes so far
 };
 
 /// Runs Locus's own attention and cache on random tokens in float32, bfloat16 and float16 and compares every way of
