@@ -78,7 +78,10 @@ float fma_chains_here(double flops, float factor, float addend) {
   const auto t = hn::Set(d, addend);
   constexpr double chains = 12;
   const auto steps = static_cast<std::size_t>(flops / (2 * chains * static_cast<double>(hn::Lanes(d))));
-  auto x0 = t, x1 = t, x2 = t, x3 = t, x4 = t, x5 = t, x6 = t, x7 = t, x8 = t, x9 = t, x10 = t, x11 = t;
+  // Chains that begin alike would be one chain to the compiler.
+  const auto start = [&](float i) { return hn::Mul(t, hn::Set(d, i)); };
+  auto x0 = start(1), x1 = start(2), x2 = start(3), x3 = start(4), x4 = start(5), x5 = start(6);
+  auto x6 = start(7), x7 = start(8), x8 = start(9), x9 = start(10), x10 = start(11), x11 = start(12);
   for (std::size_t step = 0; step < steps; ++step) {
     x0 = hn::MulAdd(x0, k, t);
     x1 = hn::MulAdd(x1, k, t);

@@ -14,7 +14,7 @@ namespace locus {
 namespace {
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
-// Keys at a time: with all heads of a chunk done before the next one, memory is walked in order in either layout.
+// Keys at a time.
 constexpr std::int64_t chunk = 64;
 
 /// The query heads of one key head, for one query.
@@ -112,14 +112,20 @@ std::int64_t attend_heads(const Problem& problem, const Stretch& stretch, const 
   for (std::int64_t head = first_head; head < end_head; ++head) heads.emplace_back(problem, stretch, head, kernels);
   const VisibleRange range = stretch.places_rise ? problem.visible_range(stretch, 0) : VisibleRange{0, stretch.keys, 0};
   std::int64_t chunks = 0;
-  const auto walk = [&](std::int64_t begin, std::int64_t end) {
+  const auto walk = [&](std::span<OneQuery> some, std::int64_t begin, std::int64_t end) {
     for (std::int64_t key = begin; key < end; key += chunk) {
-      for (OneQuery& head : heads) head.attend_chunk(key, std::min(chunk, end - key));
-      chunks += end_head - first_head;
+      for (OneQuery& head : some) head.attend_chunk(key, std::min(chunk, end - key));
+      chunks += static_cast<std::int64_t>(some.size());
     }
   };
-  walk(0, range.sinks_end);
-  walk(range.begin, range.end);
+  // Memory is walked in order: head after head where each has its keys together, else all heads of a chunk.
+  const HeadsView& key = problem.call().key;
+  const std::size_t together = key.token_stride <= key.head_dim ? 1 : heads.size();
+  for (std::size_t head = 0; head < heads.size(); head += together) {
+    const std::span<OneQuery> some = std::span(heads).subspan(head, together);
+    walk(some, 0, range.sinks_end);
+    walk(some, range.begin, range.end);
+  }
   for (const OneQuery& head : heads) head.store();
   return chunks;
 }

@@ -45,6 +45,12 @@ const float* BiasTerm::window(std::int64_t query, std::int64_t key) const {
 }
 
 void BiasTerm::add(const TilePlace& tile, float* scores, std::int64_t stride) const {
+  if (const float* biases = window(tile.first_query, tile.first_key)) {
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      for (std::int64_t c = 0; c < tile.columns; ++c) scores[i * stride + c] += biases[c - i];
+    }
+    return;
+  }
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     const Position query = stretch_.query_ids[static_cast<std::size_t>(tile.first_query + i)];
     for (std::int64_t c = 0; c < tile.columns; ++c) {
