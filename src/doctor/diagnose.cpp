@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a diagnosis: which slice turned, by what angles, at which positions, under which rule; then whether that
+// is what was meant.
+#include "locus/doctor/diagnose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "doctor/explanations.h"
+#include "doctor/judgement.h"
+#include "doctor/miscounted_heads.h"
+#include "doctor/other_dumps.h"
+#include "doctor/turn_rates.h"
+#include "doctor/turning.h"
+#include "locus/error.h"
+
+namespace locus {
+namespace {
+
+using namespace doctor;  // NOLINT: this file puts its parts together
+
+// What bfloat16 products, sums and tables leave of an exact rotation, in units of their rounding.
+constexpr double residual_units = 3;
+
+void check(const RotationDump& dump, const Expectation& expected) {
+  require(dump.batch >= 1 && dump.tokens >= 1 && dump.heads >= 1 && dump.head_dim >= 2,
+          "a dump needs at least one token, one head and two coordinates, got batch ", dump.batch, ", tokens ",
+          dump.tokens, ", heads ", dump.heads, ", head_dim ", dump.head_dim);
+  const auto size = static_cast<std::size_t>(dump.batch * dump.tokens * dump.heads * dump.head_dim);
+  require(dump.before.size() == size && dump.after.size() == size, "before and after must both have ", size,
+          " elements, got ", dump.before.size(), " and ", dump.after.size());
+  for (const std::vector<double>* values : {&dump.before, &dump.after}) {
+    const auto bad = std::find_if(values->begin(), values->end(), [](double value) { return !std::isfinite(value); });
+    require(bad == values->end(), values == &dump.before ? "before" : "after", " must be finite, got ",
+            bad == values->end() ? 0.0 : *bad, " at element ", bad - values->begin());
+  }
+  if (expected.positions) {
+    const PositionIds& ids = *expected.positions;
+    require(ids.tokens == dump.tokens, "positions name ", ids.tokens, " tokens, the dump has ", dump.tokens);
+    require(ids.batch == 1 || ids.batch == dump.batch, "positions have ", ids.batch, " batch rows, the dump has ",
+            dump.batch);
+  }
+  if (!expected.encoding) return;
+  const Rotation& rotation = expected.encoding->rotation();
+  require(rotation.head_dim == dump.head_dim, "the encoding has head_dim ", rotation.head_dim, ", the dump ",
+          dump.head_dim);
+  require(rotation.axes == 1 || expected.positions, "an encoding of ", rotation.axes, " axes needs positions");
+  if (expected.positions) {
+    require(expected.positions->axes == rotation.axes, "the encoding has ", rotation.axes, " axes of positions, got ",
+            expected.positions->axes);
+    expected.encoding->check_positions(expected.positions->ids);
+  }
+}
+
+PositionIds ids_of(const RotationDump& dump, const Expectation& expected) {
+  if (expected.positions) return *expected.positions;
+  PositionIds ids{.axes = 1, .batch = 1, .tokens = dump.tokens, .ids = {}};
+  for (Position p = 0; p < dump.tokens; ++p) ids.ids.push_back(p);
+  return ids;
+}
+
+// [rows] of the first axis.
+std::vector<Position> per_row(const PositionIds& ids, std::int64_t batch) {
+  std::vector<Position> rows;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const auto first = ids.ids.begin() + (ids.batch == 1 ? 0 : b * ids.tokens);
+    rows.insert(rows.end(), first, first + ids.tokens);
+  }
+  return rows;
+}
+
+TurnedSlice slice_of(const Rotation& rotation) {
+  return {rotation.pairing, rotation.deinterleaved_output, rotation.rotary_offset, rotation.rotary_dim};
+}
+
+// The expected encoding on another slice; where its rule does not allow that, absent.
+std::optional<Encoding> moved_to(const Encoding& encoding, const TurnedSlice& slice) {
+  Arguments arguments = encoding.arguments();
+  arguments.set("pairing", std::string(name_of(slice.pairing)));
+  if (encoding.scheme().name == "rope") {
+    arguments.set("rotary_dim", slice.rotary_dim);
+    arguments.set("rotary_offset", slice.rotary_offset);
+    arguments.set("output_order", std::string(slice.deinterleaved_output ? "deinterleaved" : "same"));
+  }
+  try {
+    Encoding moved(encoding.scheme().name, arguments);
+    if (moved.rotation().rotary_dim == slice.rotary_dim) return moved;
+  } catch (const Error&) {  // e.g. longrope's lists have another length
+  }
+  return std::nullopt;
+}
+
+/// One slice, all that follows from it.
+struct Reading {
+  Turning turning;
+  std::optional<TurnRates> rates;
+  std::vector<Explanation> explanations;
+  std::vector<Verdict> verdicts;   // about the angles
+  std::vector<Verdict> magnitude;  // about the magnitude
+
+  bool named() const {
+    return !verdicts.empty() && verdicts.front().name != "unexplained" &&
+           !verdicts.front().name.starts_with("other_rule");
+  }
+  bool known_rule() const { return !explanations.empty() && !explanations.front().free_frequencies; }
+};
+
+Reading read_slice(const RotationDump& dump, const Expectation& expected, const Turning& turning, double unit) {
+  const PositionIds ids = ids_of(dump, expected);
+  Reading reading{.turning = turning, .rates = {}, .explanations = {}, .verdicts = {}, .magnitude = {}};
+  const std::vector<Position> guess = per_row(ids, dump.batch);
+  std::optional<std::vector<Position>> lengths;
+  if (expected.positions) lengths = guess;
+  reading.rates = turn_rates(turning, dump.tokens, unit, lengths);
+  if (!reading.rates) reading.rates = turn_rates(turning, dump.tokens, unit, std::nullopt);
+  AngleSearch search{.tokens = dump.tokens, .head_dim = dump.head_dim, .unit = unit, .guess = guess};
+  search.given = expected.positions.has_value();
+  if (expected.encoding && expected.encoding->arguments().has("base")) {
+    search.base = expected.encoding->arguments().real("base");
+  }
+  reading.explanations = explain(turning, reading.rates, search);
+  if (!expected.encoding) return reading;
+  const auto moved = moved_to(*expected.encoding, turning.slice);
+  if (!moved) return reading;
+  const Expected meant{*moved, ids, moved->rotation().axes == 1 ? guess : std::vector<Position>{}, expected.role};
+  reading.verdicts = judge_angles(turning, meant, reading.rates, dump.tokens, unit, reading.explanations);
+  reading.magnitude = judge_magnitude(turning, meant, unit);
+  return reading;
+}
+
+// Slices that differ in what they would mean: as expected, the widest and the narrowest of each pairing.
+std::vector<Turning> worth_reading(const std::vector<Turning>& slices) {
+  std::vector<Turning> chosen;
+  for (std::size_t n = 0; n < slices.size() && chosen.size() < 6; ++n) {
+    const auto alike = [&](const Turning& other) {
+      return other.slice.pairing == slices[n].slice.pairing &&
+             other.slice.deinterleaved_output == slices[n].slice.deinterleaved_output;
+    };
+    const bool widest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
+      return alike(other) && other.slice.rotary_dim > slices[n].slice.rotary_dim;
+    });
+    const bool narrowest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
+      return alike(other) && other.slice.rotary_dim < slices[n].slice.rotary_dim;
+    });
+    if (n == 0 || widest || narrowest) chosen.push_back(slices[n]);
+  }
+  return chosen;
+}
+
+bool stands_still(const Turning& turning, double unit) {
+  for (std::int64_t row = 0; row < turning.rows; ++row) {
+    for (std::int64_t i = 0; i < turning.pairs; ++i) {
+      if (std::abs(std::arg(turning.at(row, i))) > 8 * angle_sigma(turning, row, i, unit)) return false;
+    }
+  }
+  return true;
+}
+
+void add_spectrum(Diagnosis& diagnosis, const Turning& turning) {
+  constexpr std::int64_t shown = 4;
+  diagnosis.pair_magnitudes = turning.magnitude;
+  for (std::int64_t row = 0; row < std::min(shown, turning.rows); ++row) {
+    std::vector<double>& angles = diagnosis.pair_angles.emplace_back();
+    for (std::int64_t i = 0; i < turning.pairs; ++i) angles.push_back(std::arg(turning.at(row, i)));
+  }
+}
+
+void add_what_decides(Diagnosis& diagnosis) {
+  const std::vector<Explanation>& all = diagnosis.explanations;
+  const auto any = [&](const auto& holds) { return std::any_of(all.begin(), all.end(), holds); };
+  std::vector<std::string>& decide = diagnosis.decide;
+  if (any([](const Explanation& e) { return e.position_divisor != 1; })) {
+    decide.push_back("linear factor or divided positions: print the position ids, or dump a model whose factor is 1");
+  }
+  if (any([](const Explanation& e) { return e.times > 1; })) {
+    decide.push_back("applied twice or doubled positions: dump one token at a known position, or look for a magnitude "
+                     "that is squared");
+  }
+  if (any([](const Explanation& e) { return e.inverse; })) {
+    decide.push_back("backwards or negated positions: print the position ids");
+  }
+  const auto has_rule = [&](const char* rule) {
+    return any([&](const Explanation& e) { return e.arguments.has("rule") && e.arguments.text("rule") == rule; });
+  };
+  if (has_rule("ntk") || has_rule("dynamic_ntk")) {
+    decide.push_back("a larger base or an NTK rule: read the config; dynamic NTK shows in a dump of another length");
+  }
+  if (has_rule("yarn") + has_rule("llama3") + has_rule("ntk_by_parts") + has_rule("none") > 1) {
+    decide.push_back("which ramp: dump far positions (a few thousand), where slow pairs have turned");
+  }
+  if (diagnosis.also_fitting.size() > 0) {
+    decide.push_back("which slice: dump far positions, where slow pairs have turned");
+  }
+}
+
+void use(Diagnosis& diagnosis, const Reading& reading, const std::vector<Turning>& slices) {
+  const Turning& turning = reading.turning;
+  diagnosis.residual = turning.residual;
+  diagnosis.magnitude_varies = turning.residual > diagnosis.noise;
+  if (diagnosis.magnitude_varies) diagnosis.residual = turning.free_residual;
+  diagnosis.slice = turning.slice;
+  for (const Turning& other : slices) {
+    const TurnedSlice& slice = other.slice;
+    if (slice.pairing == turning.slice.pairing && slice.rotary_dim == turning.slice.rotary_dim &&
+        slice.rotary_offset == turning.slice.rotary_offset &&
+        slice.deinterleaved_output == turning.slice.deinterleaved_output) {
+      continue;
+    }
+    diagnosis.also_fitting.push_back(slice);
+  }
+  double sum = 0;
+  for (const double one : turning.magnitude) sum += one;
+  diagnosis.magnitude = sum / static_cast<double>(turning.pairs);
+  if (reading.rates) diagnosis.frequencies = reading.rates->w;
+  diagnosis.explanations = reading.explanations;
+  add_spectrum(diagnosis, turning);
+}
+
+Verdict summary(const Diagnosis& diagnosis) {
+  std::ostringstream evidence;
+  evidence.precision(4);
+  evidence << "residual " << diagnosis.residual << ", noise " << diagnosis.noise << ", "
+           << diagnosis.explanations.size() << " explanations fit";
+  if (diagnosis.explanations.empty()) {
+    return {Verdict::About::dump, "rotation", "pairs are rotated, by angles that no known rule at whole positions gives",
+            evidence.str(), 0.5};
+  }
+  const bool alone = diagnosis.explanations.size() == 1 && !diagnosis.explanations.front().free_frequencies &&
+                     diagnosis.also_fitting.empty();
+  return {Verdict::About::dump, "rotation", "pairs are rotated: " + diagnosis.explanations.front().text,
+          evidence.str(), alone ? 0.95 : 0.6};
+}
+
+// Reads the slices that fit until one gives a verdict with a name; without an expectation, a known rule.
+void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectation& expected,
+                 const std::vector<Turning>& slices, double unit) {
+  std::optional<Reading> best;
+  for (const Turning& turning : worth_reading(slices)) {
+    Reading reading = read_slice(dump, expected, turning, unit);
+    const auto rank = [](const Reading& one) { return 2 * one.named() + one.known_rule(); };
+    if (!best || rank(reading) > rank(*best)) best = std::move(reading);
+    if (rank(*best) == (expected.encoding ? 3 : 1)) break;
+  }
+  use(diagnosis, *best, slices);
+  diagnosis.kind = stands_still(best->turning, unit) ? Diagnosis::Kind::scaled : Diagnosis::Kind::rotation;
+  if (expected.encoding) {
+    const TurnedSlice meant = slice_of(expected.encoding->rotation());
+    const bool open = std::any_of(slices.begin(), slices.end(), [&](const Turning& other) {
+      return other.slice.pairing == meant.pairing && other.slice.rotary_dim == meant.rotary_dim &&
+             other.slice.rotary_offset == meant.rotary_offset;
+    });
+    for (Verdict& verdict : judge_slice(*diagnosis.slice, meant, !open || best->named())) {
+      diagnosis.verdicts.push_back(std::move(verdict));
+    }
+    diagnosis.verdicts.insert(diagnosis.verdicts.end(), best->verdicts.begin(), best->verdicts.end());
+    diagnosis.verdicts.insert(diagnosis.verdicts.end(), best->magnitude.begin(), best->magnitude.end());
+  }
+  if (diagnosis.verdicts.empty()) diagnosis.verdicts.push_back(summary(diagnosis));
+  // What is in order goes last.
+  std::stable_partition(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
+                        [](const Verdict& verdict) { return verdict.name != "as_expected"; });
+  add_what_decides(diagnosis);
+}
+
+}  // namespace
+
+Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
+  check(given, expected);
+  Diagnosis diagnosis;
+  diagnosis.storage = storage_of(given);
+  const double unit = storage_noise(diagnosis.storage);
+  diagnosis.noise = residual_units * unit;
+  RotationDump dump = given;
+  if (expected.both_rotated && expected.encoding) {
+    dump = unrotated(given, *expected.encoding, expected.role, ids_of(given, expected));
+  }
+  std::optional<TurnedSlice> preferred;
+  if (expected.encoding) preferred = slice_of(expected.encoding->rotation());
+  std::vector<Turning> slices = fitting_slices(dump, unit, preferred);
+  if (slices.empty()) {
+    diagnosis.kind = Diagnosis::Kind::unchanged;
+    diagnosis.verdicts = judge_unchanged(dump, expected);
+    return diagnosis;
+  }
+  const auto fit = [&](const std::vector<Turning>& some) {
+    return !some.empty() && (some.front().residual <= diagnosis.noise ||
+                             (dump.heads > 1 && some.front().free_residual <= diagnosis.noise));
+  };
+  if (!fit(slices) && dump.heads > 1) {
+    const std::vector<std::int64_t> map = match_heads(dump);
+    const RotationDump mapped = with_heads(dump, map);
+    const std::vector<Turning> other = fitting_slices(mapped, unit, preferred);
+    if (fit(other)) {
+      diagnosis.head_map = map;
+      diagnosis.verdicts.push_back(judge_heads(map));
+      dump = mapped;
+      slices = other;
+    }
+  }
+  if (!fit(slices)) {
+    if (auto miscounted = judge_miscounted_heads(dump, expected, unit)) {
+      diagnosis.kind = Diagnosis::Kind::rotation;
+      diagnosis.verdicts.push_back(std::move(*miscounted));
+      return diagnosis;
+    }
+    diagnosis.residual = slices.front().residual;
+    add_spectrum(diagnosis, slices.front());
+    diagnosis.verdicts.push_back(judge_no_rotation(diagnosis.residual, diagnosis.noise));
+    return diagnosis;
+  }
+  read_slices(diagnosis, dump, expected, slices, unit);
+  return diagnosis;
+}
+
+}  // namespace locus

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/explanations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "doctor/rule_fits.h"
+#include "doctor/solved_positions.h"
+
+namespace locus::doctor {
+namespace {
+
+constexpr double fits = 2.5;
+
+// A fit together with how its angles came about.
+struct Way {
+  RuleFit fit;
+  bool inverse = false;
+  int times = 1;
+  double divisor = 1;  // positions are divided by it, in place of the frequencies
+};
+
+Turning turned_back(Turning turning) {
+  for (Complex& z : turning.z) z = std::conj(z);
+  return turning;
+}
+
+Wheels wheels_of(const Way& way, const Turning& turning, const TurnRates* rates, bool uncertain) {
+  if (way.fit.free_frequencies && rates != nullptr) return {rates->w, rates->sigma};
+  Wheels wheels{.w = exact_rule_frequencies(way.fit, turning.slice.rotary_dim), .sigma = {}};
+  for (std::size_t i = 0; i < wheels.w.size(); ++i) {
+    wheels.w[i] *= static_cast<double>(way.times) / way.divisor;
+    const double per_log_base = 2 * static_cast<double>(i) / static_cast<double>(turning.slice.rotary_dim);
+    if (uncertain) wheels.sigma.push_back(wheels.w[i] * per_log_base * way.fit.base_sigma);
+  }
+  return wheels;
+}
+
+double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPositions& solved, double unit) {
+  double sum = 0;
+  double count = 0;
+  const std::int64_t stride = turning.rows / 64 + 1;  // enough rows to judge by
+  for (std::int64_t row = 0; row < turning.rows; row += stride) {
+    const auto n = static_cast<std::size_t>(row);
+    if (!solved.found[n]) continue;
+    const double misfit = row_misfit(turning, row, wheels, static_cast<double>(solved.p[n]), unit);
+    sum += misfit * misfit;
+    ++count;
+  }
+  return count == 0 ? 1e9 : std::sqrt(sum / count);
+}
+
+// Far positions tell the base more precisely than steps do.
+void refine_base(Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
+  double step = 2 * way.fit.base_sigma;
+  double best = misfit_at(turning, wheels_of(way, turning, nullptr, false), solved, unit);
+  for (int round = 0; round < 40 && step > 1e-9; ++round) {
+    bool better = false;
+    for (const double sign : {1.0, -1.0}) {
+      Way moved = way;
+      moved.fit.base *= std::exp(sign * step);
+      const double misfit = misfit_at(turning, wheels_of(moved, turning, nullptr, false), solved, unit);
+      if (misfit >= best) continue;
+      best = misfit;
+      way = moved;
+      better = true;
+      break;
+    }
+    if (!better) step /= 2;
+  }
+}
+
+std::string text_of(const Way& way) {
+  std::ostringstream text;
+  text.precision(6);
+  if (way.fit.free_frequencies) {
+    text << "no known rule: divisors of base " << way.fit.base << ", one per pair";
+  } else {
+    text << "rule " << way.fit.rule << ", base " << way.fit.base;
+    for (const auto& [name, value] : way.fit.arguments.all()) {
+      const double* real = std::get_if<double>(&value);
+      text << ", " << name << ' ';
+      if (real != nullptr) {
+        text << *real;
+      } else {
+        text << to_text(value);
+      }
+    }
+  }
+  if (way.inverse) text << ", turned backwards";
+  if (way.times > 1) text << ", applied " << way.times << " times";
+  if (way.divisor != 1) text << ", positions divided by " << way.divisor;
+  return text.str();
+}
+
+std::optional<Explanation> explained(Way way, const Turning& turning, const TurnRates* rates,
+                                     const AngleSearch& search) {
+  const bool uncertain = way.fit.base_sigma > 1e-7 && !common_base(way.fit.base, 1e-9);
+  Wheels wheels = wheels_of(way, turning, rates, uncertain);
+  SolvedPositions solved = solve_positions(turning, search.tokens, wheels, search.unit, search.guess);
+  if (uncertain && solved.unexplained == 0) {
+    refine_base(way, turning, solved, search.unit);
+    wheels = wheels_of(way, turning, rates, false);
+  }
+  if (solved.unexplained * 10 > turning.rows) return std::nullopt;
+  const double misfit = misfit_at(turning, wheels, solved, search.unit);
+  if (misfit > fits) return std::nullopt;
+  Explanation result{.scheme = "rope",
+                     .arguments = slice_arguments(turning.slice, search.head_dim),
+                     .inverse = way.inverse,
+                     .times = way.times,
+                     .position_divisor = way.divisor,
+                     .positions = solved.p,
+                     .misfit = misfit,
+                     .text = {},
+                     .free_frequencies = way.fit.free_frequencies};
+  result.arguments.set("rule", way.fit.rule);
+  result.arguments.set("base", way.fit.base);
+  for (const auto& [name, value] : way.fit.arguments.all()) result.arguments.set(name, value);
+  result.text = text_of(way) + ", at positions " + describe_positions(solved.p);
+  if (solved.unexplained > 0) result.text += ", but for " + std::to_string(solved.unexplained) + " tokens";
+  return result;
+}
+
+// The same angles, told in other words.
+std::vector<Way> ways_of(const RuleFit& fit, bool inverse, int speed) {
+  std::vector<Way> ways;
+  if (fit.scale < 1) {
+    Way linear{fit, inverse, 1, 1};
+    linear.fit.rule = "linear";
+    linear.fit.arguments = {{"factor", 1 / fit.scale}};
+    linear.fit.scale = 1;
+    ways.push_back(linear);
+    Way divided{fit, inverse, 1, 1 / fit.scale};
+    divided.fit.scale = 1;
+    ways.push_back(divided);
+    return ways;
+  }
+  if (fit.scale > 1) return ways;  // no rule speeds pairs up
+  if (speed > 1) ways.push_back({fit, inverse, speed, 1});
+  ways.push_back({fit, inverse, 1, 1});
+  return ways;
+}
+
+// Rates whose fastest pair turns by a whole number of radians above 1: the rotation was applied so often, or positions
+// advance by so much.
+int speed_of(const TurnRates& rates) {
+  const double fastest = rates.w.front();
+  const double whole = std::round(fastest);
+  return whole >= 2 && std::abs(fastest - whole) < std::max(6 * rates.sigma.front(), 1e-6) ? static_cast<int>(whole) : 1;
+}
+
+void add_without_rates(std::vector<Explanation>& found, const Turning& turning, const AngleSearch& search) {
+  std::vector<double> bases = {1e4, 5e5, 1e6, 1e5};
+  if (search.base) bases.insert(bases.begin(), *search.base);
+  for (const double base : bases) {
+    const Way way{{.rule = "none", .base = base, .arguments = {}}, false, 1, 1};
+    if (auto explanation = explained(way, turning, nullptr, search)) found.push_back(std::move(*explanation));
+  }
+}
+
+}  // namespace
+
+Arguments slice_arguments(const TurnedSlice& slice, std::int64_t head_dim) {
+  Arguments arguments{{"head_dim", head_dim},
+                      {"pairing", std::string(name_of(slice.pairing))},
+                      {"rotary_dim", slice.rotary_dim},
+                      {"rotary_offset", slice.rotary_offset}};
+  if (slice.deinterleaved_output) arguments.set("output_order", std::string("deinterleaved"));
+  return arguments;
+}
+
+std::string describe_positions(const std::vector<Position>& positions) {
+  if (positions.empty()) return "none";
+  if (std::all_of(positions.begin(), positions.end(), [&](Position p) { return p == positions.front(); })) {
+    return (positions.size() > 1 ? "all " : "") + std::to_string(positions.front());
+  }
+  std::string text;
+  int runs = 0;
+  for (std::size_t start = 0; start < positions.size();) {
+    std::size_t end = start;
+    while (end + 1 < positions.size() && positions[end + 1] == positions[end] + 1) ++end;
+    if (++runs > 6) return text + ", ...";
+    if (!text.empty()) text += ", ";
+    text += std::to_string(positions[start]);
+    if (end > start) text += " ... " + std::to_string(positions[end]);
+    start = end + 1;
+  }
+  return text;
+}
+
+std::vector<Explanation> explain(const Turning& turning, const std::optional<TurnRates>& rates,
+                                 const AngleSearch& search) {
+  std::vector<Explanation> found;
+  if (!rates) {
+    add_without_rates(found, turning, search);
+    return found;
+  }
+  TurnRates forward = *rates;
+  const bool inverse = rates->w.front() < 0;
+  const Turning& seen = turning;
+  const Turning mirrored = inverse ? turned_back(turning) : Turning{};
+  if (inverse) {
+    for (double& w : forward.w) w = -w;
+  }
+  const int speed = speed_of(forward);
+  TurnRates single = forward;
+  for (std::size_t i = 0; i < single.w.size(); ++i) {
+    single.w[i] /= speed;
+    single.sigma[i] /= speed;
+  }
+  const bool whole_head = turning.slice.rotary_dim == search.head_dim;
+  for (const RuleFit& fit : fit_rules(single, turning.slice.rotary_dim, whole_head, search.base)) {
+    if (fit.free_frequencies && !found.empty()) continue;
+    for (const Way& way : ways_of(fit, inverse, speed)) {
+      if (auto one = explained(way, inverse ? mirrored : seen, &single, search)) found.push_back(std::move(*one));
+      if (!inverse || way.fit.free_frequencies) continue;
+      Way ahead = way;  // forwards, at negated positions
+      ahead.inverse = false;
+      if (auto one = explained(ahead, seen, &single, search)) found.push_back(std::move(*one));
+    }
+  }
+  return found;
+}
+
+}  // namespace locus::doctor
