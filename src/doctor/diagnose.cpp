@@ -94,21 +94,28 @@ std::optional<Encoding> moved_to(const Encoding& encoding, const TurnedSlice& sl
 /// One slice, all that follows from it.
 struct Reading {
   Turning turning;
-  std::optional<TurnRates> rates;
-  std::vector<Explanation> explanations;
-  std::vector<Verdict> verdicts;   // about the angles
-  std::vector<Verdict> magnitude;  // about the magnitude
+  std::optional<TurnRates> rates = {};
+  std::vector<Explanation> explanations = {};
+  AngleJudgement angles = {.verdicts = {}, .unlikely = 100};
+  std::vector<Verdict> magnitude = {};
+  std::vector<Verdict> slice = {};
 
-  bool named() const {
-    return !verdicts.empty() && verdicts.front().name != "unexplained" &&
-           !verdicts.front().name.starts_with("other_rule");
+  /// How much has to be wrong for this reading to be the right one.
+  int unlikely(bool expectation) const {
+    if (expectation) return angles.unlikely + (slice.empty() ? 0 : 3);
+    return explanations.empty() ? 1000 : explanations.front().complexity;
   }
-  bool known_rule() const { return !explanations.empty() && !explanations.front().free_frequencies; }
 };
+
+// Models rotate the whole head, half, a quarter or three quarters of it.
+int oddness(const TurnedSlice& slice, std::int64_t head_dim) {
+  if (slice.rotary_dim == head_dim) return 0;
+  return 4 * slice.rotary_dim % head_dim == 0 ? 1 : 3;
+}
 
 Reading read_slice(const RotationDump& dump, const Expectation& expected, const Turning& turning, double unit) {
   const PositionIds ids = ids_of(dump, expected);
-  Reading reading{.turning = turning, .rates = {}, .explanations = {}, .verdicts = {}, .magnitude = {}};
+  Reading reading{.turning = turning};
   const std::vector<Position> guess = per_row(ids, dump.batch);
   std::optional<std::vector<Position>> lengths;
   if (expected.positions) lengths = guess;
@@ -120,30 +127,29 @@ Reading read_slice(const RotationDump& dump, const Expectation& expected, const 
     search.base = expected.encoding->arguments().real("base");
   }
   reading.explanations = explain(turning, reading.rates, search);
+  for (Explanation& explanation : reading.explanations) explanation.complexity += oddness(turning.slice, dump.head_dim);
   if (!expected.encoding) return reading;
+  reading.slice = judge_slice(turning.slice, slice_of(expected.encoding->rotation()));
   const auto moved = moved_to(*expected.encoding, turning.slice);
   if (!moved) return reading;
   const Expected meant{*moved, ids, moved->rotation().axes == 1 ? guess : std::vector<Position>{}, expected.role};
-  reading.verdicts = judge_angles(turning, meant, reading.rates, dump.tokens, unit, reading.explanations);
+  reading.angles = judge_angles(turning, meant, reading.rates, dump.tokens, unit, reading.explanations);
   reading.magnitude = judge_magnitude(turning, meant, unit);
   return reading;
 }
 
-// Slices that differ in what they would mean: as expected, the widest and the narrowest of each pairing.
-std::vector<Turning> worth_reading(const std::vector<Turning>& slices) {
+// Slices that differ in what they would mean: as expected, the widest and the narrowest of each pairing, usual widths.
+std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int64_t head_dim) {
   std::vector<Turning> chosen;
-  for (std::size_t n = 0; n < slices.size() && chosen.size() < 6; ++n) {
+  for (std::size_t n = 0; n < slices.size(); ++n) {
     const auto alike = [&](const Turning& other) {
       return other.slice.pairing == slices[n].slice.pairing &&
              other.slice.deinterleaved_output == slices[n].slice.deinterleaved_output;
     };
-    const bool widest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
-      return alike(other) && other.slice.rotary_dim > slices[n].slice.rotary_dim;
-    });
     const bool narrowest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
       return alike(other) && other.slice.rotary_dim < slices[n].slice.rotary_dim;
     });
-    if (n == 0 || widest || narrowest) chosen.push_back(slices[n]);
+    if (n == 0 || narrowest || oddness(slices[n].slice, head_dim) < 3) chosen.push_back(slices[n]);
   }
   return chosen;
 }
@@ -226,40 +232,69 @@ Verdict summary(const Diagnosis& diagnosis) {
     return {Verdict::About::dump, "rotation", "pairs are rotated, by angles that no known rule at whole positions gives",
             evidence.str(), 0.5};
   }
-  const bool alone = diagnosis.explanations.size() == 1 && !diagnosis.explanations.front().free_frequencies &&
-                     diagnosis.also_fitting.empty();
+  const Explanation& first = diagnosis.explanations.front();
+  const bool alone = !first.free_frequencies && first.complexity <= 1 &&
+                     (diagnosis.explanations.size() == 1 || diagnosis.explanations[1].complexity >= first.complexity + 3);
   return {Verdict::About::dump, "rotation", "pairs are rotated: " + diagnosis.explanations.front().text,
           evidence.str(), alone ? 0.95 : 0.6};
 }
 
-// Reads the slices that fit until one gives a verdict with a name; without an expectation, a known rule.
+void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more, double most_confidence) {
+  for (const Verdict& verdict : more) {
+    const bool there = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& other) {
+      return other.name == verdict.name && other.text == verdict.text;
+    });
+    if (there) continue;
+    verdicts.push_back(verdict);
+    verdicts.back().confidence = std::min(verdict.confidence, most_confidence);
+  }
+}
+
+// The likeliest reading speaks first; what others say as well is added, and takes away its certainty.
+std::vector<Verdict> verdicts_of(const std::vector<Reading>& readings) {
+  constexpr int named = 50;  // from here on the angles have no name
+  constexpr double doubtful = 0.6;
+  std::vector<Verdict> verdicts;
+  const bool rivals = readings.size() > 1 && readings[1].angles.unlikely < named;
+  for (std::size_t n = 0; n < readings.size(); ++n) {
+    if (n > 0 && readings[n].angles.unlikely >= named) continue;
+    const double most = n > 0 ? 0.3 : rivals ? doubtful : 1;
+    append(verdicts, readings[n].slice, most);
+    append(verdicts, readings[n].angles.verdicts, most);
+    append(verdicts, readings[n].magnitude, n == 0 ? 1 : most);
+  }
+  // What is in order goes last.
+  std::stable_partition(verdicts.begin(), verdicts.end(),
+                        [](const Verdict& verdict) { return verdict.name != "as_expected"; });
+  return verdicts;
+}
+
 void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectation& expected,
                  const std::vector<Turning>& slices, double unit) {
-  std::optional<Reading> best;
-  for (const Turning& turning : worth_reading(slices)) {
-    Reading reading = read_slice(dump, expected, turning, unit);
-    const auto rank = [](const Reading& one) { return 2 * one.named() + one.known_rule(); };
-    if (!best || rank(reading) > rank(*best)) best = std::move(reading);
-    if (rank(*best) == (expected.encoding ? 3 : 1)) break;
-  }
-  use(diagnosis, *best, slices);
-  diagnosis.kind = stands_still(best->turning, unit) ? Diagnosis::Kind::scaled : Diagnosis::Kind::rotation;
-  if (expected.encoding) {
-    const TurnedSlice meant = slice_of(expected.encoding->rotation());
-    const bool open = std::any_of(slices.begin(), slices.end(), [&](const Turning& other) {
-      return other.slice.pairing == meant.pairing && other.slice.rotary_dim == meant.rotary_dim &&
-             other.slice.rotary_offset == meant.rotary_offset;
-    });
-    for (Verdict& verdict : judge_slice(*diagnosis.slice, meant, !open || best->named())) {
-      diagnosis.verdicts.push_back(std::move(verdict));
+  const bool expectation = expected.encoding.has_value();
+  std::vector<Reading> readings;
+  for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
+    readings.push_back(read_slice(dump, expected, turning, unit));
+    if (expectation && readings.back().unlikely(true) == 0) {  // as expected: no need to look further
+      readings = {std::move(readings.back())};
+      break;
     }
-    diagnosis.verdicts.insert(diagnosis.verdicts.end(), best->verdicts.begin(), best->verdicts.end());
-    diagnosis.verdicts.insert(diagnosis.verdicts.end(), best->magnitude.begin(), best->magnitude.end());
   }
+  std::stable_sort(readings.begin(), readings.end(), [&](const Reading& a, const Reading& b) {
+    return a.unlikely(expectation) < b.unlikely(expectation);
+  });
+  use(diagnosis, readings.front(), slices);
+  for (std::size_t n = 1; n < readings.size(); ++n) {
+    diagnosis.explanations.insert(diagnosis.explanations.end(), readings[n].explanations.begin(),
+                                  readings[n].explanations.end());
+  }
+  const bool known = !diagnosis.explanations.empty() && !diagnosis.explanations.front().free_frequencies;
+  if (known) std::erase_if(diagnosis.explanations, [](const Explanation& one) { return one.free_frequencies; });
+  std::stable_sort(diagnosis.explanations.begin(), diagnosis.explanations.end(),
+                   [](const Explanation& a, const Explanation& b) { return a.complexity < b.complexity; });
+  diagnosis.kind = stands_still(readings.front().turning, unit) ? Diagnosis::Kind::scaled : Diagnosis::Kind::rotation;
+  if (expectation) append(diagnosis.verdicts, verdicts_of(readings), 1);
   if (diagnosis.verdicts.empty()) diagnosis.verdicts.push_back(summary(diagnosis));
-  // What is in order goes last.
-  std::stable_partition(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
-                        [](const Verdict& verdict) { return verdict.name != "as_expected"; });
   add_what_decides(diagnosis);
 }
 

@@ -51,15 +51,22 @@ double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPosit
   return count == 0 ? 1e9 : std::sqrt(sum / count);
 }
 
-// Far positions tell the base more precisely than steps do.
-void refine_base(Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
+// Far positions tell the parameters more precisely than steps do.
+void refine(Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
   double step = 2 * way.fit.base_sigma;
   double best = misfit_at(turning, wheels_of(way, turning, nullptr, false), solved, unit);
   for (int round = 0; round < 40 && step > 1e-9; ++round) {
     bool better = false;
-    for (const double sign : {1.0, -1.0}) {
+    for (const double move : {step, -step, 10 * step, -10 * step}) {
       Way moved = way;
-      moved.fit.base *= std::exp(sign * step);
+      const bool move_factor = std::abs(move) > 1.5 * step;  // the factor moves slow pairs only: in larger strides
+      if (!move_factor) {
+        moved.fit.base *= std::exp(move);
+      } else if (moved.fit.arguments.has("factor")) {
+        moved.fit.arguments.set("factor", std::max(1.0, moved.fit.arguments.real("factor") * std::exp(move)));
+      } else {
+        continue;
+      }
       const double misfit = misfit_at(turning, wheels_of(moved, turning, nullptr, false), solved, unit);
       if (misfit >= best) continue;
       best = misfit;
@@ -100,7 +107,7 @@ std::optional<Explanation> explained(Way way, const Turning& turning, const Turn
   Wheels wheels = wheels_of(way, turning, rates, uncertain);
   SolvedPositions solved = solve_positions(turning, search.tokens, wheels, search.unit, search.guess);
   if (uncertain && solved.unexplained == 0) {
-    refine_base(way, turning, solved, search.unit);
+    refine(way, turning, solved, search.unit);
     wheels = wheels_of(way, turning, rates, false);
   }
   if (solved.unexplained * 10 > turning.rows) return std::nullopt;
@@ -114,7 +121,11 @@ std::optional<Explanation> explained(Way way, const Turning& turning, const Turn
                      .positions = solved.p,
                      .misfit = misfit,
                      .text = {},
-                     .free_frequencies = way.fit.free_frequencies};
+                     .free_frequencies = way.fit.free_frequencies,
+                     .complexity = way.fit.complexity};
+  if (way.fit.base < 500 || way.fit.base > 1e8) result.complexity += 3;  // no model has such a base
+  if (way.inverse || way.times > 1 || way.divisor != 1) result.complexity += 1;
+  if (solved.p != search.guess) result.complexity += 1;
   result.arguments.set("rule", way.fit.rule);
   result.arguments.set("base", way.fit.base);
   for (const auto& [name, value] : way.fit.arguments.all()) result.arguments.set(name, value);

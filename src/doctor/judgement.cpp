@@ -41,7 +41,7 @@ std::string evidence_of(const Turning& turning, const Weighed& one) {
 }
 
 // The first has no rival: certain. Otherwise what is simplest is only more likely.
-std::vector<Verdict> ranked(const Turning& turning, std::vector<Weighed> weighed) {
+AngleJudgement ranked(const Turning& turning, std::vector<Weighed> weighed) {
   std::stable_sort(weighed.begin(), weighed.end(), [](const Weighed& a, const Weighed& b) {
     const bool a_fits = a.misfit < fits;
     const bool b_fits = b.misfit < fits;
@@ -50,7 +50,6 @@ std::vector<Verdict> ranked(const Turning& turning, std::vector<Weighed> weighed
     return a.misfit < b.misfit;
   });
   std::vector<Verdict> verdicts;
-  std::vector<double> misfits;
   double next = 1e9;  // the best that does not fit
   for (const Weighed& one : weighed) {
     if (one.misfit >= fits) {
@@ -65,7 +64,6 @@ std::vector<Verdict> ranked(const Turning& turning, std::vector<Weighed> weighed
     }
     verdicts.push_back({Verdict::About::angles, one.hypothesis.name, one.hypothesis.text,
                         evidence_of(turning, one), 0});
-    misfits.push_back(one.misfit);
   }
   for (std::size_t n = 0; n < verdicts.size(); ++n) {
     const double alone = next > 2 * fits ? 0.99 : 0.9;
@@ -73,7 +71,7 @@ std::vector<Verdict> ranked(const Turning& turning, std::vector<Weighed> weighed
     verdicts[n].confidence = verdicts.size() == 1 ? alone : n == 0 ? 0.6 : 0.4 / (count - 1);
     if (verdicts.size() == 1) verdicts[n].evidence += text("; the next hypothesis misfits by ", next);
   }
-  return verdicts;
+  return {verdicts, verdicts.empty() ? 100 : weighed.front().hypothesis.unlikely};
 }
 
 // Any float32 way of computing an angle is off by a few units of its last place, whoever's order of operations it is.
@@ -110,7 +108,7 @@ void add_other_encodings(std::vector<Verdict>& verdicts, const Expected& expecte
 
 }  // namespace
 
-std::vector<Verdict> judge_angles(const Turning& turning, const Expected& expected,
+AngleJudgement judge_angles(const Turning& turning, const Expected& expected,
                                   const std::optional<TurnRates>& rates, std::int64_t tokens, double unit,
                                   const std::vector<Explanation>& explanations) {
   std::vector<Weighed> weighed = weigh(turning, known_faults(turning, expected, rates, unit), unit);
@@ -121,17 +119,20 @@ std::vector<Verdict> judge_angles(const Turning& turning, const Expected& expect
     }
     for (Weighed& one : weigh(turning, precisions(expected, turning.rows), unit)) weighed.push_back(std::move(one));
   }
-  std::vector<Verdict> verdicts = ranked(turning, std::move(weighed));
-  if (!verdicts.empty()) return verdicts;
+  const AngleJudgement judgement = ranked(turning, std::move(weighed));
+  if (!judgement.verdicts.empty()) return judgement;
   if (within_float32(turning, expected, right.hypothesis.z)) {
-    return {{Verdict::About::angles, "float32_angles",
-             "angles carry float32 errors, in an order of operations that no profile has", evidence_of(turning, right),
-             0.8}};
+    return {{{Verdict::About::angles, "float32_angles",
+              "angles carry float32 errors, in an order of operations that no profile has", evidence_of(turning, right),
+              0.8}},
+            5};
   }
+  std::vector<Verdict> verdicts;
   add_other_encodings(verdicts, expected, explanations);
-  if (!verdicts.empty()) return verdicts;
-  return {{Verdict::About::angles, "unexplained", "no known fault explains the angles; see the spectrum",
-           "as expected would be: " + evidence_of(turning, right), 0.5}};
+  if (!verdicts.empty()) return {verdicts, 50};
+  return {{{Verdict::About::angles, "unexplained", "no known fault explains the angles; see the spectrum",
+            "as expected would be: " + evidence_of(turning, right), 0.5}},
+          100};
 }
 
 std::vector<Verdict> judge_magnitude(const Turning& turning, const Expected& expected, double unit) {
@@ -178,9 +179,9 @@ std::vector<Verdict> judge_magnitude(const Turning& turning, const Expected& exp
   return verdict("magnitude_wrong", "cos and sin carry another factor than expected");
 }
 
-std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& expected, bool certain) {
+std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& expected) {
   std::vector<Verdict> verdicts;
-  const double confidence = certain ? 0.99 : 0.6;
+  constexpr double confidence = 0.99;  // less where other slices fit as well, which is judged elsewhere
   const auto add = [&](const char* name, const std::string& what, const std::string& numbers) {
     verdicts.push_back({Verdict::About::slice, name, what, numbers, confidence});
   };

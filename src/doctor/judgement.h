@@ -9,8 +9,11 @@
 
 namespace locus::doctor {
 
-/// Verdicts about the angles, best first; the last resort is `unexplained`.
-std::vector<Verdict> judge_angles(const Turning& turning, const Expected& expected,
+struct AngleJudgement {
+  std::vector<Verdict> verdicts;  ///< best first; the last resort is `unexplained`
+  int unlikely = 0;               ///< of the first: 0 is as expected, 100 unexplained
+};
+AngleJudgement judge_angles(const Turning& turning, const Expected& expected,
                                   const std::optional<TurnRates>& rates, std::int64_t tokens, double unit,
                                   const std::vector<Explanation>& explanations);
 
@@ -18,6 +21,6 @@ std::vector<Verdict> judge_angles(const Turning& turning, const Expected& expect
 std::vector<Verdict> judge_magnitude(const Turning& turning, const Expected& expected, double unit);
 
 /// Pairing, order of the output, width and offset against those expected.
-std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& expected, bool certain);
+std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& expected);
 
 }  // namespace locus::doctor

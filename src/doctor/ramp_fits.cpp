@@ -95,6 +95,16 @@ void snap(RuleFit& fit, const TurnRates& rates, std::int64_t d) {
   fit.complexity += 2;
 }
 
+// How far ln(base) may move until the sum of squares has grown by 1.
+double base_sigma_of(const RuleFit& fit, const TurnRates& rates, std::int64_t d) {
+  constexpr double step = 1e-3;
+  RuleFit moved = fit;
+  moved.base *= std::exp(step);
+  const double misfit = misfit_of(moved, rates, d);
+  const double growth = static_cast<double>(rates.w.size()) * (misfit * misfit - fit.misfit * fit.misfit);
+  return growth <= 0 ? 0.02 : std::min(0.02, step / std::sqrt(growth));
+}
+
 }  // namespace
 
 std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, const std::vector<double>& bases) {
@@ -122,10 +132,12 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
     for (RuleFit& fit : tried) {
       if (fit.misfit > 0.5) refine(fit, rates, rotary_dim);
       snap(fit, rates, rotary_dim);
+      if (!common_base(fit.base, 1e-9)) fit.base_sigma = base_sigma_of(fit, rates, rotary_dim);
     }
-    const auto least = std::min_element(tried.begin(), tried.end(), [](const RuleFit& a, const RuleFit& b) {
-      return a.complexity != b.complexity && std::max(a.misfit, b.misfit) < 1.2 ? a.complexity < b.complexity
-                                                                                : a.misfit < b.misfit;
+    // Among those that fit well the simplest; otherwise the nearest.
+    const auto order = [](const RuleFit& fit) { return std::pair(std::max(fit.misfit, 1.2), fit.complexity); };
+    const auto least = std::min_element(tried.begin(), tried.end(), [&](const RuleFit& a, const RuleFit& b) {
+      return order(a) < order(b);
     });
     if (least != tried.end()) best.push_back(*least);
   }

@@ -79,6 +79,8 @@ void add_ntk(std::vector<RuleFit>& fits_found, const RuleFit& plain, const TurnR
   std::vector<double> from = {1e4, 5e5, 1e6};
   if (hint) from.insert(from.begin(), *hint);
   const double width = static_cast<double>(d);
+  // Any smaller base will do as well; factor 2 stands for the others.
+  if (!common_base(plain.base, 1e-9)) from.push_back(plain.base / std::pow(3.0, width / (width - 2)));
   for (const double base : from) {
     if (plain.base < base * 1.01) continue;
     const double share = (width - 2) / width;
@@ -151,6 +153,19 @@ void add_proportional(std::vector<RuleFit>& found, const TurnRates& rates, std::
   }
 }
 
+// Common ones, and what the fastest pairs show: every rule with a ramp keeps those.
+std::vector<double> bases_to_try(const TurnRates& rates, std::int64_t d, std::optional<double> hint) {
+  std::vector<double> tried(bases.begin(), bases.end());
+  if (hint) tried.insert(tried.begin(), *hint);
+  for (const std::size_t pairs : {std::size_t{4}, rates.w.size() / 4}) {
+    const auto line = log_line(rates, std::min(rates.w.size(), pairs), true);
+    if (!line) continue;
+    const double base = std::exp(line->slope * static_cast<double>(d) / 2);
+    if (std::isfinite(base) && base > 1.5 && base < 1e12) tried.push_back(base);
+  }
+  return tried;
+}
+
 RuleFit free_divisors(const TurnRates& rates, std::int64_t d, std::optional<double> hint) {
   const double base = hint.value_or(1e4);
   std::vector<double> divisors;
@@ -216,17 +231,10 @@ std::vector<RuleFit> fit_rules(const TurnRates& rates, std::int64_t rotary_dim, 
   std::vector<RuleFit> found;
   add_geometric(found, rates, rotary_dim, hint);
   if (whole_head) add_proportional(found, rates, rotary_dim);
-  if (found.empty() || found.front().misfit > 1) {
-    std::vector<double> tried(bases.begin(), bases.end());
-    if (hint) tried.insert(tried.begin(), *hint);
-    // The fastest pairs are kept by every rule with a ramp: they show a base that is not common.
-    if (const auto line = log_line(rates, std::min<std::size_t>(rates.w.size(), 4), true)) {
-      const double base = std::exp(line->slope * static_cast<double>(rotary_dim) / 2);
-      if (std::isfinite(base) && base > 1.5 && base < 1e12) tried.push_back(base);
-    }
-    for (RuleFit& fit : fit_ramps(rates, rotary_dim, tried)) {
-      if (fit.misfit < fits) found.push_back(std::move(fit));
-    }
+  for (RuleFit& fit : fit_ramps(rates, rotary_dim, bases_to_try(rates, rotary_dim, hint))) {
+    // Where the plain base fits, a ramp beyond what the dump can show is possible, but says more than was seen.
+    if (!found.empty() && found.front().rule == "none") fit.complexity += 3;
+    if (fit.misfit < fits) found.push_back(std::move(fit));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const RuleFit& a, const RuleFit& b) { return a.complexity < b.complexity; });

@@ -74,7 +74,7 @@ double row_misfit(const Turning& turning, std::int64_t row, const Wheels& wheels
 
 SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, const Wheels& wheels, double unit,
                                 const std::vector<Position>& guess) {
-  constexpr std::int64_t patience = 8;  // rows that nothing explains, before the search is given up
+  constexpr std::int64_t patience = 3;  // rows that nothing explains, before the search is given up
   SolvedPositions solved;
   const double limit = accepted * accepted * static_cast<double>(turning.pairs);
   for (std::int64_t t = 0; t < turning.rows; ++t) {

@@ -117,7 +117,12 @@ void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& s
 
 }  // namespace
 
-double wrapped(double angle) { return std::remainder(angle, 2 * std::numbers::pi); }
+double wrapped(double angle) {
+  // Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number: the search for positions lives on this line.
+  constexpr double rounder = 0x1.8p52;
+  const double turns = (angle * (1 / (2 * std::numbers::pi)) + rounder) - rounder;
+  return angle - 2 * std::numbers::pi * turns;
+}
 
 double angle_sigma(const Turning& turning, std::int64_t row, std::int64_t pair, double unit) {
   const double size = std::abs(turning.at(row, pair));

@@ -12,7 +12,7 @@ namespace locus::doctor {
 /// Angles of z carry the noise of the storage, and that of a table rounded to the same type.
 double angle_sigma(const Turning& turning, std::int64_t row, std::int64_t pair, double unit);
 
-/// The angle in (-pi, pi].
+/// The angle in [-pi, pi], for angles below 1e9.
 double wrapped(double angle);
 
 struct TurnRates {

@@ -138,9 +138,9 @@ ElementType storage_of(const RotationDump& dump) {
       float32 = float32 && static_cast<double>(static_cast<float>(value)) == value;
     }
   }
-  // Few bits may fit both: then float16, which is the finer of the two, leaves the smaller noise.
-  if (float16) return ElementType::float16;
+  // Eight bits fit into float16's eleven as well, but not the other way round.
   if (bfloat16) return ElementType::bfloat16;
+  if (float16) return ElementType::float16;
   return float32 ? ElementType::float32 : ElementType::float64;
 }
 

@@ -63,6 +63,7 @@ struct Explanation {
   double misfit = 0;                ///< deviation of cos and sin over the noise of the storage: about 1 or less fits
   std::string text;
   bool free_frequencies = false;  ///< explains any frequencies, hence last
+  int complexity = 0;             ///< parameters that had to be fitted, uncommon values counted more: small is simple
 };
 
 struct Diagnosis {
