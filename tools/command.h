@@ -28,5 +28,6 @@ void add_positions_command(CLI::App& app);
 void add_lint_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
+void add_diagnose_command(CLI::App& app);
 
 }  // namespace locus::tools

@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
   add_lint_command(app);
   add_bench_command(app);
   add_verify_command(app);
+  add_diagnose_command(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();

@@ -180,8 +180,9 @@ void add_what_decides(Diagnosis& diagnosis) {
     decide.push_back("linear factor or divided positions: print the position ids, or dump a model whose factor is 1");
   }
   if (any([](const Explanation& e) { return e.times > 1; })) {
-    decide.push_back("applied twice or doubled positions: dump one token at a known position, or look for a magnitude "
-                     "that is squared");
+    decide.push_back(
+        "applied twice or doubled positions: dump one token at a known position, or look for a magnitude "
+        "that is squared");
   }
   if (any([](const Explanation& e) { return e.inverse; })) {
     decide.push_back("backwards or negated positions: print the position ids");
@@ -229,14 +230,15 @@ Verdict summary(const Diagnosis& diagnosis) {
   evidence << "residual " << diagnosis.residual << ", noise " << diagnosis.noise << ", "
            << diagnosis.explanations.size() << " explanations fit";
   if (diagnosis.explanations.empty()) {
-    return {Verdict::About::dump, "rotation", "pairs are rotated, by angles that no known rule at whole positions gives",
-            evidence.str(), 0.5};
+    return {Verdict::About::dump, "rotation",
+            "pairs are rotated, by angles that no known rule at whole positions gives", evidence.str(), 0.5};
   }
   const Explanation& first = diagnosis.explanations.front();
-  const bool alone = !first.free_frequencies && first.complexity <= 1 &&
-                     (diagnosis.explanations.size() == 1 || diagnosis.explanations[1].complexity >= first.complexity + 3);
-  return {Verdict::About::dump, "rotation", "pairs are rotated: " + diagnosis.explanations.front().text,
-          evidence.str(), alone ? 0.95 : 0.6};
+  const bool alone =
+      !first.free_frequencies && first.complexity <= 1 &&
+      (diagnosis.explanations.size() == 1 || diagnosis.explanations[1].complexity >= first.complexity + 3);
+  return {Verdict::About::dump, "rotation", "pairs are rotated: " + diagnosis.explanations.front().text, evidence.str(),
+          alone ? 0.95 : 0.6};
 }
 
 void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more, double most_confidence) {
@@ -260,12 +262,9 @@ std::vector<Verdict> verdicts_of(const std::vector<Reading>& readings) {
     if (n > 0 && readings[n].angles.unlikely >= named) continue;
     const double most = n > 0 ? 0.3 : rivals ? doubtful : 1;
     append(verdicts, readings[n].slice, most);
-    append(verdicts, readings[n].angles.verdicts, most);
     append(verdicts, readings[n].magnitude, n == 0 ? 1 : most);
+    append(verdicts, readings[n].angles.verdicts, most);
   }
-  // What is in order goes last.
-  std::stable_partition(verdicts.begin(), verdicts.end(),
-                        [](const Verdict& verdict) { return verdict.name != "as_expected"; });
   return verdicts;
 }
 

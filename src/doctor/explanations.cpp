@@ -7,6 +7,7 @@
 
 #include "doctor/rule_fits.h"
 #include "doctor/solved_positions.h"
+#include "locus/scaling.h"
 
 namespace locus::doctor {
 namespace {
@@ -55,7 +56,8 @@ double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPosit
 void refine(Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
   double step = 2 * way.fit.base_sigma;
   double best = misfit_at(turning, wheels_of(way, turning, nullptr, false), solved, unit);
-  for (int round = 0; round < 40 && step > 1e-9; ++round) {
+  if (best < 0.5) return;  // at the noise already
+  for (int round = 0; round < 40 && step > 1e-8; ++round) {
     bool better = false;
     for (const double move : {step, -step, 10 * step, -10 * step}) {
       Way moved = way;
@@ -78,6 +80,11 @@ void refine(Way& way, const Turning& turning, const SolvedPositions& solved, dou
   }
 }
 
+bool is_default(const std::string& rule, const std::string& name, const Value& value) {
+  const Parameter& parameter = find_parameter("rope", find_rule(rule).parameters, name);
+  return parameter.fallback && to_text(*parameter.fallback) == to_text(value);
+}
+
 std::string text_of(const Way& way) {
   std::ostringstream text;
   text.precision(6);
@@ -86,6 +93,7 @@ std::string text_of(const Way& way) {
   } else {
     text << "rule " << way.fit.rule << ", base " << way.fit.base;
     for (const auto& [name, value] : way.fit.arguments.all()) {
+      if (is_default(way.fit.rule, name, value)) continue;
       const double* real = std::get_if<double>(&value);
       text << ", " << name << ' ';
       if (real != nullptr) {
@@ -159,14 +167,15 @@ std::vector<Way> ways_of(const RuleFit& fit, bool inverse, int speed) {
 int speed_of(const TurnRates& rates) {
   const double fastest = rates.w.front();
   const double whole = std::round(fastest);
-  return whole >= 2 && std::abs(fastest - whole) < std::max(6 * rates.sigma.front(), 1e-6) ? static_cast<int>(whole) : 1;
+  return whole >= 2 && std::abs(fastest - whole) < std::max(6 * rates.sigma.front(), 1e-6) ? static_cast<int>(whole)
+                                                                                           : 1;
 }
 
 void add_without_rates(std::vector<Explanation>& found, const Turning& turning, const AngleSearch& search) {
   std::vector<double> bases = {1e4, 5e5, 1e6, 1e5};
   if (search.base) bases.insert(bases.begin(), *search.base);
   for (const double base : bases) {
-    const Way way{{.rule = "none", .base = base, .arguments = {}}, false, 1, 1};
+    const Way way{rule_at("none", base, {}), false, 1, 1};
     if (auto explanation = explained(way, turning, nullptr, search)) found.push_back(std::move(*explanation));
   }
 }

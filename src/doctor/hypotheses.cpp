@@ -48,7 +48,8 @@ void add_rule_faults(std::vector<Hypothesis>& faults, const Expected& expected) 
     twice[i] *= twice[i] / plain[i];
   }
   if (same) return;  // the rule changes nothing, e.g. dynamic NTK within the trained length
-  faults.push_back({"rule_not_applied", "the rule " + rule + " was not applied: frequencies are those of the plain base",
+  faults.push_back({"rule_not_applied",
+                    "the rule " + rule + " was not applied: frequencies are those of the plain base",
                     turns_at(plain, expected.positions), 2});
   faults.push_back({"rule_applied_twice", "the rule " + rule + " was applied twice to the frequencies",
                     turns_at(twice, expected.positions), 3});
@@ -62,8 +63,8 @@ void add_parameter_faults(std::vector<Hypothesis>& faults, const Turning& turnin
     std::ostringstream text;
     text.precision(6);
     text << name << " is " << fault->value << ", expected " << expected.encoding.arguments().real(name);
-    faults.push_back({std::string(name) + "_wrong", text.str(), turns_at(fault->w, expected.positions),
-                      fault->common ? 4 : 6});
+    faults.push_back(
+        {std::string(name) + "_wrong", text.str(), turns_at(fault->w, expected.positions), fault->common ? 4 : 6});
   }
 }
 
@@ -85,7 +86,8 @@ std::vector<Hypothesis> known_faults(const Turning& turning, const Expected& exp
   std::vector<Hypothesis> faults;
   const std::vector<Complex> right = rows_of(expected.encoding, expected.role, expected.ids, turning.rows);
   faults.push_back({"as_expected", "angles are as expected", right, 0});
-  faults.push_back({"inverse_rotation", "the rotation runs backwards (the sign of sin is flipped)", conjugates(right), 1});
+  faults.push_back(
+      {"inverse_rotation", "the rotation runs backwards (the sign of sin is flipped)", conjugates(right), 1});
   faults.push_back({"rotated_twice", "the rotation was applied twice", squares(right), 1});
   if (expected.positions.empty() || expected.encoding.scheme().name != "rope") return faults;
   add_rule_faults(faults, expected);

@@ -14,8 +14,8 @@ namespace locus::doctor {
 /// What was expected, brought to the slice that was measured.
 struct Expected {
   Encoding encoding;
-  PositionIds ids;                 ///< [axes, batch or 1, tokens]
-  std::vector<Position> positions; ///< [rows] of a one-axis encoding; empty otherwise
+  PositionIds ids;                  ///< [axes, batch or 1, tokens]
+  std::vector<Position> positions;  ///< [rows] of a one-axis encoding; empty otherwise
   Role role = Role::query;
 };
 

@@ -62,8 +62,8 @@ AngleJudgement ranked(const Turning& turning, std::vector<Weighed> weighed) {
       same->text += "; or " + one.hypothesis.text;
       continue;
     }
-    verdicts.push_back({Verdict::About::angles, one.hypothesis.name, one.hypothesis.text,
-                        evidence_of(turning, one), 0});
+    verdicts.push_back(
+        {Verdict::About::angles, one.hypothesis.name, one.hypothesis.text, evidence_of(turning, one), 0});
   }
   for (std::size_t n = 0; n < verdicts.size(); ++n) {
     const double alone = next > 2 * fits ? 0.99 : 0.9;
@@ -79,8 +79,8 @@ bool within_float32(const Turning& turning, const Expected& expected, const std:
   if (expected.positions.empty()) return false;
   for (std::size_t n = 0; n < right.size(); ++n) {
     const std::size_t pairs = static_cast<std::size_t>(turning.pairs);
-    const double angle = expected.encoding.rotation().inv_freq[n % pairs] *
-                         static_cast<double>(expected.positions[n / pairs]);
+    const double angle =
+        expected.encoding.rotation().inv_freq[n % pairs] * static_cast<double>(expected.positions[n / pairs]);
     const double size = std::max(std::abs(turning.z[n]), 1e-300);
     const double allowed = 8 * turning.sigma[n] / size + 8 * 0x1p-24 * (1 + std::abs(angle));
     if (std::abs(std::arg(turning.z[n] * std::conj(right[n]))) > allowed) return false;
@@ -108,9 +108,8 @@ void add_other_encodings(std::vector<Verdict>& verdicts, const Expected& expecte
 
 }  // namespace
 
-AngleJudgement judge_angles(const Turning& turning, const Expected& expected,
-                                  const std::optional<TurnRates>& rates, std::int64_t tokens, double unit,
-                                  const std::vector<Explanation>& explanations) {
+AngleJudgement judge_angles(const Turning& turning, const Expected& expected, const std::optional<TurnRates>& rates,
+                            std::int64_t tokens, double unit, const std::vector<Explanation>& explanations) {
   std::vector<Weighed> weighed = weigh(turning, known_faults(turning, expected, rates, unit), unit);
   const Weighed right = weighed.front();
   if (right.misfit >= fits) {
@@ -159,8 +158,8 @@ std::vector<Verdict> judge_magnitude(const Turning& turning, const Expected& exp
   const double tolerance = unit + 1e-6;  // tables themselves are rounded, all entries alike at position 0
   const auto verdict = [&](const char* name, const std::string& what) {
     return std::vector<Verdict>{{Verdict::About::magnitude, name, what,
-                                 text("|z| is ", std::exp(plain / weight), " on average, expected ",
-                                      rotation.magnitude, "; ratio ", std::exp(mean), ", scatter ", scatter),
+                                 text("|z| is ", std::exp(plain / weight), " on average, expected ", rotation.magnitude,
+                                      "; ratio ", std::exp(mean), ", scatter ", scatter),
                                  0.95}};
   };
   if (rotation.scale) {
@@ -186,18 +185,21 @@ std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& ex
     verdicts.push_back({Verdict::About::slice, name, what, numbers, confidence});
   };
   if (found.pairing != expected.pairing) {
-    add("wrong_pairing", "pairs are " + std::string(name_of(found.pairing)) + ", expected " +
-        std::string(name_of(expected.pairing)), "no slice of the expected pairing leaves so small a residual");
+    add("wrong_pairing",
+        "pairs are " + std::string(name_of(found.pairing)) + ", expected " + std::string(name_of(expected.pairing)),
+        "no slice of the expected pairing leaves so small a residual");
   } else if (found.deinterleaved_output != expected.deinterleaved_output) {
-    add("wrong_output_order", found.deinterleaved_output ? "the output is [evens | odds], expected in place"
-                                                         : "the output is in place, expected [evens | odds]", "");
+    add("wrong_output_order",
+        found.deinterleaved_output ? "the output is [evens | odds], expected in place"
+                                   : "the output is in place, expected [evens | odds]",
+        "");
   }
   if (found.rotary_dim != expected.rotary_dim) {
     add("wrong_width", text(found.rotary_dim, " coordinates turn, expected ", expected.rotary_dim), "");
   }
   if (found.rotary_offset != expected.rotary_offset) {
-    add("wrong_offset", text("rotation starts at coordinate ", found.rotary_offset, ", expected ",
-                             expected.rotary_offset), "");
+    add("wrong_offset",
+        text("rotation starts at coordinate ", found.rotary_offset, ", expected ", expected.rotary_offset), "");
   }
   return verdicts;
 }

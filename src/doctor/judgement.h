@@ -13,9 +13,8 @@ struct AngleJudgement {
   std::vector<Verdict> verdicts;  ///< best first; the last resort is `unexplained`
   int unlikely = 0;               ///< of the first: 0 is as expected, 100 unexplained
 };
-AngleJudgement judge_angles(const Turning& turning, const Expected& expected,
-                                  const std::optional<TurnRates>& rates, std::int64_t tokens, double unit,
-                                  const std::vector<Explanation>& explanations);
+AngleJudgement judge_angles(const Turning& turning, const Expected& expected, const std::optional<TurnRates>& rates,
+                            std::int64_t tokens, double unit, const std::vector<Explanation>& explanations);
 
 /// Magnitude missing, squared or otherwise wrong; nothing where it is right.
 std::vector<Verdict> judge_magnitude(const Turning& turning, const Expected& expected, double unit);

@@ -16,8 +16,7 @@ RotationDump unrotated(const RotationDump& dump, const Encoding& encoding, Role 
   for (std::size_t head = 0; head * dim < dump.before.size(); ++head) {
     const std::int64_t row = static_cast<std::int64_t>(head) / dump.heads;
     for (std::int64_t axis = 0; axis < ids.axes; ++axis) {
-      place[static_cast<std::size_t>(axis)] =
-          ids.axis(axis)[static_cast<std::size_t>(row % (ids.batch * ids.tokens))];
+      place[static_cast<std::size_t>(axis)] = ids.axis(axis)[static_cast<std::size_t>(row % (ids.batch * ids.tokens))];
     }
     const std::span<const double> turned(dump.before.data() + head * dim, dim);
     const std::vector<double> back = reference::rotate(rotation, role, Direction::inverse, place, turned);
@@ -53,7 +52,8 @@ std::vector<Verdict> judge_unchanged(const RotationDump& dump, const Expectation
   }
   if (at_zero && !moves) return {{Verdict::About::angles, "as_expected", "position 0 turns nothing", evidence, 0.95}};
   const bool single = dump.batch * dump.tokens == 1 && !expected.positions;
-  if (single) return {{Verdict::About::angles, "as_expected", "one token, at position 0 or not rotated", evidence, 0.5}};
+  if (single)
+    return {{Verdict::About::angles, "as_expected", "one token, at position 0 or not rotated", evidence, 0.5}};
   return {{Verdict::About::angles, "positions_all_zero", "every token was rotated as if at position 0", evidence, 0.5},
           {Verdict::About::angles, "not_rotated", "the rotation was not applied", evidence, 0.5}};
 }

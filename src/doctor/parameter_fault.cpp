@@ -17,7 +17,7 @@ namespace {
 
 RuleFit rule_of(const Expected& expected) {
   const Arguments& arguments = expected.encoding.arguments();
-  RuleFit fit{.rule = arguments.text("rule"), .base = arguments.real("base")};
+  RuleFit fit{.rule = arguments.text("rule"), .base = arguments.real("base"), .arguments = {}};
   for (const Parameter& parameter : find_rule(fit.rule).parameters) {
     if (const Value* value = arguments.find(parameter.name)) fit.arguments.set(parameter.name, *value);
   }
@@ -35,7 +35,7 @@ RuleFit with(RuleFit fit, const std::string& name, double value) {
 
 double lowest(const std::function<double(double)>& misfit, double value, double step) {
   double best = misfit(value);
-  for (int round = 0; round < 80 && step > 1e-10; ++round) {
+  for (int round = 0; round < 60 && step > 1e-8; ++round) {
     bool better = false;
     for (const double sign : {1.0, -1.0}) {
       const double moved = value * std::exp(sign * step);
@@ -64,7 +64,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
   const auto guarded = [&](const auto& misfit) {
     return [&, misfit](double value) {
       try {
-        return misfit(with(rule, name, value));
+        return value < (name == "base" ? 1.01 : 1.0) ? infinity : misfit(with(rule, name, value));
       } catch (const Error&) {  // outside the rule's range
         return infinity;
       }
@@ -81,7 +81,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
   const double to = name == "base" ? 1e10 : 1e3;
   const std::function<double(double)>& coarse = rates ? by_rates : by_angles;
   double best = infinity;
-  for (double tried = from; tried < to; tried *= 1.03) {
+  for (double tried = from; tried < to; tried *= 1.05) {
     const double misfit = coarse(tried);
     if (misfit < best) {
       best = misfit;
@@ -89,7 +89,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
     }
   }
   if (rates) value = lowest(by_rates, value, 0.02);
-  value = lowest(by_angles, value, 1e-3);
+  if (by_angles(value) > 0.7) value = lowest(by_angles, value, 1e-3);
 
   const double allowed = std::max(1.2 * by_angles(value), 1.0);
   const std::optional<double> nice =

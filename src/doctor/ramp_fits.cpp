@@ -34,11 +34,12 @@ std::vector<double> factors_to_try(const TurnRates& rates, std::int64_t d, doubl
   return factors;
 }
 
-// No rule makes a pair faster than the plain base does.
+// No rule makes a pair faster than the plain base does, nor one of the fastest eighth much slower.
 bool reaches(const TurnRates& rates, std::int64_t d, double base) {
-  for (std::size_t i = 1; i < std::min<std::size_t>(rates.w.size(), 4); ++i) {
+  for (std::size_t i = 1; i <= std::max<std::size_t>(rates.w.size() / 8, 1); ++i) {
     const double plain = std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(d));
-    if (rates.w[i] > plain + std::max(20 * frequency_tolerance(rates, i), 1e-3 * plain)) return false;
+    const double slack = std::max(20 * frequency_tolerance(rates, i), 1e-3 * plain);
+    if (rates.w[i] > plain + slack || rates.w[i] < 0.6 * plain - slack) return false;
   }
   return true;
 }
@@ -112,11 +113,16 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
   std::vector<RuleFit> best;
   for (const Form& form : forms()) {
     std::vector<RuleFit> tried;
+    Arguments arguments = form.arguments;
+    arguments.set("factor", 1.0);
+    arguments.set("original_length", std::int64_t{1});
+    const RuleFit start = rule_at(form.rule, bases.front(), arguments);
     for (const double base : bases) {
       if (!reaches(rates, rotary_dim, base)) continue;
       for (const double factor : factors_to_try(rates, rotary_dim, base)) {
         for (std::int64_t length = 256; length <= 262144; length *= 2) {
-          RuleFit fit{.rule = form.rule, .base = base, .arguments = form.arguments};
+          RuleFit fit = start;
+          fit.base = base;
           fit.complexity = form.complexity;
           set_factor(fit, factor);
           fit.arguments.set("original_length", length);
@@ -136,9 +142,8 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
     }
     // Among those that fit well the simplest; otherwise the nearest.
     const auto order = [](const RuleFit& fit) { return std::pair(std::max(fit.misfit, 1.2), fit.complexity); };
-    const auto least = std::min_element(tried.begin(), tried.end(), [&](const RuleFit& a, const RuleFit& b) {
-      return order(a) < order(b);
-    });
+    const auto least = std::min_element(tried.begin(), tried.end(),
+                                        [&](const RuleFit& a, const RuleFit& b) { return order(a) < order(b); });
     if (least != tried.end()) best.push_back(*least);
   }
   return best;

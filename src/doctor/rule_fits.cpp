@@ -85,16 +85,15 @@ void add_ntk(std::vector<RuleFit>& fits_found, const RuleFit& plain, const TurnR
     if (plain.base < base * 1.01) continue;
     const double share = (width - 2) / width;
     const double a = snapped_factor(std::pow(plain.base / base, share), plain.base_sigma * share);
-    RuleFit ntk{.rule = "ntk", .base = base, .arguments = {{"factor", a}}};
+    RuleFit ntk = rule_at("ntk", base, {{"factor", a}});
     ntk.base_sigma = plain.base_sigma;
     ntk.complexity = 4 * a == std::round(4 * a) && a <= 64 ? 2 : 4;
     ntk.misfit = misfit_of(ntk, rates, d);
     if (ntk.misfit < fits) fits_found.push_back(ntk);
     // Any stretch is dynamic NTK at some length: at twice the trained one its stretch is factor + 1.
     if (a < 2) continue;
-    RuleFit dynamic{.rule = "dynamic_ntk",
-                    .base = base,
-                    .arguments = {{"factor", a - 1}, {"max_length", std::int64_t{4096}}, {"length", std::int64_t{8192}}}};
+    RuleFit dynamic = rule_at("dynamic_ntk", base,
+                              {{"factor", a - 1}, {"max_length", std::int64_t{4096}}, {"length", std::int64_t{8192}}});
     dynamic.base_sigma = plain.base_sigma;
     dynamic.complexity = 5;
     dynamic.misfit = misfit_of(dynamic, rates, d);
@@ -137,9 +136,8 @@ void add_proportional(std::vector<RuleFit>& found, const TurnRates& rates, std::
     // Kept pairs between the last that was seen turning and the first that should have been are not told apart.
     const double fraction = static_cast<double>(turning) / static_cast<double>(rates.w.size());
     const double factor = through_one ? 1.0 : snapped_factor(1 / fit.scale, line->intercept_sigma);
-    RuleFit proportional{.rule = "proportional",
-                         .base = fit.base,
-                         .arguments = {{"rotary_fraction", fraction}, {"factor", std::max(1.0, factor)}}};
+    RuleFit proportional =
+        rule_at("proportional", fit.base, {{"rotary_fraction", fraction}, {"factor", std::max(1.0, factor)}});
     proportional.base_sigma = fit.base_sigma;
     proportional.complexity = through_one ? 2 : 3;
     const auto common = common_base(fit.base, std::max(4 * fit.base_sigma, 1e-5));
@@ -174,9 +172,11 @@ RuleFit free_divisors(const TurnRates& rates, std::int64_t d, std::optional<doub
     // A pair whose turning is lost in the noise may have any slow frequency; a large divisor is one.
     divisors.push_back(std::clamp(plain / std::max(rates.w[i], 1e-12), 1e-6, 1e6));
   }
-  RuleFit fit{.rule = "longrope", .base = base};
-  fit.arguments = {{"short_factor", divisors}, {"long_factor", divisors}, {"original_length", std::int64_t{4096}},
-                   {"attention_factor", 1.0}};
+  RuleFit fit = rule_at("longrope", base,
+                        {{"short_factor", divisors},
+                         {"long_factor", divisors},
+                         {"original_length", std::int64_t{4096}},
+                         {"attention_factor", 1.0}});
   fit.complexity = 100;
   fit.free_frequencies = true;
   return fit;
@@ -185,14 +185,17 @@ RuleFit free_divisors(const TurnRates& rates, std::int64_t d, std::optional<doub
 template <class Real>
 std::vector<double> frequencies_by(Frequencies<Real> (*rule)(const RuleContext&, const Arguments&), const RuleFit& fit,
                                    std::int64_t rotary_dim) {
-  const Arguments arguments = validate("rope", find_rule(fit.rule).parameters, fit.arguments);
   const RuleContext context{.rotary_dim = rotary_dim, .base = fit.base};
   std::vector<double> w;
-  for (const Real one : rule(context, arguments).inv_freq) w.push_back(fit.scale * static_cast<double>(one));
+  for (const Real one : rule(context, fit.arguments).inv_freq) w.push_back(fit.scale * static_cast<double>(one));
   return w;
 }
 
 }  // namespace
+
+RuleFit rule_at(const std::string& rule, double base, const Arguments& arguments) {
+  return {.rule = rule, .base = base, .arguments = validate("rope", find_rule(rule).parameters, arguments)};
+}
 
 std::optional<double> common_base(double base, double tolerance) {
   std::optional<double> nearest;
@@ -205,7 +208,8 @@ std::optional<double> common_base(double base, double tolerance) {
 }
 
 double frequency_tolerance(const TurnRates& rates, std::size_t pair) {
-  return std::hypot(rates.sigma[pair], 0x1p-22 * rates.w[pair]);
+  const double ulps = 0x1p-22 * rates.w[pair];
+  return std::sqrt(rates.sigma[pair] * rates.sigma[pair] + ulps * ulps);
 }
 
 double misfit_of(const RuleFit& fit, const TurnRates& rates, std::int64_t rotary_dim) {

@@ -14,13 +14,16 @@ namespace locus::doctor {
 struct RuleFit {
   std::string rule;
   double base = 10000;
-  Arguments arguments = {};  ///< the rule's own
-  double scale = 1;         ///< measured frequencies = scale * rule's
-  double misfit = 0;        ///< RMS of the difference over its tolerance
-  double base_sigma = 0;    ///< standard deviation of ln(base)
-  int complexity = 0;       ///< parameters that were fitted, uncommon values counted double
+  Arguments arguments = {};  ///< the rule's own, all of them
+  double scale = 1;          ///< measured frequencies = scale * rule's
+  double misfit = 0;         ///< RMS of the difference over its tolerance
+  double base_sigma = 0;     ///< standard deviation of ln(base)
+  int complexity = 0;        ///< parameters that were fitted, uncommon values counted double
   bool free_frequencies = false;
 };
+
+/// A rule with its defaults filled in; Error for arguments that it does not take.
+RuleFit rule_at(const std::string& rule, double base, const Arguments& arguments);
 
 /// The frequencies of a rule as float32 arithmetic has them (1e-7 relative), fast enough to try thousands.
 std::vector<double> rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim);

@@ -15,9 +15,9 @@ struct Wheels {
 };
 
 struct SolvedPositions {
-  std::vector<Position> p;      ///< [rows]
-  std::vector<bool> found;      ///< whether any position explains the row
-  std::int64_t unexplained = 0; ///< rows without one
+  std::vector<Position> p;       ///< [rows]
+  std::vector<bool> found;       ///< whether any position explains the row
+  std::int64_t unexplained = 0;  ///< rows without one
 };
 
 /// RMS over the pairs of (angle seen - angle at p) / tolerance; float32 angles are tolerated.

@@ -27,7 +27,8 @@ Complex turn(const Turning& turning, std::int64_t from, std::int64_t to, std::in
 
 bool turns(const Turning& turning, const Step& step, double unit) {
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
-    const double sigma = std::hypot(angle_sigma(turning, step.row, i, unit), angle_sigma(turning, step.row + 1, i, unit));
+    const double sigma =
+        std::hypot(angle_sigma(turning, step.row, i, unit), angle_sigma(turning, step.row + 1, i, unit));
     if (std::abs(std::arg(turn(turning, step.row, step.row + 1, i))) > 8 * sigma) return true;
   }
   return false;
@@ -106,8 +107,8 @@ void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& s
       double& sigma = rates.sigma[static_cast<std::size_t>(i)];
       const double span = static_cast<double>(lag) * length;
       // Lagged pairs share rows, so averaging many of them gains less than independent ones would: sqrt(lag) fewer.
-      const double found = std::sqrt(variance) / count * std::sqrt(std::min(count, static_cast<double>(lag))) /
-                           std::abs(span);
+      const double found =
+          std::sqrt(variance) / count * std::sqrt(std::min(count, static_cast<double>(lag))) / std::abs(span);
       if (lag > 1 && (found > sigma || sigma * std::abs(span) > 0.5)) continue;
       w += wrapped(std::arg(sum) - w * span) / span;
       sigma = found;
@@ -127,7 +128,8 @@ double wrapped(double angle) {
 double angle_sigma(const Turning& turning, std::int64_t row, std::int64_t pair, double unit) {
   const double size = std::abs(turning.at(row, pair));
   if (!(size > 0)) return 1e3;
-  return std::min(1e3, std::hypot(turning.sigma_at(row, pair) / size, 0.5 * unit));
+  const double own = turning.sigma_at(row, pair) / size;
+  return std::min(1e3, std::sqrt(own * own + 0.25 * unit * unit));
 }
 
 std::optional<TurnRates> turn_rates(const Turning& turning, std::int64_t tokens, double unit,

@@ -18,8 +18,8 @@ double wrapped(double angle);
 struct TurnRates {
   std::vector<double> w = {};      ///< radians per position, one per pair, signed
   std::vector<double> sigma = {};  ///< standard deviation of each
-  std::int64_t agreeing = 0;  ///< steps between neighbours that turn like this
-  std::int64_t steps = 0;     ///< of so many
+  std::int64_t agreeing = 0;       ///< steps between neighbours that turn like this
+  std::int64_t steps = 0;          ///< of so many
 };
 
 /// From the steps between neighbouring tokens that most agree on. `ids` tell how long steps are; without them the

@@ -168,8 +168,8 @@ Turning measure(const RotationDump& dump, const TurnedSlice& slice, double unit)
       const bool empty = sums.before <= 0;
       turning.z[n] = empty ? Complex(0) : sums.product / sums.before;
       // A rounding is off by 0.42 units on average over a binade (1/sqrt(3) at its lower end), before and after alike.
-      turning.sigma[n] = empty ? std::numeric_limits<double>::infinity()
-                               : 0.6 * unit * std::sqrt(sums.both / 2) / sums.before + 1e-15;
+      turning.sigma[n] =
+          empty ? std::numeric_limits<double>::infinity() : 0.6 * unit * std::sqrt(sums.both / 2) / sums.before + 1e-15;
       free_error += empty ? sums.after : held(sums.after - std::norm(sums.product) / sums.before);
     }
     turning.magnitude.push_back(before > 0 ? product / before : 0);

@@ -20,8 +20,8 @@ struct Turning {
   std::vector<Complex> z = {};     ///< [rows, pairs]
   std::vector<double> sigma = {};  ///< [rows, pairs]: standard deviation of either part of z that storage alone causes
   std::vector<double> magnitude = {};  ///< [pairs]: |z|, the same for all tokens where it does not vary
-  double residual = 0;            ///< relative, over all coordinates, with |z| held constant per pair
-  double free_residual = 0;       ///< the same with |z| free; says something with two heads or more only
+  double residual = 0;                 ///< relative, over all coordinates, with |z| held constant per pair
+  double free_residual = 0;            ///< the same with |z| free; says something with two heads or more only
 
   const Complex& at(std::int64_t row, std::int64_t pair) const {
     return z[static_cast<std::size_t>(row * pairs + pair)];

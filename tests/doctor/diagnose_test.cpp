@@ -199,8 +199,7 @@ const std::map<std::string, Spoil>& faults() {
       {"wrong_width",
        [](Case& one, std::mt19937&) {
          if (rule_of(one.encoding) == "proportional") return false;
-         const Encoding narrow =
-             changed(one.encoding, "rotary_dim", one.encoding.rotation().rotary_dim / 2);
+         const Encoding narrow = changed(one.encoding, "rotary_dim", one.encoding.rotation().rotary_dim / 2);
          one.culprit = innocent(narrow, one.culprit.positions);
          return true;
        }},
@@ -256,13 +255,15 @@ Rate diagnose_faults(ElementType type, int rounds, unsigned seed) {
       rate.first += first;
       rate.confidently_wrong += wrong;
       if (found && first && !wrong) continue;
-      std::cout << (wrong ? "WRONG " : found ? "not first " : "MISSED ") << truth << " " << name_of(type) << " rule "
-                << rule << " base " << encoding.arguments().real("base") << " dim " << shape.head_dim << "/"
-                << encoding.rotation().rotary_dim << " tokens " << shape.batch << "x" << shape.tokens << " heads "
-                << shape.heads << " residual " << diagnosis.residual << "\n";
+      std::cout << (wrong   ? "WRONG "
+                    : found ? "not first "
+                            : "MISSED ")
+                << truth << " " << name_of(type) << " rule " << rule << " base " << encoding.arguments().real("base")
+                << " dim " << shape.head_dim << "/" << encoding.rotation().rotary_dim << " tokens " << shape.batch
+                << "x" << shape.tokens << " heads " << shape.heads << " residual " << diagnosis.residual << "\n";
       for (const Verdict& verdict : diagnosis.verdicts) {
-        std::cout << "    " << verdict.confidence << " " << verdict.name << ": " << verdict.text << " [" << verdict.evidence
-                  << "]\n";
+        std::cout << "    " << verdict.confidence << " " << verdict.name << ": " << verdict.text << " ["
+                  << verdict.evidence << "]\n";
       }
     }
   }
@@ -316,19 +317,22 @@ Rate infer(ElementType type, int rounds, unsigned seed) {
       ++rate.cases;
       bool found = false;
       for (const Explanation& one : diagnosis.explanations) found = found || is_truth(one, encoding, positions);
-      const bool first = !diagnosis.explanations.empty() && is_truth(diagnosis.explanations.front(), encoding, positions);
+      const bool first =
+          !diagnosis.explanations.empty() && is_truth(diagnosis.explanations.front(), encoding, positions);
       const bool wrong = diagnosis.verdicts.front().confidence >= confident && !first;
       rate.in_set += found;
       rate.first += first;
       rate.confidently_wrong += wrong;
       if (found && !wrong) continue;
       std::cout << (wrong ? "WRONG " : "MISSED ") << name_of(type) << " rule " << rule << " base "
-                << encoding.arguments().real("base") << " dim " << shape.head_dim << "/" << encoding.rotation().rotary_dim
-                << " " << name_of(encoding.rotation().pairing) << " tokens " << shape.batch << "x" << shape.tokens
-                << " from " << positions.front() << " heads " << shape.heads << " residual " << diagnosis.residual << " found "
+                << encoding.arguments().real("base") << " dim " << shape.head_dim << "/"
+                << encoding.rotation().rotary_dim << " " << name_of(encoding.rotation().pairing) << " tokens "
+                << shape.batch << "x" << shape.tokens << " from " << positions.front() << " heads " << shape.heads
+                << " residual " << diagnosis.residual << " found "
                 << (diagnosis.slice ? name_of(diagnosis.slice->pairing) : "none") << " "
                 << (diagnosis.slice ? diagnosis.slice->rotary_dim : 0) << "\n";
-      for (const Explanation& one : diagnosis.explanations) std::cout << "    " << one.misfit << " " << told(one) << "\n";
+      for (const Explanation& one : diagnosis.explanations)
+        std::cout << "    " << one.misfit << " " << told(one) << "\n";
     }
   }
   return rate;

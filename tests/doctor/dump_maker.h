@@ -52,8 +52,7 @@ inline RotationDump make_dump(const DumpShape& shape, const Culprit& culprit, El
   const std::int64_t half = culprit.slice.rotary_dim / 2;
   for (std::int64_t n = 0; n < rows * shape.heads; ++n) {
     const std::int64_t row = n / shape.heads;
-    const double* from =
-        dump.before.data() + (row * shape.heads + culprit.source(n % shape.heads)) * shape.head_dim;
+    const double* from = dump.before.data() + (row * shape.heads + culprit.source(n % shape.heads)) * shape.head_dim;
     double* to = dump.after.data() + n * shape.head_dim;
     std::copy(from, from + shape.head_dim, to);
     for (std::int64_t i = 0; i < half; ++i) {
@@ -62,9 +61,9 @@ inline RotationDump make_dump(const DumpShape& shape, const Culprit& culprit, El
       const std::int64_t x = o + (side_by_side ? 2 * i : i);
       const std::int64_t y = o + (side_by_side ? 2 * i + 1 : i + half);
       const bool apart = !side_by_side || culprit.slice.deinterleaved_output;
-      const double angle = culprit.sign * culprit.times *
-                           culprit.angle(culprit.positions[static_cast<std::size_t>(row)],
-                                         culprit.w[static_cast<std::size_t>(i)]);
+      const double angle =
+          culprit.sign * culprit.times *
+          culprit.angle(culprit.positions[static_cast<std::size_t>(row)], culprit.w[static_cast<std::size_t>(i)]);
       const double size = std::pow(culprit.magnitude, culprit.times);
       to[apart ? o + i : x] = stored(type, size * (from[x] * std::cos(angle) - from[y] * std::sin(angle)));
       to[apart ? o + i + half : y] = stored(type, size * (from[x] * std::sin(angle) + from[y] * std::cos(angle)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dump really did: from vectors before and after, the rotation that explains them, and the fault if there is one.
+// What a dump really did: from vectors before and after, the rotation that explains them, and the fault if there is
+// one.
 #pragma once
 
 #include <complex>
@@ -79,13 +80,18 @@ struct Diagnosis {
   double magnitude = 1;
   bool magnitude_varies = false;  ///< with the position, as in xPos
 
-  std::vector<double> frequencies;      ///< radians per token step, where steps could be told; empty otherwise
-  std::vector<Explanation> explanations;  ///< those that fit, best first; more than one: the dump cannot tell them apart
-  std::vector<Verdict> verdicts;          ///< faults against the expectation, best first; always at least one
-  std::vector<std::string> decide;        ///< which further dump would tell the explanations apart
+  std::vector<double> frequencies;  ///< radians per token step, where steps could be told; empty otherwise
+  std::vector<Explanation>
+      explanations;                 ///< those that fit, best first; more than one: the dump cannot tell them apart
+  std::vector<Verdict> verdicts;    ///< faults against the expectation, best first; always at least one; the first is
+                                    ///< `as_expected` where nothing is wrong
+  std::vector<std::string> decide;  ///< which further dump would tell the explanations apart
 
-  std::vector<double> pair_magnitudes;                 ///< the spectrum: mean |z| per pair
-  std::vector<std::vector<double>> pair_angles;        ///< angle per pair of the first tokens
+  /// Whether the likeliest reading finds nothing wrong; meaningful with an expected encoding.
+  bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
+
+  std::vector<double> pair_magnitudes;           ///< the spectrum: mean |z| per pair
+  std::vector<std::vector<double>> pair_angles;  ///< angle per pair of the first tokens
 };
 
 /// Error for shapes that do not match the sizes given, for NaN or infinity, and for an encoding of another site.
