@@ -13,6 +13,7 @@
 #include "doctor/other_dumps.h"
 #include "doctor/turn_rates.h"
 #include "doctor/turning.h"
+#include "doctor/xpos_fit.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -113,20 +114,36 @@ int oddness(const TurnedSlice& slice, std::int64_t head_dim) {
   return 4 * slice.rotary_dim % head_dim == 0 ? 1 : 3;
 }
 
+void add_xpos(Reading& reading, double unit) {
+  for (std::size_t n = 0; n < reading.explanations.size(); ++n) {
+    auto xpos = fit_xpos(reading.turning, reading.explanations[n], unit);
+    if (!xpos) continue;
+    reading.explanations = {std::move(*xpos)};  // the others say nothing about magnitudes that vary
+    return;
+  }
+}
+
 Reading read_slice(const RotationDump& dump, const Expectation& expected, const Turning& turning, double unit) {
   const PositionIds ids = ids_of(dump, expected);
   Reading reading{.turning = turning};
   const std::vector<Position> guess = per_row(ids, dump.batch);
   std::optional<std::vector<Position>> lengths;
   if (expected.positions) lengths = guess;
-  reading.rates = turn_rates(turning, dump.tokens, unit, lengths);
-  if (!reading.rates) reading.rates = turn_rates(turning, dump.tokens, unit, std::nullopt);
+  double far = 0;
+  for (const Position p : guess) far = std::max(far, std::abs(static_cast<double>(p)));
+  reading.rates = turn_rates(turning, dump.tokens, unit, lengths, far);
+  if (!reading.rates) reading.rates = turn_rates(turning, dump.tokens, unit, std::nullopt, far);
   AngleSearch search{.tokens = dump.tokens, .head_dim = dump.head_dim, .unit = unit, .guess = guess};
   search.given = expected.positions.has_value();
   if (expected.encoding && expected.encoding->arguments().has("base")) {
     search.base = expected.encoding->arguments().real("base");
   }
   reading.explanations = explain(turning, reading.rates, search);
+  if (reading.explanations.empty()) {  // tokens may be far out, where float32 angles are coarse
+    constexpr double furthest = 0x1p17;
+    reading.explanations = explain(turning, turn_rates(turning, dump.tokens, unit, lengths, furthest), search);
+  }
+  if (turning.residual > residual_units * unit) add_xpos(reading, unit);
   for (Explanation& explanation : reading.explanations) explanation.complexity += oddness(turning.slice, dump.head_dim);
   if (!expected.encoding) return reading;
   reading.slice = judge_slice(turning.slice, slice_of(expected.encoding->rotation()));
@@ -234,9 +251,7 @@ Verdict summary(const Diagnosis& diagnosis) {
             "pairs are rotated, by angles that no known rule at whole positions gives", evidence.str(), 0.5};
   }
   const Explanation& first = diagnosis.explanations.front();
-  const bool alone =
-      !first.free_frequencies && first.complexity <= 1 &&
-      (diagnosis.explanations.size() == 1 || diagnosis.explanations[1].complexity >= first.complexity + 3);
+  const bool alone = !first.free_frequencies && first.complexity <= 5 && diagnosis.explanations.size() == 1;
   return {Verdict::About::dump, "rotation", "pairs are rotated: " + diagnosis.explanations.front().text, evidence.str(),
           alone ? 0.95 : 0.6};
 }

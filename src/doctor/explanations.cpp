@@ -38,6 +38,15 @@ Wheels wheels_of(const Way& way, const Turning& turning, const TurnRates* rates,
   return wheels;
 }
 
+// The same for trying parameters, as precise as the solved positions need.
+Wheels quick_wheels_of(const Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
+  double far = 0;
+  for (const Position p : solved.p) far = std::max(far, std::abs(static_cast<double>(p)));
+  Wheels wheels{.w = rule_frequencies_for(way.fit, turning.slice.rotary_dim, far, unit), .sigma = {}};
+  for (double& w : wheels.w) w *= static_cast<double>(way.times) / way.divisor;
+  return wheels;
+}
+
 double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPositions& solved, double unit) {
   double sum = 0;
   double count = 0;
@@ -55,7 +64,7 @@ double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPosit
 // Far positions tell the parameters more precisely than steps do.
 void refine(Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
   double step = 2 * way.fit.base_sigma;
-  double best = misfit_at(turning, wheels_of(way, turning, nullptr, false), solved, unit);
+  double best = misfit_at(turning, quick_wheels_of(way, turning, solved, unit), solved, unit);
   if (best < 0.5) return;  // at the noise already
   for (int round = 0; round < 40 && step > 1e-8; ++round) {
     bool better = false;
@@ -69,7 +78,7 @@ void refine(Way& way, const Turning& turning, const SolvedPositions& solved, dou
       } else {
         continue;
       }
-      const double misfit = misfit_at(turning, wheels_of(moved, turning, nullptr, false), solved, unit);
+      const double misfit = misfit_at(turning, quick_wheels_of(moved, turning, solved, unit), solved, unit);
       if (misfit >= best) continue;
       best = misfit;
       way = moved;

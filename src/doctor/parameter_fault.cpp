@@ -60,6 +60,8 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
   if (!arguments.has(name) || !arguments.has("rule") || arguments.text("rule") == "longrope") return std::nullopt;
   const RuleFit rule = rule_of(expected);
   const std::int64_t d = turning.slice.rotary_dim;
+  double far = 0;
+  for (const Position p : expected.positions) far = std::max(far, std::abs(static_cast<double>(p)));
   const double infinity = std::numeric_limits<double>::infinity();
   const auto guarded = [&](const auto& misfit) {
     return [&, misfit](double value) {
@@ -73,7 +75,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
   const std::function<double(double)> by_rates =
       guarded([&](const RuleFit& fit) { return rates ? misfit_of(fit, *rates, d) : 0.0; });
   const std::function<double(double)> by_angles = guarded([&](const RuleFit& fit) {
-    return direction_misfit(turning, turns_at(exact_rule_frequencies(fit, d), expected.positions), unit);
+    return direction_misfit(turning, turns_at(rule_frequencies_for(fit, d, far, unit), expected.positions), unit);
   });
 
   double value = arguments.real(name);
@@ -89,7 +91,8 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
     }
   }
   if (rates) value = lowest(by_rates, value, 0.02);
-  if (by_angles(value) > 0.7) value = lowest(by_angles, value, 1e-3);
+  const double so_far = by_angles(value);  // at the noise already, or nowhere near it: nothing to refine
+  if (so_far > 0.7 && so_far < 300) value = lowest(by_angles, value, 1e-3);
 
   const double allowed = std::max(1.2 * by_angles(value), 1.0);
   const std::optional<double> nice =

@@ -164,6 +164,16 @@ std::vector<double> bases_to_try(const TurnRates& rates, std::int64_t d, std::op
   return tried;
 }
 
+// A ramp that starts beyond the slowest pair is no rule at all.
+bool changes_anything(const RuleFit& fit, std::int64_t d) {
+  const std::vector<double> ruled = rule_frequencies(fit, d);
+  for (std::size_t i = 0; i < ruled.size(); ++i) {
+    const double plain = std::pow(fit.base, -2 * static_cast<double>(i) / static_cast<double>(d));
+    if (std::abs(ruled[i] - plain) > 1e-5 * plain) return true;
+  }
+  return false;
+}
+
 RuleFit free_divisors(const TurnRates& rates, std::int64_t d, std::optional<double> hint) {
   const double base = hint.value_or(1e4);
   std::vector<double> divisors;
@@ -226,6 +236,10 @@ std::vector<double> rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim
   return frequencies_by(find_rule(fit.rule).single, fit, rotary_dim);
 }
 
+std::vector<double> rule_frequencies_for(const RuleFit& fit, std::int64_t rotary_dim, double far, double unit) {
+  return far * 0x1p-23 < 0.05 * unit ? rule_frequencies(fit, rotary_dim) : exact_rule_frequencies(fit, rotary_dim);
+}
+
 std::vector<double> exact_rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim) {
   return frequencies_by(find_rule(fit.rule).exact, fit, rotary_dim);
 }
@@ -238,7 +252,9 @@ std::vector<RuleFit> fit_rules(const TurnRates& rates, std::int64_t rotary_dim, 
   for (RuleFit& fit : fit_ramps(rates, rotary_dim, bases_to_try(rates, rotary_dim, hint))) {
     // Where the plain base fits, a ramp beyond what the dump can show is possible, but says more than was seen.
     if (!found.empty() && found.front().rule == "none") fit.complexity += 3;
-    if (fit.misfit < fits) found.push_back(std::move(fit));
+    const bool there =
+        std::any_of(found.begin(), found.end(), [&](const RuleFit& other) { return other.rule == fit.rule; });
+    if (fit.misfit < fits && !there && changes_anything(fit, rotary_dim)) found.push_back(std::move(fit));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const RuleFit& a, const RuleFit& b) { return a.complexity < b.complexity; });

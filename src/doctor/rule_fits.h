@@ -30,6 +30,9 @@ std::vector<double> rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim
 /// The same, exact.
 std::vector<double> exact_rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim);
 
+/// Whichever of the two is good enough for angles at positions up to `far`, seen with noise `unit`.
+std::vector<double> rule_frequencies_for(const RuleFit& fit, std::int64_t rotary_dim, double far, double unit);
+
 /// All rules that fit, simplest first; the last is longrope, whose free divisors fit anything. `hint` is a base worth
 /// trying beside the common ones.
 std::vector<RuleFit> fit_rules(const TurnRates& rates, std::int64_t rotary_dim, bool whole_head,

@@ -34,13 +34,20 @@ bool turns(const Turning& turning, const Step& step, double unit) {
   return false;
 }
 
+// A float32 angle of p w is off by up to p w 2^-24; `angle` is about w.
+double float32_variance(double angle, double far) {
+  const double off = 0x1p-23 * far * std::min(angle, 1.0);
+  return 1e-12 + off * off;
+}
+
 // All but a tenth of the pairs turn alike: a tenth may be vectors that are nearly zero.
-bool agree(const Turning& turning, const Step& a, const Step& b, double unit) {
+bool agree(const Turning& turning, const Step& a, const Step& b, double unit, double far) {
   std::int64_t apart = 0;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
     const double difference =
         std::arg(turn(turning, a.row, a.row + 1, i) * std::conj(turn(turning, b.row, b.row + 1, i)));
-    double variance = 1e-10;  // float32 angles differ a little from step to step
+    const double angle = std::abs(std::arg(turn(turning, a.row, a.row + 1, i)));
+    double variance = float32_variance(angle, far);
     for (const std::int64_t row : {a.row, a.row + 1, b.row, b.row + 1}) {
       const double sigma = angle_sigma(turning, row, i, unit);
       variance += sigma * sigma;
@@ -67,13 +74,13 @@ std::vector<Step> usable_steps(const Turning& turning, std::int64_t tokens, doub
   return most;
 }
 
-std::vector<Step> majority(const Turning& turning, const std::vector<Step>& steps, double unit) {
+std::vector<Step> majority(const Turning& turning, const std::vector<Step>& steps, double unit, double far) {
   std::vector<Step> best;
   const std::size_t stride = steps.size() / 32 + 1;
   for (std::size_t n = 0; n < steps.size(); n += stride) {
     std::vector<Step> like;
     for (const Step& other : steps) {
-      if (agree(turning, steps[n], other, unit)) like.push_back(other);
+      if (agree(turning, steps[n], other, unit, far)) like.push_back(other);
     }
     if (like.size() > best.size()) best = std::move(like);
     if (best.size() * 2 > steps.size()) break;
@@ -82,7 +89,7 @@ std::vector<Step> majority(const Turning& turning, const std::vector<Step>& step
 }
 
 // Twice the lag, twice the precision, as long as unbroken runs of agreeing steps reach so far.
-void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& steps, double unit) {
+void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& steps, double unit, double far) {
   std::vector<std::int64_t> run(static_cast<std::size_t>(turning.rows), 0);  // agreeing steps that end at a row
   for (const Step& step : steps) {
     run[static_cast<std::size_t>(step.row + 1)] = run[static_cast<std::size_t>(step.row)] + 1;
@@ -99,7 +106,7 @@ void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& s
         if (turned == Complex(0)) continue;
         sum += turned / std::abs(turned);
         const double sigma = std::hypot(angle_sigma(turning, row - lag, i, unit), angle_sigma(turning, row, i, unit));
-        variance += sigma * sigma;
+        variance += sigma * sigma + float32_variance(std::abs(rates.w[static_cast<std::size_t>(i)]), far);
         ++count;
       }
       if (count == 0) continue;
@@ -133,17 +140,17 @@ double angle_sigma(const Turning& turning, std::int64_t row, std::int64_t pair, 
 }
 
 std::optional<TurnRates> turn_rates(const Turning& turning, std::int64_t tokens, double unit,
-                                    const std::optional<std::vector<Position>>& ids) {
+                                    const std::optional<std::vector<Position>>& ids, double far) {
   const std::vector<Step> steps = usable_steps(turning, tokens, unit, ids);
   if (steps.empty()) return std::nullopt;
-  const std::vector<Step> alike = majority(turning, steps, unit);
+  const std::vector<Step> alike = majority(turning, steps, unit, far);
   if (alike.empty()) return std::nullopt;
   TurnRates rates;
   rates.w.assign(static_cast<std::size_t>(turning.pairs), 0);
   rates.sigma.assign(rates.w.size(), 1e3);
   rates.agreeing = static_cast<std::int64_t>(alike.size());
   rates.steps = static_cast<std::int64_t>(steps.size());
-  refine(rates, turning, alike, unit);
+  refine(rates, turning, alike, unit, far);
   return rates;
 }
 

@@ -24,8 +24,8 @@ struct TurnRates {
 
 /// From the steps between neighbouring tokens that most agree on. `ids` tell how long steps are; without them the
 /// common step is taken for 1. Steps beyond 3 positions are not used: the fastest pair turns by more than half a turn.
-/// Absent where no step turns anything.
+/// `far` is how far out tokens may be: there float32 angles make steps differ. Absent where no step turns anything.
 std::optional<TurnRates> turn_rates(const Turning& turning, std::int64_t tokens, double unit,
-                                    const std::optional<std::vector<Position>>& ids);
+                                    const std::optional<std::vector<Position>>& ids, double far);
 
 }  // namespace locus::doctor

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Biases made by their definitions, right and wrong, and what the diagnosis calls them.
+#include "locus/doctor/diagnose_bias.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "locus/element.h"
+#include "locus/error.h"
+
+namespace locus::testing {
+namespace {
+
+using Entry = std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)>;
+
+// Query q stands at keys - queries + q, which is what `entry` is told.
+BiasDump make_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, const Entry& entry) {
+  BiasDump dump{heads, queries, keys, {}};
+  for (std::int64_t h = 0; h < heads; ++h) {
+    for (std::int64_t q = 0; q < queries; ++q) {
+      for (std::int64_t k = 0; k < keys; ++k) {
+        dump.bias.push_back(static_cast<double>(static_cast<float>(entry(h, keys - queries + q, k))));
+      }
+    }
+  }
+  return dump;
+}
+
+// Eight heads: 1/2, 1/4, ... 1/256.
+double slope8(std::int64_t head) { return std::exp2(-static_cast<double>(head + 1)); }
+double distance(std::int64_t q, std::int64_t k) { return static_cast<double>(q - k); }
+// Six heads, by the paper: those of four (1/4, 1/16, 1/64, 1/256), then every second of eight (1/2, 1/8).
+constexpr double slopes6[] = {0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125};
+
+std::string first_of(const BiasDiagnosis& diagnosis) { return diagnosis.verdicts.front().name; }
+bool has(const BiasDiagnosis& diagnosis, const std::string& name) {
+  return std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
+                     [&](const Verdict& verdict) { return verdict.name == name; });
+}
+
+TEST(DiagnoseBias, KnowsAlibiAndItsForms) {
+  const auto causal = make_bias(8, 5, 9, [](auto h, auto q, auto k) { return k < q ? -slope8(h) * distance(q, k) : 0; });
+  BiasDiagnosis diagnosis = diagnose_bias(causal);
+  EXPECT_EQ(first_of(diagnosis), "alibi");
+  EXPECT_TRUE(diagnosis.toeplitz);
+  EXPECT_FALSE(diagnosis.key_only);
+  ASSERT_EQ(diagnosis.slopes.size(), 8u);
+  EXPECT_NEAR(diagnosis.slopes[0], 0.5, 1e-6);
+
+  const auto bloom = make_bias(8, 5, 9, [](auto h, auto, auto k) { return slope8(h) * static_cast<double>(k); });
+  diagnosis = diagnose_bias(bloom);
+  EXPECT_EQ(first_of(diagnosis), "alibi");
+  EXPECT_TRUE(diagnosis.key_only);
+  EXPECT_NE(diagnosis.verdicts.front().text.find("from the first key"), std::string::npos);
+
+  const auto mpt = make_bias(8, 5, 9, [](auto h, auto, auto k) { return slope8(h) * static_cast<double>(k - 8); });
+  diagnosis = diagnose_bias(mpt);
+  EXPECT_EQ(first_of(diagnosis), "alibi");
+  EXPECT_NE(diagnosis.verdicts.front().text.find("from the end"), std::string::npos);
+
+  const auto symmetric = make_bias(8, 5, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::abs(distance(q, k)); });
+  EXPECT_NE(diagnose_bias(symmetric).verdicts.front().text.find("both sides"), std::string::npos);
+}
+
+TEST(DiagnoseBias, KnowsWrongSlopes) {
+  const auto with = [](const std::function<double(std::int64_t)>& slope) {
+    return diagnose_bias(make_bias(6, 5, 9, [&](auto h, auto q, auto k) { return -slope(h) * std::max(0.0, distance(q, k)); }));
+  };
+  EXPECT_EQ(first_of(with([](auto h) { return slopes6[h]; })), "alibi");
+  EXPECT_EQ(first_of(with([](auto h) { return slopes6[5 - h]; })), "alibi_slopes_reversed");
+  EXPECT_EQ(first_of(with([](auto h) { return slope8(h); })), "alibi_slopes_next_power");
+  EXPECT_EQ(first_of(with([](auto h) { return std::exp2(-8.0 * static_cast<double>(h + 1) / 6); })),
+            "alibi_slopes_one_series");
+  EXPECT_EQ(first_of(with([](auto h) { return -slopes6[h]; })), "alibi_sign");
+  EXPECT_EQ(first_of(with([](auto h) { return slopes6[h] / 8; })), "alibi_scaled");
+  EXPECT_EQ(first_of(with([](auto h) { return 0.1 + 0.01 * static_cast<double>(h); })), "linear_bias");
+}
+
+TEST(DiagnoseBias, TellsMasksApart) {
+  for (const double mask : {-std::numeric_limits<double>::infinity(), -65504.0, -1e9}) {
+    const auto dump = make_bias(8, 9, 9, [&](auto h, auto q, auto k) { return k > q ? mask : -slope8(h) * distance(q, k); });
+    const BiasDiagnosis diagnosis = diagnose_bias(dump, Encoding("alibi", {{"heads", 8}}));
+    EXPECT_EQ(first_of(diagnosis), "as_expected") << mask;
+    EXPECT_TRUE(has(diagnosis, "mask_mixed_in")) << mask;
+    EXPECT_EQ(diagnosis.masked, 8 * 36);
+    EXPECT_TRUE(diagnosis.causal_mask);
+  }
+  // Linear and steep is no mask.
+  const auto steep = make_bias(1, 9, 9, [](auto, auto q, auto k) { return -5000.0 * std::max(0.0, distance(q, k)); });
+  EXPECT_EQ(diagnose_bias(steep).masked, 0);
+}
+
+TEST(DiagnoseBias, ComparesWithAnExpectation) {
+  const Encoding alibi("alibi", {{"heads", 8}});
+  const auto from_zero =
+      make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::max(0.0, distance(q - 6, k)); });
+  EXPECT_EQ(first_of(diagnose_bias(from_zero, alibi)), "queries_counted_from_zero");
+  const auto late = make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::max(0.0, distance(q + 1, k)); });
+  EXPECT_EQ(first_of(diagnose_bias(late, alibi)), "queries_off_by_one");
+  const auto bloom = make_bias(8, 3, 9, [](auto h, auto, auto k) { return slope8(h) * static_cast<double>(k); });
+  EXPECT_EQ(first_of(diagnose_bias(bloom, alibi)), "row_constant");
+  const auto reversed = make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(7 - h) * std::max(0.0, distance(q, k)); });
+  EXPECT_EQ(first_of(diagnose_bias(reversed, alibi)), "alibi_slopes_reversed");
+}
+
+// T5's own Python, per sign: exact up to half, then logarithmic.
+std::int64_t t5_bucket(std::int64_t offset, std::int64_t buckets, std::int64_t longest, bool bidirectional) {
+  std::int64_t bucket = 0;
+  if (bidirectional) {
+    buckets /= 2;
+    bucket = offset > 0 ? buckets : 0;
+    offset = std::abs(offset);
+  } else {
+    offset = std::max<std::int64_t>(-offset, 0);
+  }
+  const std::int64_t exact = buckets / 2;
+  if (offset < exact) return bucket + offset;
+  const double e = static_cast<double>(exact);
+  const double share = std::log(static_cast<double>(offset) / e) / std::log(static_cast<double>(longest) / e);
+  return bucket + std::min(buckets - 1, exact + static_cast<std::int64_t>(share * static_cast<double>(buckets - exact)));
+}
+
+TEST(DiagnoseBias, KnowsT5Buckets) {
+  for (const bool bidirectional : {true, false}) {
+    const auto dump = make_bias(2, 150, 200, [&](auto h, auto q, auto k) {
+      return std::sin(1.7 * static_cast<double>(t5_bucket(k - q, 32, 100, bidirectional) * 2 + h + 1));
+    });
+    const BiasDiagnosis other = diagnose_bias(dump, Encoding("t5", {{"heads", 2}, {"bidirectional", bidirectional}}));
+    EXPECT_NE(first_of(other), "as_expected") << "distances of 100 and 128 differ";
+    const auto right = make_bias(2, 150, 200, [&](auto h, auto q, auto k) {
+      return std::sin(1.7 * static_cast<double>(t5_bucket(k - q, 64, 1024, bidirectional) * 2 + h + 1));
+    });
+    const BiasDiagnosis diagnosis = diagnose_bias(right);
+    EXPECT_EQ(first_of(diagnosis), "t5");
+    EXPECT_NE(diagnosis.verdicts.front().text.find("64 buckets up to distance 1024"), std::string::npos);
+    EXPECT_NE(diagnosis.verdicts.front().text.find(bidirectional ? "both directions" : "past only"), std::string::npos);
+    const Encoding expected("t5", {{"heads", 2}, {"num_buckets", 64}, {"max_distance", 1024},
+                                   {"bidirectional", bidirectional}});
+    EXPECT_EQ(first_of(diagnose_bias(right, expected)), "as_expected");
+    EXPECT_EQ(first_of(diagnose_bias(right, Encoding("t5", {{"heads", 2}}))), "buckets_wrong");
+  }
+}
+
+TEST(DiagnoseBias, SaysWhenNothingFits) {
+  const auto noise = make_bias(2, 6, 6, [](auto h, auto q, auto k) { return std::sin(static_cast<double>(h * 40 + q * 7 + k * k)); });
+  const BiasDiagnosis diagnosis = diagnose_bias(noise);
+  EXPECT_FALSE(diagnosis.toeplitz);
+  EXPECT_EQ(first_of(diagnosis), "unexplained");
+  EXPECT_LT(diagnosis.verdicts.front().confidence, confident);
+  const auto zero = make_bias(2, 6, 6, [](auto, auto, auto) { return 0.0; });
+  EXPECT_EQ(first_of(diagnose_bias(zero)), "no_bias");
+}
+
+TEST(DiagnoseBias, RefusesWhatIsNoBias) {
+  BiasDump dump = make_bias(2, 3, 3, [](auto, auto, auto) { return 1.0; });
+  EXPECT_THROW(diagnose_bias(dump, Encoding("alibi", {{"heads", 4}})), Error);
+  EXPECT_THROW(diagnose_bias(dump, Encoding("rope", {{"head_dim", 64}, {"pairing", "half"}})), Error);
+  dump.bias[3] = std::nan("");
+  EXPECT_THROW(diagnose_bias(dump), Error);
+  dump.bias.pop_back();
+  EXPECT_THROW(diagnose_bias(dump), Error);
+  EXPECT_THROW(diagnose_bias({1, 4, 3, std::vector<double>(12)}), Error);
+}
+
+}  // namespace
+}  // namespace locus::testing
