@@ -88,9 +88,8 @@ Json verdicts_json(const std::vector<Verdict>& verdicts) {
 
 void print_verdicts(const std::vector<Verdict>& verdicts) {
   for (const Verdict& verdict : verdicts) {
-    std::cout << "  " << std::fixed << std::setprecision(2) << verdict.confidence << std::defaultfloat << std::setprecision(4)
-              << "  "
-              << verdict.name << ": " << verdict.text << '\n';
+    std::cout << "  " << std::fixed << std::setprecision(2) << verdict.confidence << std::defaultfloat
+              << std::setprecision(4) << "  " << verdict.name << ": " << verdict.text << '\n';
     if (!verdict.evidence.empty()) std::cout << "        " << verdict.evidence << '\n';
   }
 }

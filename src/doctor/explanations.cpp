@@ -118,9 +118,8 @@ std::string text_of(const Way& way) {
   return text.str();
 }
 
-std::optional<Explanation> explained(Way way, const Turning& turning, const TurnRates* rates,
-                                     const AngleSearch& search) {
-  const bool uncertain = way.fit.base_sigma > 1e-7 && !common_base(way.fit.base, 1e-9);
+std::optional<Explanation> attempt(Way way, const Turning& turning, const TurnRates* rates, const AngleSearch& search,
+                                   bool uncertain) {
   Wheels wheels = wheels_of(way, turning, rates, uncertain);
   SolvedPositions solved = solve_positions(turning, search.tokens, wheels, search.unit, search.guess);
   if (uncertain && solved.unexplained == 0) {
@@ -149,6 +148,18 @@ std::optional<Explanation> explained(Way way, const Turning& turning, const Turn
   result.text = text_of(way) + ", at positions " + describe_positions(solved.p);
   if (solved.unexplained > 0) result.text += ", but for " + std::to_string(solved.unexplained) + " tokens";
   return result;
+}
+
+// A common base near the measured one may be the wrong guess: then the base is left open.
+std::optional<Explanation> explained(const Way& way, const Turning& turning, const TurnRates* rates,
+                                     const AngleSearch& search) {
+  const bool open = way.fit.base_sigma > 1e-7;
+  const bool common = common_base(way.fit.base, 1e-9).has_value();
+  auto found = attempt(way, turning, rates, search, open && !common);
+  if (found || !open || !common) return found;
+  found = attempt(way, turning, rates, search, true);
+  if (found) found->complexity += 2;
+  return found;
 }
 
 // The same angles, told in other words.

@@ -67,6 +67,14 @@ PositionFault name_position_fault(const Positions& meant, const Positions& used,
   if (all_of_rows(rows, [&](std::size_t n) { return used[n] == 2 * meant[n]; })) {
     return {"positions_doubled", "positions are doubled; " + both};
   }
+  for (std::size_t ratio = 2; ratio <= 64 && ratio < length; ++ratio) {
+    const auto slowed = [&](std::size_t n) { return used[n] == meant[n / length * length + n % length / ratio]; };
+    if (!all_of_rows(rows, slowed)) continue;
+    return {"heads_miscounted", "positions advance once in " + std::to_string(ratio) +
+                                    " tokens, as if a token had so many times its heads (keys with the queries' head "
+                                    "count?); " +
+                                    both};
+  }
   bool padded = false;
   for (std::size_t row = 0; row < meant.size(); row += length) padded = padded || padding(meant, length, row) > 0;
   if (padded && counts_from_zero(used, length)) {

@@ -138,7 +138,7 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
     for (RuleFit& fit : tried) {
       if (fit.misfit > 0.5) refine(fit, rates, rotary_dim);
       snap(fit, rates, rotary_dim);
-      if (!common_base(fit.base, 1e-9)) fit.base_sigma = base_sigma_of(fit, rates, rotary_dim);
+      fit.base_sigma = base_sigma_of(fit, rates, rotary_dim);
     }
     // Among those that fit well the simplest; otherwise the nearest.
     const auto order = [](const RuleFit& fit) { return std::pair(std::max(fit.misfit, 1.2), fit.complexity); };

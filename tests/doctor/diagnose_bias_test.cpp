@@ -43,7 +43,8 @@ bool has(const BiasDiagnosis& diagnosis, const std::string& name) {
 }
 
 TEST(DiagnoseBias, KnowsAlibiAndItsForms) {
-  const auto causal = make_bias(8, 5, 9, [](auto h, auto q, auto k) { return k < q ? -slope8(h) * distance(q, k) : 0; });
+  const auto causal =
+      make_bias(8, 5, 9, [](auto h, auto q, auto k) { return k < q ? -slope8(h) * distance(q, k) : 0; });
   BiasDiagnosis diagnosis = diagnose_bias(causal);
   EXPECT_EQ(first_of(diagnosis), "alibi");
   EXPECT_TRUE(diagnosis.toeplitz);
@@ -62,13 +63,15 @@ TEST(DiagnoseBias, KnowsAlibiAndItsForms) {
   EXPECT_EQ(first_of(diagnosis), "alibi");
   EXPECT_NE(diagnosis.verdicts.front().text.find("from the end"), std::string::npos);
 
-  const auto symmetric = make_bias(8, 5, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::abs(distance(q, k)); });
+  const auto symmetric =
+      make_bias(8, 5, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::abs(distance(q, k)); });
   EXPECT_NE(diagnose_bias(symmetric).verdicts.front().text.find("both sides"), std::string::npos);
 }
 
 TEST(DiagnoseBias, KnowsWrongSlopes) {
   const auto with = [](const std::function<double(std::int64_t)>& slope) {
-    return diagnose_bias(make_bias(6, 5, 9, [&](auto h, auto q, auto k) { return -slope(h) * std::max(0.0, distance(q, k)); }));
+    return diagnose_bias(
+        make_bias(6, 5, 9, [&](auto h, auto q, auto k) { return -slope(h) * std::max(0.0, distance(q, k)); }));
   };
   EXPECT_EQ(first_of(with([](auto h) { return slopes6[h]; })), "alibi");
   EXPECT_EQ(first_of(with([](auto h) { return slopes6[5 - h]; })), "alibi_slopes_reversed");
@@ -82,7 +85,8 @@ TEST(DiagnoseBias, KnowsWrongSlopes) {
 
 TEST(DiagnoseBias, TellsMasksApart) {
   for (const double mask : {-std::numeric_limits<double>::infinity(), -65504.0, -1e9}) {
-    const auto dump = make_bias(8, 9, 9, [&](auto h, auto q, auto k) { return k > q ? mask : -slope8(h) * distance(q, k); });
+    const auto dump =
+        make_bias(8, 9, 9, [&](auto h, auto q, auto k) { return k > q ? mask : -slope8(h) * distance(q, k); });
     const BiasDiagnosis diagnosis = diagnose_bias(dump, Encoding("alibi", {{"heads", 8}}));
     EXPECT_EQ(first_of(diagnosis), "as_expected") << mask;
     EXPECT_TRUE(has(diagnosis, "mask_mixed_in")) << mask;
@@ -99,11 +103,13 @@ TEST(DiagnoseBias, ComparesWithAnExpectation) {
   const auto from_zero =
       make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::max(0.0, distance(q - 6, k)); });
   EXPECT_EQ(first_of(diagnose_bias(from_zero, alibi)), "queries_counted_from_zero");
-  const auto late = make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::max(0.0, distance(q + 1, k)); });
+  const auto late =
+      make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(h) * std::max(0.0, distance(q + 1, k)); });
   EXPECT_EQ(first_of(diagnose_bias(late, alibi)), "queries_off_by_one");
   const auto bloom = make_bias(8, 3, 9, [](auto h, auto, auto k) { return slope8(h) * static_cast<double>(k); });
   EXPECT_EQ(first_of(diagnose_bias(bloom, alibi)), "row_constant");
-  const auto reversed = make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(7 - h) * std::max(0.0, distance(q, k)); });
+  const auto reversed =
+      make_bias(8, 3, 9, [](auto h, auto q, auto k) { return -slope8(7 - h) * std::max(0.0, distance(q, k)); });
   EXPECT_EQ(first_of(diagnose_bias(reversed, alibi)), "alibi_slopes_reversed");
 }
 
@@ -121,7 +127,8 @@ std::int64_t t5_bucket(std::int64_t offset, std::int64_t buckets, std::int64_t l
   if (offset < exact) return bucket + offset;
   const double e = static_cast<double>(exact);
   const double share = std::log(static_cast<double>(offset) / e) / std::log(static_cast<double>(longest) / e);
-  return bucket + std::min(buckets - 1, exact + static_cast<std::int64_t>(share * static_cast<double>(buckets - exact)));
+  return bucket +
+         std::min(buckets - 1, exact + static_cast<std::int64_t>(share * static_cast<double>(buckets - exact)));
 }
 
 TEST(DiagnoseBias, KnowsT5Buckets) {
@@ -138,15 +145,16 @@ TEST(DiagnoseBias, KnowsT5Buckets) {
     EXPECT_EQ(first_of(diagnosis), "t5");
     EXPECT_NE(diagnosis.verdicts.front().text.find("64 buckets up to distance 1024"), std::string::npos);
     EXPECT_NE(diagnosis.verdicts.front().text.find(bidirectional ? "both directions" : "past only"), std::string::npos);
-    const Encoding expected("t5", {{"heads", 2}, {"num_buckets", 64}, {"max_distance", 1024},
-                                   {"bidirectional", bidirectional}});
+    const Encoding expected(
+        "t5", {{"heads", 2}, {"num_buckets", 64}, {"max_distance", 1024}, {"bidirectional", bidirectional}});
     EXPECT_EQ(first_of(diagnose_bias(right, expected)), "as_expected");
     EXPECT_EQ(first_of(diagnose_bias(right, Encoding("t5", {{"heads", 2}}))), "buckets_wrong");
   }
 }
 
 TEST(DiagnoseBias, SaysWhenNothingFits) {
-  const auto noise = make_bias(2, 6, 6, [](auto h, auto q, auto k) { return std::sin(static_cast<double>(h * 40 + q * 7 + k * k)); });
+  const auto noise =
+      make_bias(2, 6, 6, [](auto h, auto q, auto k) { return std::sin(static_cast<double>(h * 40 + q * 7 + k * k)); });
   const BiasDiagnosis diagnosis = diagnose_bias(noise);
   EXPECT_FALSE(diagnosis.toeplitz);
   EXPECT_EQ(first_of(diagnosis), "unexplained");

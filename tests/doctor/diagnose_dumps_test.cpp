@@ -88,16 +88,18 @@ TEST(DiagnoseDumps, RefusesWhatIsNoDump) {
 TEST(DiagnoseDumps, KeysWithTheQueriesHeads) {
   std::mt19937 random(12);
   const Encoding encoding = plain();
-  const std::int64_t query_heads = 12;
-  DumpShape each{.batch = 1, .tokens = usual.tokens * usual.heads, .heads = 1, .head_dim = 64};
-  std::vector<Position> positions;
-  for (std::int64_t n = 0; n < each.tokens; ++n) positions.push_back(n / query_heads);
-  RotationDump dump = make_dump(each, innocent(encoding, positions), ElementType::bfloat16, random);
-  dump.tokens = usual.tokens;
-  dump.heads = usual.heads;
-  const Diagnosis diagnosis = diagnose(dump, {.encoding = encoding});
-  ASSERT_EQ(diagnosis.verdicts.front().name, "heads_miscounted");
-  EXPECT_NE(diagnosis.verdicts.front().text.find("had 12 heads"), std::string::npos);
+  for (const std::int64_t query_heads : {12, 4}) {  // three key heads: their tokens stay whole, or are torn apart
+    DumpShape each{.batch = 1, .tokens = usual.tokens * usual.heads, .heads = 1, .head_dim = 64};
+    std::vector<Position> positions;
+    for (std::int64_t n = 0; n < each.tokens; ++n) positions.push_back(n / query_heads);
+    RotationDump dump = make_dump(each, innocent(encoding, positions), ElementType::bfloat16, random);
+    dump.tokens = usual.tokens;
+    dump.heads = usual.heads;
+    const Diagnosis diagnosis = diagnose(dump, {.encoding = encoding});
+    ASSERT_EQ(diagnosis.verdicts.front().name, "heads_miscounted") << query_heads;
+    const std::string wanted = query_heads == 12 ? "once in 4 tokens" : "had 4 heads";
+    EXPECT_NE(diagnosis.verdicts.front().text.find(wanted), std::string::npos) << diagnosis.verdicts.front().text;
+  }
 }
 
 TEST(DiagnoseDumps, TwoImplementationsBothRotated) {
@@ -132,15 +134,16 @@ TEST(DiagnoseDumps, Float32AnglesFarOut) {
     return static_cast<double>(static_cast<float>(p) * static_cast<float>(frequency));
   };
   const PositionIds meant{.axes = 1, .batch = 1, .tokens = 12, .ids = culprit.positions};
-  const Diagnosis diagnosis = diagnose(make_dump(usual, culprit, ElementType::float32, random),
-                                       {.encoding = encoding, .positions = meant});
+  const Diagnosis diagnosis =
+      diagnose(make_dump(usual, culprit, ElementType::float32, random), {.encoding = encoding, .positions = meant});
   EXPECT_EQ(diagnosis.verdicts.front().name, "float32_angles") << diagnosis.verdicts.front().text;
 }
 
 TEST(DiagnoseDumps, LinearFactorOrDividedPositions) {
   std::mt19937 random(15);
   const Encoding linear("rope", {{"head_dim", 64}, {"pairing", "half"}, {"rule", "linear"}, {"factor", 4.0}});
-  const Diagnosis diagnosis = diagnose(make_dump(usual, innocent(linear, counted(usual)), ElementType::float32, random));
+  const Diagnosis diagnosis =
+      diagnose(make_dump(usual, innocent(linear, counted(usual)), ElementType::float32, random));
   ASSERT_GE(diagnosis.explanations.size(), 2u);
   EXPECT_EQ(diagnosis.explanations[0].arguments.text("rule"), "linear");
   EXPECT_NEAR(diagnosis.explanations[0].arguments.real("factor"), 4, 1e-4);
