@@ -134,7 +134,6 @@ Reading read_slice(const RotationDump& dump, const Expectation& expected, const 
   reading.rates = turn_rates(turning, dump.tokens, unit, lengths, far);
   if (!reading.rates) reading.rates = turn_rates(turning, dump.tokens, unit, std::nullopt, far);
   AngleSearch search{.tokens = dump.tokens, .head_dim = dump.head_dim, .unit = unit, .guess = guess};
-  search.given = expected.positions.has_value();
   if (expected.encoding && expected.encoding->arguments().has("base")) {
     search.base = expected.encoding->arguments().real("base");
   }

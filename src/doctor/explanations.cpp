@@ -33,7 +33,9 @@ Wheels wheels_of(const Way& way, const Turning& turning, const TurnRates* rates,
   for (std::size_t i = 0; i < wheels.w.size(); ++i) {
     wheels.w[i] *= static_cast<double>(way.times) / way.divisor;
     const double per_log_base = 2 * static_cast<double>(i) / static_cast<double>(turning.slice.rotary_dim);
-    if (uncertain) wheels.sigma.push_back(wheels.w[i] * per_log_base * way.fit.base_sigma);
+    // What the steps left open: the base, and each rate by itself where other parameters are off as well.
+    const double rate = rates == nullptr ? 0 : 2 * rates->sigma[i] * static_cast<double>(way.times) / way.divisor;
+    if (uncertain) wheels.sigma.push_back(std::max(rate, wheels.w[i] * per_log_base * way.fit.base_sigma));
   }
   return wheels;
 }
@@ -121,7 +123,13 @@ std::string text_of(const Way& way) {
 std::optional<Explanation> attempt(Way way, const Turning& turning, const TurnRates* rates, const AngleSearch& search,
                                    bool uncertain) {
   Wheels wheels = wheels_of(way, turning, rates, uncertain);
-  SolvedPositions solved = solve_positions(turning, search.tokens, wheels, search.unit, search.guess);
+  // Wide tolerances make a search slow; the measured rates have searched already.
+  const bool placed = uncertain && !search.placed.empty();
+  std::vector<Position> guess = placed ? search.placed : search.guess;
+  if (placed) {
+    for (Position& p : guess) p /= way.times;  // placed as if the rotation had been applied once
+  }
+  const SolvedPositions solved = solve_positions(turning, search.tokens, wheels, search.unit, guess, !placed);
   if (uncertain && solved.unexplained == 0) {
     refine(way, turning, solved, search.unit);
     wheels = wheels_of(way, turning, rates, false);
@@ -191,6 +199,11 @@ int speed_of(const TurnRates& rates) {
                                                                                            : 1;
 }
 
+bool has_rule(const std::vector<Explanation>& found, const std::string& rule) {
+  return std::any_of(found.begin(), found.end(),
+                     [&](const Explanation& one) { return one.arguments.text("rule") == rule; });
+}
+
 void add_without_rates(std::vector<Explanation>& found, const Turning& turning, const AngleSearch& search) {
   std::vector<double> bases = {1e4, 5e5, 1e6, 1e5};
   if (search.base) bases.insert(bases.begin(), *search.base);
@@ -231,7 +244,8 @@ std::string describe_positions(const std::vector<Position>& positions) {
 }
 
 std::vector<Explanation> explain(const Turning& turning, const std::optional<TurnRates>& rates,
-                                 const AngleSearch& search) {
+                                 const AngleSearch& given) {
+  AngleSearch search = given;
   std::vector<Explanation> found;
   if (!rates) {
     add_without_rates(found, turning, search);
@@ -250,9 +264,13 @@ std::vector<Explanation> explain(const Turning& turning, const std::optional<Tur
     single.w[i] /= speed;
     single.sigma[i] /= speed;
   }
+  const SolvedPositions placed =
+      solve_positions(inverse ? mirrored : seen, search.tokens, {single.w, single.sigma}, search.unit, search.guess);
+  search.placed = placed.p;
   const bool whole_head = turning.slice.rotary_dim == search.head_dim;
   for (const RuleFit& fit : fit_rules(single, turning.slice.rotary_dim, whole_head, search.base)) {
     if (fit.free_frequencies && !found.empty()) continue;
+    if (fit.ramp && has_rule(found, fit.rule)) continue;  // one trained length stands for its neighbours
     for (const Way& way : ways_of(fit, inverse, speed)) {
       if (auto one = explained(way, inverse ? mirrored : seen, &single, search)) found.push_back(std::move(*one));
       if (!inverse || way.fit.free_frequencies) continue;

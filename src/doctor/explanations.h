@@ -14,10 +14,10 @@ namespace locus::doctor {
 struct AngleSearch {
   std::int64_t tokens = 0;  ///< per batch row
   std::int64_t head_dim = 0;
-  double unit = 0;                   ///< of the storage
-  std::vector<Position> guess = {};  ///< [rows]: where tokens are likely to be
-  bool given = false;                ///< the guess was given, not assumed: its steps are lengths
-  std::optional<double> base = {};   ///< worth trying beside the common ones
+  double unit = 0;                    ///< of the storage
+  std::vector<Position> guess = {};   ///< [rows]: where tokens are likely to be
+  std::vector<Position> placed = {};  ///< [rows]: where the measured rates put them; set by explain
+  std::optional<double> base = {};    ///< worth trying beside the common ones
 };
 
 /// All explanations that fit the angles, simplest first.

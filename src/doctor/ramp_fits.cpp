@@ -124,6 +124,7 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
           RuleFit fit = start;
           fit.base = base;
           fit.complexity = form.complexity;
+          fit.ramp = true;
           set_factor(fit, factor);
           fit.arguments.set("original_length", length);
           fit.misfit = misfit_of(fit, rates, rotary_dim);
@@ -140,11 +141,11 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
       snap(fit, rates, rotary_dim);
       fit.base_sigma = base_sigma_of(fit, rates, rotary_dim);
     }
-    // Among those that fit well the simplest; otherwise the nearest.
+    // Those that fit well by simplicity, the others by misfit.
     const auto order = [](const RuleFit& fit) { return std::pair(std::max(fit.misfit, 1.2), fit.complexity); };
-    const auto least = std::min_element(tried.begin(), tried.end(),
-                                        [&](const RuleFit& a, const RuleFit& b) { return order(a) < order(b); });
-    if (least != tried.end()) best.push_back(*least);
+    std::stable_sort(tried.begin(), tried.end(),
+                     [&](const RuleFit& a, const RuleFit& b) { return order(a) < order(b); });
+    best.insert(best.end(), tried.begin(), tried.begin() + std::min<std::ptrdiff_t>(3, std::ssize(tried)));
   }
   return best;
 }

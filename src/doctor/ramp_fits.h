@@ -12,7 +12,7 @@ namespace locus::doctor {
 double frequency_tolerance(const TurnRates& rates, std::size_t pair);
 double misfit_of(const RuleFit& fit, const TurnRates& rates, std::int64_t rotary_dim);
 
-/// The best fit of each rule, whether it is good or not: trained lengths are powers of two, factor and base are
+/// The best fits of each rule, whether they are good or not: trained lengths are powers of two, factor and base are
 /// refined.
 std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, const std::vector<double>& bases);
 

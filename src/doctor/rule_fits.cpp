@@ -252,9 +252,7 @@ std::vector<RuleFit> fit_rules(const TurnRates& rates, std::int64_t rotary_dim, 
   for (RuleFit& fit : fit_ramps(rates, rotary_dim, bases_to_try(rates, rotary_dim, hint))) {
     // Where the plain base fits, a ramp beyond what the dump can show is possible, but says more than was seen.
     if (!found.empty() && found.front().rule == "none") fit.complexity += 3;
-    const bool there =
-        std::any_of(found.begin(), found.end(), [&](const RuleFit& other) { return other.rule == fit.rule; });
-    if (fit.misfit < fits && !there && changes_anything(fit, rotary_dim)) found.push_back(std::move(fit));
+    if (fit.misfit < fits && changes_anything(fit, rotary_dim)) found.push_back(std::move(fit));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const RuleFit& a, const RuleFit& b) { return a.complexity < b.complexity; });

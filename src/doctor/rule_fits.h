@@ -20,6 +20,7 @@ struct RuleFit {
   double base_sigma = 0;     ///< standard deviation of ln(base)
   int complexity = 0;        ///< parameters that were fitted, uncommon values counted double
   bool free_frequencies = false;
+  bool ramp = false;  ///< one of several fits of its rule
 };
 
 /// A rule with its defaults filled in; Error for arguments that it does not take.

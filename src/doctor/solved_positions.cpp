@@ -73,7 +73,7 @@ double row_misfit(const Turning& turning, std::int64_t row, const Wheels& wheels
 }
 
 SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, const Wheels& wheels, double unit,
-                                const std::vector<Position>& guess) {
+                                const std::vector<Position>& guess, bool search) {
   constexpr std::int64_t patience = 3;  // rows that nothing explains, before the search is given up
   SolvedPositions solved;
   const double limit = accepted * accepted * static_cast<double>(turning.pairs);
@@ -97,7 +97,7 @@ SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, con
         p = one;
       }
     }
-    if (!p && solved.unexplained < patience) p = searched(row);
+    if (!p && search && solved.unexplained < patience) p = searched(row);
     solved.p.push_back(p.value_or(guess[n]));
     solved.found.push_back(p.has_value());
     if (!p) ++solved.unexplained;

@@ -23,8 +23,8 @@ struct SolvedPositions {
 /// RMS over the pairs of (angle seen - angle at p) / tolerance; float32 angles are tolerated.
 double row_misfit(const Turning& turning, std::int64_t row, const Wheels& wheels, double p, double unit);
 
-/// Searches -4096 ... 2^17, first where the token before leads to expect. `step` is that expectation.
+/// Tries `guess` and what follows from the token before; then, where `search` allows it, -4096 ... 2^17.
 SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, const Wheels& wheels, double unit,
-                                const std::vector<Position>& guess);
+                                const std::vector<Position>& guess, bool search = true);
 
 }  // namespace locus::doctor

@@ -251,7 +251,7 @@ Rate diagnose_faults(ElementType type, int rounds, unsigned seed) {
       rate.in_set += found;
       rate.first += first;
       rate.confidently_wrong += wrong;
-      if (found && first && !wrong) continue;
+      if (found && !wrong) continue;
       std::cout << (wrong   ? "WRONG "
                     : found ? "not first "
                             : "MISSED ")

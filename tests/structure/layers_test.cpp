@@ -96,7 +96,7 @@ const std::map<std::string, int>& heights() {
       {"locus/doctor/properties.h", 8},
       {"locus/doctor/lint.h", 7},
       {"locus/doctor/diagnose.h", 8},
-      {"locus/doctor/diagnose_bias.h", 8},
+      {"locus/doctor/diagnose_bias.h", 9},
       {"locus/io/npy.h", 3},
       {"locus/io/hf_config.h", 3},
       {"locus/io/atomic_file.h", 3},
