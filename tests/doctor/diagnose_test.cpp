@@ -275,14 +275,14 @@ TEST(Diagnose, NamesFaultsInFloat32) {
 }
 
 TEST(Diagnose, NamesFaultsInBfloat16) {
-  const Rate rate = diagnose_faults(ElementType::bfloat16, 3, 2);
+  const Rate rate = diagnose_faults(ElementType::bfloat16, 2, 2);
   std::cout << "bfloat16: " << rate << "\n";
   EXPECT_GE(rate.in_set, rate.cases * 98 / 100);
   EXPECT_EQ(rate.confidently_wrong, 0);
 }
 
 TEST(Diagnose, NamesFaultsInFloat16) {
-  const Rate rate = diagnose_faults(ElementType::float16, 3, 3);
+  const Rate rate = diagnose_faults(ElementType::float16, 2, 3);
   std::cout << "float16: " << rate << "\n";
   EXPECT_GE(rate.in_set, rate.cases * 98 / 100);
   EXPECT_EQ(rate.confidently_wrong, 0);
@@ -336,14 +336,14 @@ Rate infer(ElementType type, int rounds, unsigned seed) {
 }
 
 TEST(Diagnose, InfersEncodingsFromFloat32) {
-  const Rate rate = infer(ElementType::float32, 6, 4);
+  const Rate rate = infer(ElementType::float32, 5, 4);
   std::cout << "float32, dumps alone: " << rate << "\n";
   EXPECT_EQ(rate.in_set, rate.cases);
   EXPECT_EQ(rate.confidently_wrong, 0);
 }
 
 TEST(Diagnose, InfersEncodingsFromBfloat16) {
-  const Rate rate = infer(ElementType::bfloat16, 6, 5);
+  const Rate rate = infer(ElementType::bfloat16, 5, 5);
   std::cout << "bfloat16, dumps alone: " << rate << "\n";
   EXPECT_GE(rate.in_set, rate.cases * 98 / 100);
   EXPECT_EQ(rate.confidently_wrong, 0);
