@@ -14,22 +14,41 @@ void fill_row(std::span<const Turns> turns, Position position, double magnitude,
   phases_to_cos_sin(phases.data(), turns.size(), magnitude, row, row + turns.size());
 }
 
-}  // namespace
-
-StepRows::StepRows(std::vector<Turns> turns)
-    : turns_(std::move(turns)), rows_(2 * turns_.size() * static_cast<std::size_t>(steps_per_anchor)) {
-  std::vector<std::uint64_t> phases;
-  for (Position step = 0; step < steps_per_anchor; ++step) {
-    fill_row(turns_, step, 1.0, phases, rows_.data() + 2 * width() * static_cast<std::size_t>(step));
+// One row turned by another, in double.
+void turn_row(const double* row, const double* by, std::size_t width, double* out) {
+  for (std::size_t i = 0; i < width; ++i) {
+    const double cos = row[i] * by[i] - row[width + i] * by[width + i];
+    const double sin = row[width + i] * by[i] + row[i] * by[width + i];
+    out[i] = cos;
+    out[width + i] = sin;
   }
 }
 
+constexpr Position fine_steps = steps_per_anchor;
+constexpr Position far_steps = steps_per_far_anchor / steps_per_anchor;
+
+}  // namespace
+
+StepRows::StepRows(std::vector<Turns> turns)
+    : turns_(std::move(turns)), rows_(2 * turns_.size() * static_cast<std::size_t>(fine_steps + far_steps)) {
+  std::vector<std::uint64_t> phases;
+  const auto fill = [&](Position position, Position at) {
+    fill_row(turns_, position, 1.0, phases, rows_.data() + 2 * width() * static_cast<std::size_t>(at));
+  };
+  for (Position step = 0; step < fine_steps; ++step) fill(step, step);
+  for (Position step = 0; step < far_steps; ++step) fill(step * steps_per_anchor, fine_steps + step);
+}
+
 ExactRows::ExactRows(const StepRows& steps, double magnitude)
-    : steps_(steps), magnitude_(magnitude), anchor_row_(2 * steps.width()) {}
+    : steps_(steps), magnitude_(magnitude), far_row_(2 * steps.width()), anchor_row_(2 * steps.width()) {}
 
 void ExactRows::set_anchor(Position anchor) {
   if (has_anchor_ && anchor == anchor_) return;
-  fill_row(steps_.turns(), anchor, magnitude_, phases_, anchor_row_.data());
+  const Position far = far_anchor_of(anchor);
+  if (!has_anchor_ || far != far_anchor_of(anchor_)) {
+    fill_row(steps_.turns(), far, magnitude_, phases_, far_row_.data());
+  }
+  turn_row(far_row_.data(), steps_.far_row(anchor - far), steps_.width(), anchor_row_.data());
   anchor_ = anchor;
   has_anchor_ = true;
 }
@@ -54,10 +73,16 @@ void ExactRows::row(Position position, float* cos, float* sin) {
 void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin) {
   const std::size_t width = turns.size();
   std::vector<std::uint64_t> phases;
-  std::vector<double> rows(4 * width);
-  fill_row(turns, anchor_of(position), magnitude, phases, rows.data());
-  fill_row(turns, step_of(position), 1.0, phases, rows.data() + 2 * width);
-  combine_rows(rows.data(), rows.data() + 2 * width, width, 1, cos, sin, 0);
+  std::vector<double> rows(8 * width);
+  double* far = rows.data();
+  double* far_step = far + 2 * width;
+  double* anchor = far_step + 2 * width;
+  double* step = anchor + 2 * width;
+  fill_row(turns, far_anchor_of(position), magnitude, phases, far);
+  fill_row(turns, anchor_of(position) - far_anchor_of(position), 1.0, phases, far_step);
+  turn_row(far, far_step, width, anchor);
+  fill_row(turns, step_of(position), 1.0, phases, step);
+  combine_rows(anchor, step, width, 1, cos, sin, 0);
 }
 
 }  // namespace locus

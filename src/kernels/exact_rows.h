@@ -10,7 +10,7 @@
 
 namespace locus {
 
-/// The rows of positions 0 .. 31 in double: made once for an encoding, shared by all threads.
+/// The rows of positions 0 .. 31 and 0, 32 .. 992 in double: made once for an encoding, shared by all threads.
 class StepRows {
  public:
   explicit StepRows(std::vector<Turns> turns);
@@ -19,14 +19,17 @@ class StepRows {
   std::size_t width() const { return turns_.size(); }
   /// [cos | sin] of step 0 .. 31, one after another.
   const double* row(Position step) const { return rows_.data() + 2 * width() * static_cast<std::size_t>(step); }
+  /// [cos | sin] of a multiple of 32 below 1024.
+  const double* far_row(Position step) const { return row(steps_per_anchor + step / steps_per_anchor); }
 
  private:
   std::vector<Turns> turns_;
   std::vector<double> rows_;
 };
 
-/// Makes float32 rows, remembering the last anchor: consecutive positions cost one complex product per pair, scattered
-/// ones a polynomial more. The bits are the same either way. One per thread.
+/// Makes float32 rows. Position p = 1024 a + 32 b + c is the row of 1024 a turned by that of 32 b and by that of c; the
+/// last ones are remembered, so that consecutive positions cost one complex product per pair, scattered ones a
+/// polynomial more. The bits are the same either way. One per thread.
 class ExactRows {
  public:
   ExactRows(const StepRows& steps, double magnitude);
@@ -44,7 +47,8 @@ class ExactRows {
   bool has_anchor_ = false;
   Position anchor_ = 0;
   std::vector<std::uint64_t> phases_;
-  std::vector<double> anchor_row_;  // [cos | sin]
+  std::vector<double> far_row_;     // [cos | sin] of the multiple of 1024 below
+  std::vector<double> anchor_row_;  // [cos | sin] of the multiple of 32 below
 };
 
 /// One row on its own, without making the other steps: the same bits.

@@ -25,15 +25,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using FloatVec = hn::Vec<Floats>;
 
-// g++ reads memory once for every use of a value that was loaded, if it can: twice the loads, which are the limit here.
-template <class V>
-HWY_INLINE V loaded_once(V value) {
-#if HWY_COMPILER_GCC && !HWY_COMPILER_CLANG && HWY_ARCH_X86
-  asm("" : "+x"(value.raw));
-#endif
-  return value;
-}
-
 // ---- half
 
 template <class T>

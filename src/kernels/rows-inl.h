@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "kernels/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
@@ -79,8 +80,8 @@ HWY_INLINE void combine_at(D d, const double* anchor, const double* step, std::s
   const hn::Rebind<float, D> df;
   const auto anchor_cos = hn::LoadU(d, anchor + i);
   const auto anchor_sin = hn::LoadU(d, anchor + width + i);
-  const auto step_cos = hn::LoadU(d, step + i);
-  const auto step_sin = hn::LoadU(d, step + width + i);
+  const auto step_cos = loaded_once(hn::LoadU(d, step + i));
+  const auto step_sin = loaded_once(hn::LoadU(d, step + width + i));
   const auto c = hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos));
   const auto s = hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos));
   hn::StoreU(hn::DemoteTo(df, c), df, cos + i);

@@ -14,6 +14,8 @@
 namespace locus {
 
 inline constexpr Position steps_per_anchor = 32;
+inline constexpr Position steps_per_far_anchor = 1024;
+constexpr Position far_anchor_of(Position position) { return position & ~(steps_per_far_anchor - 1); }
 constexpr Position anchor_of(Position position) { return position & ~(steps_per_anchor - 1); }
 constexpr Position step_of(Position position) { return position & (steps_per_anchor - 1); }
 

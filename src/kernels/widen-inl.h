@@ -24,6 +24,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define LOCUS_CONVERTS_FLOAT16 (HWY_ARCH_ARM_A64 || HWY_ARCH_RVV)
 #endif
 
+// g++ reads memory once for every use of a value that was loaded, if it can: twice the loads, which are the limit where
+// this is used.
+template <class V>
+HWY_INLINE V loaded_once(V value) {
+#if HWY_COMPILER_GCC && !HWY_COMPILER_CLANG && HWY_ARCH_X86
+  asm("" : "+x"(value.raw));
+#endif
+  return value;
+}
+
 // Sixteen bits of storage per float32 lane.
 template <class D>
 using Bits16 = hn::Rebind<std::uint16_t, D>;
