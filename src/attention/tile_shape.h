@@ -15,6 +15,8 @@ class TileShape {
   /// Looks at keys [first_key, first_key + columns); false where no row sees any.
   bool move_to(std::int64_t first_key, std::int64_t columns);
   TileRows rows() const;
+  /// The keys that each row sees, wherever the tile is.
+  const std::vector<VisibleRange>& ranges() const { return ranges_; }
   /// Sets the scores of pairs that are masked one by one to -infinity.
   void hide_unseen(std::int64_t head, float* scores, std::int64_t stride) const;
 

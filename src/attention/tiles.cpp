@@ -20,6 +20,7 @@
 
 #include "attention/attend.h"
 #include "attention/position_terms.h"
+#include "attention/tile_shape.h"
 
 namespace locus {
 namespace {
@@ -123,11 +124,11 @@ class QueryBlock {
         output_(rows * padded_dim_),
         top_(static_cast<std::size_t>(rows), nothing),
         rescale_(static_cast<std::size_t>(rows), 1.0f),
-        total_(static_cast<std::size_t>(rows), 0.0) {
+        total_(static_cast<std::size_t>(rows), 0.0),
+        tile_(head.problem, head.stretch, first, rows) {
     std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
     std::fill_n(scores_.data(), rows * stride_, 0.0f);
     load_queries();
-    find_ranges();
     const std::span<const float> sinks = h_.problem.call().sink_logits;
     if (!sinks.empty()) {
       const double sink = static_cast<double>(sinks[static_cast<std::size_t>(h_.head)]);
@@ -167,17 +168,10 @@ class QueryBlock {
     }
   }
 
-  void find_ranges() {
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      ranges_.push_back(h_.stretch.places_rise ? h_.problem.visible_range(h_.stretch, first_ + i)
-                                               : VisibleRange{0, h_.stretch.keys, 0});
-    }
-  }
-
   // Where the walk starts: the key that stands where the block's middle query does, or the last one that is seen.
   std::int64_t nearest_key() const {
     std::int64_t last = 0;
-    for (const VisibleRange& range : ranges_) last = std::max(last, std::max(range.end, range.sinks_end) - 1);
+    for (const VisibleRange& range : tile_.ranges()) last = std::max(last, std::max(range.end, range.sinks_end) - 1);
     if (!h_.stretch.ids_advance) return last;
     const Position middle = h_.stretch.query_ids[0] + first_ + rows_ / 2;
     return std::clamp<std::int64_t>(middle - h_.stretch.key_ids[0], 0, last);
@@ -188,7 +182,7 @@ class QueryBlock {
   // Whether keys of blocks up to b (from b on), of which `key` is the nearest, cannot matter to any row.
   bool is_irrelevant(std::int64_t key, bool left, double norm, std::int64_t count) const {
     for (std::int64_t i = 0; i < rows_; ++i) {
-      const VisibleRange& range = ranges_[static_cast<std::size_t>(i)];
+      const VisibleRange& range = tile_.ranges()[static_cast<std::size_t>(i)];
       const bool unseen =
           left ? range.begin > key && range.sinks_end == 0 : std::max(range.end, range.sinks_end) <= key;
       if (unseen) continue;
@@ -221,43 +215,18 @@ class QueryBlock {
 
   // ---- one tile
 
-  // Finds the columns of each row in block b; false where there are none. Afterwards `ragged_` says whether rows
-  // differ, `one_by_one_` whether pairs must be asked for.
+  // False where no row sees a key of block b.
   bool shape_block(std::int64_t b) {
     const std::int64_t first = b * h_.sizes.keys;
-    columns_ = std::min(h_.sizes.keys, h_.stretch.keys - first);
-    begin_.resize(static_cast<std::size_t>(rows_));
-    end_.resize(static_cast<std::size_t>(rows_));
-    ragged_ = false;
-    one_by_one_ = h_.stretch.patchy || !h_.stretch.places_rise;
-    bool any = false;
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      const auto inside = [&](std::int64_t key) { return std::clamp<std::int64_t>(key - first, 0, columns_); };
-      std::int64_t begin = inside(ranges_[i].begin);
-      std::int64_t end = inside(ranges_[i].end);
-      const std::int64_t sinks = inside(ranges_[i].sinks_end);
-      if (sinks > 0) {
-        one_by_one_ |= begin < end;
-        end = begin < end ? end : sinks;
-        begin = 0;
-      }
-      begin_[i] = static_cast<std::int32_t>(begin);
-      end_[i] = static_cast<std::int32_t>(end);
-      any |= begin < end;
-      ragged_ |= begin > 0 || end < columns_;
-    }
-    return any;
+    return tile_.move_to(first, std::min(h_.sizes.keys, h_.stretch.keys - first));
   }
 
   void attend_block(std::int64_t b) {
     if (!shape_block(b)) return;
     ++work_.computed;
     const std::int64_t first_key = b * h_.sizes.keys;
-    const TilePlace place{.first_query = first_, .rows = rows_, .first_key = first_key, .columns = columns_};
-    const TileRows shape{.rows = rows_,
-                         .columns = columns_,
-                         .begin = ragged_ ? begin_.data() : nullptr,
-                         .end = ragged_ ? end_.data() : nullptr};
+    const TileRows shape = tile_.rows();
+    const TilePlace place{.first_query = first_, .rows = rows_, .first_key = first_key, .columns = shape.columns};
     const double cap = h_.problem.call().soft_cap;
     const float* window = cap == 0 && !h_.relative.present() ? h_.bias.window(first_, first_key) : nullptr;
     float* scores = scores_.data();
@@ -278,7 +247,7 @@ class QueryBlock {
     if (h_.relative.present()) h_.relative.add(place, position_.data(), scores, stride_);
     if (cap > 0) h_.kernels.cap(softmax, static_cast<float>(cap * log2_e));
     if (h_.bias.present() && window == nullptr) h_.bias.add(place, scores, stride_);
-    if (one_by_one_) hide_unseen(first_key);
+    tile_.hide_unseen(h_.head, scores, stride_);
     h_.kernels.softmax(softmax);
     h_.kernels.values({.shape = shape,
                        .dim = padded_dim_,
@@ -290,14 +259,6 @@ class QueryBlock {
                        .output = output_.data()});
     if (h_.relative.has_values()) {
       h_.relative.add_values(place, scores, stride_, shape, output_.data(), padded_dim_);
-    }
-  }
-
-  void hide_unseen(std::int64_t first_key) {
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      for (std::int64_t c = begin_[static_cast<std::size_t>(i)]; c < end_[static_cast<std::size_t>(i)]; ++c) {
-        if (!h_.problem.sees(h_.stretch, h_.head, first_ + i, first_key + c)) scores_.data()[i * stride_ + c] = nothing;
-      }
     }
   }
 
@@ -320,10 +281,7 @@ class QueryBlock {
   AlignedFloats query_, position_, scores_, output_;
   std::vector<float> top_, rescale_;
   std::vector<double> total_, norm_;
-  std::vector<VisibleRange> ranges_;
-  std::vector<std::int32_t> begin_, end_;
-  std::int64_t columns_ = 0;
-  bool ragged_ = false, one_by_one_ = false;
+  TileShape tile_;
   AttentionWork work_;
 };
 
