@@ -74,19 +74,49 @@ void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, doub
   for (; i < count; ++i) phases_at(one, phases, i, magnitude, cos, sin);
 }
 
+// The product of anchor and step from entry i on, as many as D has lanes.
+template <class D>
+struct Combined {
+  HWY_INLINE Combined(D d, const double* anchor, const double* step, std::size_t width, std::size_t i) {
+    const auto anchor_cos = hn::LoadU(d, anchor + i);
+    const auto anchor_sin = hn::LoadU(d, anchor + width + i);
+    const auto step_cos = loaded_once(hn::LoadU(d, step + i));
+    const auto step_sin = loaded_once(hn::LoadU(d, step + width + i));
+    const hn::Rebind<float, D> df;
+    cos = hn::DemoteTo(df, hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos)));
+    sin = hn::DemoteTo(df, hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos)));
+  }
+  hn::Vec<hn::Rebind<float, D>> cos, sin;
+};
+
 template <class D>
 HWY_INLINE void combine_at(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
                            float* sin) {
   const hn::Rebind<float, D> df;
-  const auto anchor_cos = hn::LoadU(d, anchor + i);
-  const auto anchor_sin = hn::LoadU(d, anchor + width + i);
-  const auto step_cos = loaded_once(hn::LoadU(d, step + i));
-  const auto step_sin = loaded_once(hn::LoadU(d, step + width + i));
-  const auto c = hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos));
-  const auto s = hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos));
-  hn::StoreU(hn::DemoteTo(df, c), df, cos + i);
-  hn::StoreU(hn::DemoteTo(df, s), df, sin + i);
+  const Combined<D> entries(d, anchor, step, width, i);
+  hn::StoreU(entries.cos, df, cos + i);
+  hn::StoreU(entries.sin, df, sin + i);
 }
+
+#if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+template <class D>
+HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
+                            float* sin) {
+  combine_at(d, anchor, step, width, i, cos, sin);
+  combine_at(d, anchor, step, width, i + hn::Lanes(d), cos, sin);
+}
+#else
+// Two at a time fill a whole vector of float32: half as many stores.
+template <class D>
+HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
+                            float* sin) {
+  const hn::ScalableTag<float> whole;
+  const Combined<D> low(d, anchor, step, width, i);
+  const Combined<D> high(d, anchor, step, width, i + hn::Lanes(d));
+  hn::StoreU(hn::Combine(whole, high.cos, low.cos), whole, cos + i);
+  hn::StoreU(hn::Combine(whole, high.sin, low.sin), whole, sin + i);
+}
+#endif
 
 // Row after row, so that memory is written in order; the anchor is read again for each, from the first cache.
 void combine_rows_here(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
@@ -97,10 +127,8 @@ void combine_rows_here(const double* anchor, const double* steps, std::size_t wi
   for (; rows > 0; --rows, steps += 2 * width, cos += stride, sin += stride) {
     std::size_t i = 0;
     for (; i + 4 * lanes <= width; i += 4 * lanes) {
-      combine_at(d, anchor, steps, width, i, cos, sin);
-      combine_at(d, anchor, steps, width, i + lanes, cos, sin);
-      combine_at(d, anchor, steps, width, i + 2 * lanes, cos, sin);
-      combine_at(d, anchor, steps, width, i + 3 * lanes, cos, sin);
+      combine_two(d, anchor, steps, width, i, cos, sin);
+      combine_two(d, anchor, steps, width, i + 2 * lanes, cos, sin);
     }
     for (; i + lanes <= width; i += lanes) combine_at(d, anchor, steps, width, i, cos, sin);
     for (; i < width; ++i) combine_at(one, anchor, steps, width, i, cos, sin);
