@@ -6,6 +6,7 @@
 //
 #include "kernels/attend-inl.h"
 #include "kernels/attend_simd.h"
+#include "kernels/attend_stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

@@ -2,9 +2,9 @@
 // The boundary between rows of cosines and sines and their SIMD targets.
 //
 // Position p = 1024 a + 32 b + c: its row is the row of 1024 a (the far anchor), turned by the row of 32 b, which gives
-// the anchor, and by the row of c (the step), all in double, rounded once. Far anchors and steps come from one polynomial
-// on a phase that was reduced as an integer. Whoever asks for a row, consecutive or scattered, gets the same operations
-// and so the same bits.
+// the anchor, and by the row of c (the step), all in double, rounded once. Far anchors and steps come from one
+// polynomial on a phase that was reduced as an integer. Whoever asks for a row, consecutive or scattered, gets the same
+// operations and so the same bits.
 #pragma once
 
 #include <cstddef>
