@@ -26,7 +26,15 @@ BiasTerm::BiasTerm(const Problem& problem, const Stretch& stretch, std::int64_t 
   const Mask& mask = problem.call().mask;
   const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
   by_offset_.assign(static_cast<std::size_t>(count + spare), 0.0f);
-  for (std::int64_t i = 0; i < count; ++i) {
+  std::int64_t i = 0;
+  if (!bias.slopes.empty()) {  // known to be linear in the distance: no function to be called for each
+    const double slope = bias.slopes[static_cast<std::size_t>(head)];
+    for (; i < count && first_offset_ + i <= 0; ++i) {
+      const auto distance = static_cast<double>(-(first_offset_ + i));
+      by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * (-slope * distance));
+    }
+  }
+  for (; i < count; ++i) {
     const Position offset = first_offset_ + i;
     if (future_unseen && offset > 0) break;
     by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * bias.value(head, 0, offset));
