@@ -14,8 +14,10 @@ namespace locus {
 namespace {
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
-// Keys at a time.
-constexpr std::int64_t chunk = 64;
+// Keys at a time, measured: few where a head has its rows together, so that keys and values are two steady streams;
+// many where the heads of a token lie together, since each head walks the same pages.
+constexpr std::int64_t chunk_together = 32;
+constexpr std::int64_t chunk_apart = 256;
 
 /// The query heads of one key head, for one query.
 class OneQuery {
@@ -27,7 +29,7 @@ class OneQuery {
         key_head_(key_head),
         group_(problem.group()),
         dim_(problem.head_dim()),
-        stride_(chunk + kernels.panel),
+        stride_(chunk_apart + kernels.panel),
         query_(group_ * dim_),
         scores_(group_ * stride_),
         output_(group_ * dim_),
@@ -111,6 +113,11 @@ std::int64_t attend_heads(const Problem& problem, const Stretch& stretch, const 
   std::vector<OneQuery> heads;
   for (std::int64_t head = first_head; head < end_head; ++head) heads.emplace_back(problem, stretch, head, kernels);
   const VisibleRange range = stretch.places_rise ? problem.visible_range(stretch, 0) : VisibleRange{0, stretch.keys, 0};
+  // Memory is walked in order: head after head where each has its keys together, else all heads of a chunk.
+  const HeadsView& keys = problem.call().key;
+  const bool apart = keys.token_stride > keys.head_dim;
+  const std::int64_t chunk = apart ? chunk_apart : chunk_together;
+  const std::size_t at_once = apart ? heads.size() : 1;
   std::int64_t chunks = 0;
   const auto walk = [&](std::span<OneQuery> some, std::int64_t begin, std::int64_t end) {
     for (std::int64_t key = begin; key < end; key += chunk) {
@@ -118,11 +125,8 @@ std::int64_t attend_heads(const Problem& problem, const Stretch& stretch, const 
       chunks += static_cast<std::int64_t>(some.size());
     }
   };
-  // Memory is walked in order: head after head where each has its keys together, else all heads of a chunk.
-  const HeadsView& key = problem.call().key;
-  const std::size_t together = key.token_stride <= key.head_dim ? 1 : heads.size();
-  for (std::size_t head = 0; head < heads.size(); head += together) {
-    const std::span<OneQuery> some = std::span(heads).subspan(head, together);
+  for (std::size_t head = 0; head < heads.size(); head += at_once) {
+    const std::span<OneQuery> some = std::span(heads).subspan(head, at_once);
     walk(some, 0, range.sinks_end);
     walk(some, range.begin, range.end);
   }
