@@ -159,13 +159,18 @@ void list_broken(bool json) {
   if (json) print_json({{"broken", all}});
 }
 
+std::vector<Section> broken_section(const std::string& name) {
+  std::vector<Section> sections(1);
+  sections[0].checks = verify_broken(name);
+  return sections;
+}
+
 void verify(const VerifyRequest& request) {
   if (request.broken == "list") return list_broken(request.json);
   require(request.broken.empty() || (request.encoding.scheme.empty() && request.encoding.config.empty() &&
                                      !settles_arguments(request.encoding)),
           "--broken has encodings of its own: leave out --scheme, --config and their settings");
-  const std::vector<Section> sections =
-      request.broken.empty() ? sections_of(request) : std::vector<Section>{{"", verify_broken(request.broken)}};
+  const std::vector<Section> sections = request.broken.empty() ? sections_of(request) : broken_section(request.broken);
   if (request.list) {
     print_names(sections, request.json);
     return;

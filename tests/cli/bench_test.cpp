@@ -36,6 +36,9 @@ void expect_well_formed(const Json& line) {
 }
 
 TEST(Bench, attention_has_a_line_for_every_claim_of_the_performance_page) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "takes minutes under a sanitizer; what it measures is tested elsewhere";
+#endif
   const TemporaryFolder folder;
   // Seconds on a quiet machine; sanitizers and other builds at the same time may make it minutes.
   const CommandResult result = run_command(LOCUS_COMMAND, words("bench attention --quick --rounds 1 --json"),
