@@ -43,7 +43,7 @@ HWY_INLINE void dots_of_four(const float* query, const T* key, std::int64_t stri
 
 // The sum of a vector's blocks of four lanes.
 template <class D>
-HWY_INLINE hn::Vec<hn::CappedTag<float, 4> > sum_of_blocks(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<hn::CappedTag<float, 4> > sum_of_blocks(D, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
