@@ -3,6 +3,7 @@
 #define HWY_TARGET_INCLUDE "machine_limits.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 #include "machine_limits.h"
 
@@ -72,6 +73,16 @@ float read_stream_here(const float* values, std::size_t count) {
 
 // Two FMA units with a latency of 4 or 5 cycles need 8 to 10 independent chains to stay busy; 12 chains and their two
 // operands still fit 16 registers. x becomes x * factor + addend, which stays near addend / (1 - factor).
+void highway_row_here(double position, const double* frequencies, std::size_t width, float* row) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  for (std::size_t i = 0; i + hn::Lanes(d) <= width; i += hn::Lanes(d)) {
+    const auto angle = hn::Mul(hn::Set(d, position), hn::LoadU(d, frequencies + i));
+    hn::StoreU(hn::DemoteTo(df, hn::Cos(d, angle)), df, row + i);
+    hn::StoreU(hn::DemoteTo(df, hn::Sin(d, angle)), df, row + width + i);
+  }
+}
+
 float fma_chains_here(double flops, float factor, float addend) {
   const hn::ScalableTag<float> d;
   const auto k = hn::Set(d, factor);
@@ -112,6 +123,7 @@ HWY_EXPORT(write_stream_here);
 HWY_EXPORT(add_repeated_row_here);
 HWY_EXPORT(read_stream_here);
 HWY_EXPORT(fma_chains_here);
+HWY_EXPORT(highway_row_here);
 
 namespace {
 // What the loops compute goes here, or the compiler would leave them out.
@@ -134,6 +146,9 @@ void add_repeated_row(float* values, std::size_t count, const float* row, std::s
 }
 void read_stream(const float* values, std::size_t count) {
   sink = HWY_DYNAMIC_DISPATCH(read_stream_here)(values, count);
+}
+void highway_row(double position, const double* frequencies, std::size_t width, float* row) {
+  HWY_DYNAMIC_DISPATCH(highway_row_here)(position, frequencies, width, row);
 }
 void fma_chains(double flops) { sink = HWY_DYNAMIC_DISPATCH(fma_chains_here)(flops, half, half); }
 

@@ -16,6 +16,9 @@ void write_stream(float* values, std::size_t count, float value);
 void add_repeated_row(float* values, std::size_t count, const float* row, std::size_t dim);
 /// Reads every value once, in order.
 void read_stream(const float* values, std::size_t count);
+/// One row [cos | sin] of position times each frequency by Highway's own double sine and cosine; `width` in whole
+/// vectors.
+void highway_row(double position, const double* frequencies, std::size_t width, float* row);
 /// About that many floating-point operations (a fused multiply-add counts two) in 12 independent chains of fused
 /// multiply-adds, in registers: the most that one thread can compute.
 void fma_chains(double flops);

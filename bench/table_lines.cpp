@@ -66,12 +66,32 @@ Line against_libm(const Pairs& pairs) {
           .amount = static_cast<double>(buffer.bytes())};
 }
 
+Line against_highway(const Pairs& pairs) {
+  constexpr std::size_t count = 1024;
+  const Encoding encoding = rope();
+  const Rotation& rotation = encoding.rotation();
+  Buffer buffer(count * head_dim * sizeof(float));
+  const auto highway = [&] {
+    for (std::size_t p = 0; p < count; ++p) {
+      highway_row(static_cast<double>(p), rotation.inv_freq.data(), head_dim / 2, buffer.floats() + p * head_dim);
+    }
+  };
+  return {.group = {},
+          .name = {},
+          .limit = "Highway's double sine and cosine",
+          .result = compare([&] { rotation_rows(rotation, 0, count, buffer.floats()); }, highway, pairs),
+          .bar = 8,
+          .beatable = true,
+          .amount = static_cast<double>(buffer.bytes())};
+}
+
 }  // namespace
 
 std::vector<Task> table_tasks() {
   return {{"tables", "consecutive float32 64 MB", consecutive},
           {"tables", "scattered float32 64 MB", scattered},
-          {"tables", "consecutive, against scalar float libm", against_libm}};
+          {"tables", "consecutive, against scalar float libm", against_libm},
+          {"tables", "consecutive, against Highway's double sine and cosine", against_highway}};
 }
 
 }  // namespace locus::bench
