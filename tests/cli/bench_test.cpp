@@ -64,7 +64,7 @@ TEST(Bench, attention_has_a_line_for_every_claim_of_the_performance_page) {
 TEST(Bench, one_group_is_measured_alone_and_in_text_has_a_row_per_line) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "bench tables --quick --rounds 1");
-  ASSERT_EQ(json["lines"].size(), 3u);
+  ASSERT_EQ(json["lines"].size(), 4u);
   const std::string text = output_of(folder, "bench tables --quick --rounds 1");
   for (const Json& line : json["lines"]) {
     EXPECT_EQ(line["group"], "tables");
