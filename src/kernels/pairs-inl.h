@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "kernels/widen-inl.h"
@@ -45,15 +46,21 @@ struct OneRun {
   T* xy;
 };
 
-template <class T>
-struct HalfPairs {
+// What every layout says of itself.
+template <class T, class HeadOfT, int kVectors, int kHeld, bool kReorders>
+struct PairsLayout {
   using Element = T;
+  using Head = HeadOfT;
+  static constexpr bool interleaved = std::is_same_v<HeadOfT, OneRun<T>>;
+  static constexpr bool reorders = kReorders;
+  static constexpr int vectors = kVectors;
+  static constexpr int held = kHeld;
+  static std::size_t per_step() { return kVectors * hn::Lanes(Floats()); }
+};
+
+template <class T>
+struct HalfPairs : PairsLayout<T, TwoHalves<T>, 1, 5, false> {
   using Head = TwoHalves<T>;
-  static constexpr bool interleaved = false;
-  static constexpr bool reorders = false;
-  static constexpr int vectors = 1;
-  static constexpr int held = 5;
-  static std::size_t per_step() { return hn::Lanes(Floats()); }
 
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     x = loaded_once(locus::HWY_NAMESPACE::load(Floats(), head.x + i));
@@ -71,17 +78,9 @@ template <class T>
 struct InterleavedPairs;
 
 template <>
-struct InterleavedPairs<float> {
-  using Element = float;
-  using Head = OneRun<float>;
-  static constexpr bool interleaved = true;
-  static constexpr int vectors = 1;
-  static constexpr int held = 6;
-  static std::size_t per_step() { return hn::Lanes(Floats()); }
-
+struct InterleavedPairs<float> : PairsLayout<float, OneRun<float>, 1, 6, HWY_TARGET == HWY_AVX2> {
 #if HWY_TARGET == HWY_AVX2
   // Shuffles that cross the two blocks of a vector are slow: pairs 2, 3 and 4, 5 change places instead.
-  static constexpr bool reorders = true;
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     const FloatVec low = loaded_once(hn::LoadU(Floats(), head.xy + 2 * i));
     const FloatVec high = loaded_once(hn::LoadU(Floats(), head.xy + 2 * i + 8));
@@ -99,7 +98,6 @@ struct InterleavedPairs<float> {
     }
   }
 #else
-  static constexpr bool reorders = false;
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     hn::LoadInterleaved2(Floats(), head.xy + 2 * i, x, y);
   }
@@ -110,15 +108,7 @@ struct InterleavedPairs<float> {
 };
 
 template <>
-struct InterleavedPairs<Float16> {
-  using Element = Float16;
-  using Head = OneRun<Float16>;
-  static constexpr bool interleaved = true;
-  static constexpr bool reorders = false;
-  static constexpr int vectors = 1;
-  static constexpr int held = 4;
-  static std::size_t per_step() { return hn::Lanes(Floats()); }
-
+struct InterleavedPairs<Float16> : PairsLayout<Float16, OneRun<Float16>, 1, 4, false> {
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     VecBits16<Floats> evens, odds;
     hn::LoadInterleaved2(Bits16<Floats>(), reinterpret_cast<const std::uint16_t*>(head.xy + 2 * i), evens, odds);
@@ -161,15 +151,8 @@ HWY_INLINE void store_neighbours(FloatVec even, FloatVec odd, BFloat16* to) {
 }
 
 template <>
-struct HalfPairs<BFloat16> {
-  using Element = BFloat16;
-  using Head = TwoHalves<BFloat16>;
-  static constexpr bool interleaved = false;
-  static constexpr bool reorders = true;
-  static constexpr int vectors = 2;
-  static constexpr int held = 0;  // rounding needs the registers
-  static std::size_t per_step() { return 2 * hn::Lanes(Floats()); }
-
+struct HalfPairs<BFloat16>
+    : PairsLayout<BFloat16, TwoHalves<BFloat16>, 2, 0, true> {  // none held: rounding needs the registers
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x0, FloatVec& x1, FloatVec& y0, FloatVec& y1) {
     load_neighbours(head.x + i, x0, x1);
     load_neighbours(head.y + i, y0, y1);
@@ -189,15 +172,7 @@ struct HalfPairs<BFloat16> {
 };
 
 template <>
-struct InterleavedPairs<BFloat16> {
-  using Element = BFloat16;
-  using Head = OneRun<BFloat16>;
-  static constexpr bool interleaved = true;
-  static constexpr bool reorders = false;
-  static constexpr int vectors = 1;
-  static constexpr int held = 4;
-  static std::size_t per_step() { return hn::Lanes(Floats()); }
-
+struct InterleavedPairs<BFloat16> : PairsLayout<BFloat16, OneRun<BFloat16>, 1, 4, false> {
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     load_neighbours(head.xy + 2 * i, x, y);
   }
@@ -209,15 +184,7 @@ struct InterleavedPairs<BFloat16> {
 #else  // lanes of one have no neighbours
 
 template <>
-struct InterleavedPairs<BFloat16> {
-  using Element = BFloat16;
-  using Head = OneRun<BFloat16>;
-  static constexpr bool interleaved = true;
-  static constexpr bool reorders = false;
-  static constexpr int vectors = 1;
-  static constexpr int held = 0;
-  static std::size_t per_step() { return 1; }
-
+struct InterleavedPairs<BFloat16> : PairsLayout<BFloat16, OneRun<BFloat16>, 1, 0, false> {
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     x = locus::HWY_NAMESPACE::load(Floats(), head.xy + 2 * i);
     y = locus::HWY_NAMESPACE::load(Floats(), head.xy + 2 * i + 1);
