@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task: sequences to learn from, sequences to be tested with, and what a score means. Knows no model and no libtorch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace locus::lab {
+
+using Random = std::mt19937_64;
+
+/// Sequences of one length with what is asked of them.
+struct Batch {
+  std::int64_t rows = 0;
+  std::int64_t length = 0;
+  std::vector<std::int32_t> tokens;   ///< [rows, length]
+  std::vector<std::int32_t> targets;  ///< [rows, length], or [rows] where the task is pooled; -1: not asked
+  /// [rows, length] or empty. Targets with one number >= 0 make one answer, right only if all are; empty: each its own.
+  std::vector<std::int32_t> answers;
+};
+
+enum class Metric {
+  loss,      ///< mean cross-entropy in nats per target, lower is better
+  accuracy,  ///< share of right answers by argmax with the true tokens before it, higher is better
+};
+
+/// Sequences that give one number, or one per bucket of positions.
+struct TestSet {
+  std::string name;  ///< as in results: "loss", "agreement", "accuracy"
+  Metric metric = Metric::accuracy;
+  std::int64_t place = -1;   ///< depth in percent, or -1
+  bool by_position = false;  ///< besides the mean, one number per bucket of target positions
+  Batch batch;
+};
+
+struct TaskDescription {
+  std::string name;      ///< as on the command line
+  std::string title;     ///< a few words
+  std::string measures;  ///< one sentence: what the main number is
+  std::string main;      ///< the name of the TestSet that ranks
+  Metric metric = Metric::accuracy;
+  double chance = 0;    ///< the main number of a uniform guess
+  double majority = 0;  ///< that of always giving the most frequent answer (for a loss: of the best fixed distribution)
+  double learned_at = 0;  ///< in range, a scheme must do at least this well to count as having learned the task
+  std::int64_t vocabulary = 0;
+  bool causal = true;   ///< false: an encoder that sees both sides
+  bool pooled = false;  ///< one answer per row from the mean of all tokens
+};
+
+/// Batches depend on the random source alone, so that all schemes see the same data.
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual const TaskDescription& description() const = 0;
+  virtual Batch training(Random& random, std::int64_t rows, std::int64_t length) const = 0;
+  /// What a trained model is asked at this length; disjoint from what it was trained on.
+  virtual std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const = 0;
+};
+
+/// The tasks by name: verbs, passkey, back, first, order, text (which needs `text_file`). Error for any other name.
+std::unique_ptr<Task> make_task(const std::string& name, const std::string& text_file = {});
+const std::vector<std::string>& task_names();
+
+}  // namespace locus::lab

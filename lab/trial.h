@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trial: one scheme learns one task from one seed and is tested at every length. What workers are given and give
+// back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace locus::lab {
+
+struct ModelShape {
+  std::int64_t layers = 2;
+  std::int64_t heads = 4;
+  std::int64_t width = 64;
+};
+
+/// Everything a trial's numbers depend on: equal specs give equal numbers.
+struct TrialSpec {
+  std::string task;
+  std::string scheme;  ///< a trained scheme: a registry name, which may carry arguments as in "rope:base=500000"
+  std::int64_t seed = 1;
+  std::int64_t train_length = 64;
+  std::vector<std::int64_t> lengths;  ///< tested, the training length first
+  std::int64_t steps = 0;
+  std::int64_t tune_steps = 0;  ///< of each stretched line's fine-tune at the longest length; 0: none
+  std::int64_t batch = 32;
+  std::int64_t test_rows = 32;
+  double learning_rate = 3e-3;
+  ModelShape model;
+  std::string text_file;  ///< of the task `text`
+};
+
+/// One number. A trained scheme gives several lines: "rope", "rope+yarn", "rope+yarn+tuned", "learned+resized" ...
+struct Measurement {
+  std::string line;
+  std::string name;         ///< a TestSet's, with "_by_position" for buckets; or a cost: "parameters",
+                            ///< "seconds_per_step", "peak_bytes", "train_loss" (place = step)
+  std::int64_t length = 0;  ///< 0 for costs
+  std::int64_t place = -1;  ///< depth in percent, first position of a bucket, step; -1: the whole
+  double value = 0;
+};
+
+/// Told from time to time how much of the trial is done, 0 to 1; keeps the worker's claim alive.
+using Heartbeat = std::function<void(double done)>;
+
+/// Trains and tests. The same spec gives the same numbers, costs apart.
+std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat);
+
+/// The lines that a trained scheme yields, itself first; those with a fine-tune only where there are `tune_steps`.
+std::vector<std::string> lines_of(const TrialSpec& spec);
+
+}  // namespace locus::lab
