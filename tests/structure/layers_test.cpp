@@ -135,6 +135,7 @@ const std::map<std::string, Layer>& layers() {
       {"cache", {5, {"cache/", "kernels/"}}},
       {"reference", {6, {"reference/"}}},
       {"doctor", {8, {"doctor/", "locus/doctor/", "locus/io/"}}},
+      {"figures", {8, {"figures/", "locus/doctor/", "locus/io/", "nlohmann/"}}},
       {"io", {3, {"io/", "locus/io/", "nlohmann/", "unistd.h", "fcntl.h", "sys/", "zlib.h"}}},
   };
   return all;
