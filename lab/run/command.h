@@ -2,7 +2,7 @@
 // The command line of the lab.
 #pragma once
 
-#include "lab/run/parts.h"
+#include "run/parts.h"
 
 namespace locus::lab {
 

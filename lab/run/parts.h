@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "lab/run/json.h"
-#include "lab/task.h"
-#include "lab/trial.h"
+#include "run/json.h"
+#include "task.h"
+#include "trial.h"
 
 namespace locus::lab {
 

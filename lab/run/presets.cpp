@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/run/presets.h"
+#include "run/presets.h"
 
 #include "locus/error.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/trial.h"
+#include "trial.h"
 
 namespace locus::lab {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/run/spec.h"
+#include "run/spec.h"
 
 #include <cstdint>
 #include <fstream>

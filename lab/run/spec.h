@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "lab/run/json.h"
-#include "lab/trial.h"
+#include "run/json.h"
+#include "trial.h"
 
 namespace locus::lab {
 

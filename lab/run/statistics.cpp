@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lab/run/statistics.h"
+#include "run/statistics.h"
 
 #include <cmath>
 #include <numbers>
