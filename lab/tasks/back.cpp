@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy the token five steps back: exact relative position and nothing else. Tokens are drawn independently, so no
 // other token says anything about the answer, and every position from the sixth on is asked.
-#include "tasks.h"
+#include "tasks/tasks.h"
 
 namespace locus::lab {
 namespace {

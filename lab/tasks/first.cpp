@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy the first token: exact absolute position and nothing else. The first token looks like all others (same
 // vocabulary, no mark), so it can be found by its place alone. Every position after it is asked.
-#include "tasks.h"
+#include "tasks/tasks.h"
 
 namespace locus::lab {
 namespace {

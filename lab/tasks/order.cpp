@@ -6,7 +6,7 @@
 // neighbours (every fourth row) or two distant ones (every other fourth). No set of numbers gives the answer away.
 #include <algorithm>
 
-#include "tasks.h"
+#include "tasks/tasks.h"
 
 namespace locus::lab {
 namespace {

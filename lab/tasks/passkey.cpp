@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retrieve a key hidden in noise:
 //
-//     n n n n K 7 2 9 4 n n n n n n n n n ? 7 2 9        asked from `?` on: 7 2 9 4
+//     n n n n K 7 2 9 n n n n n n n n n ? 7 2        asked from `?` on: 7 2 9
 //
-// K and ? are tokens of their own, n is any of 16 noise tokens, and the key is four different digits, so that each
+// K and ? are tokens of their own, n is any of four noise tokens, and the key is three different digits, so that each
 // digit tells the next. All sequences of one length look alike but for the place of the key, which training draws
 // uniformly. A sixth of the keys is kept for testing and never trained on.
 #include <array>
 
-#include "tasks.h"
+#include "tasks/tasks.h"
 
 namespace locus::lab {
 namespace {
 
 constexpr std::int64_t digits = 10;
-constexpr std::int64_t key_length = 4;
+constexpr std::int64_t key_length = 3;
 constexpr std::int32_t key_mark = 10;
 constexpr std::int32_t question = 11;
 constexpr std::int32_t first_noise = 12;
-constexpr std::int64_t noise_tokens = 16;
+constexpr std::int64_t noise_tokens = 4;
 constexpr std::int64_t shortest = 2 * key_length + 1;  // K, the key, ?, and the answer but its last digit
 
 using Key = std::array<std::int32_t, key_length>;
@@ -49,8 +49,8 @@ Key draw_key(Random& random, bool testing) {
 
 std::int64_t keys_for_testing() {
   std::int64_t count = 0;
-  for (std::int32_t number = 0; number < 10000; ++number) {
-    const Key key = {number / 1000, number / 100 % 10, number / 10 % 10, number % 10};
+  for (std::int32_t number = 0; number < 1000; ++number) {
+    const Key key = {number / 100, number / 10 % 10, number % 10};
     if (!has_repeats(key) && for_testing(key)) ++count;
   }
   return count;
@@ -62,10 +62,10 @@ class Passkey : public Task {
     description_.name = "passkey";
     description_.title = "Retrieve a key hidden in noise";
     description_.measures =
-        "Share of keys of four digits given without a mistake, each digit after the true ones before it";
+        "Share of keys of three digits given without a mistake, each digit after the true ones before it";
     description_.main = "accuracy";
     // A guess draws each digit out of ten; the best fixed answer is any one of the equally likely keys of the tests.
-    description_.chance = 1e-4;
+    description_.chance = 1e-3;
     description_.majority = 1.0 / static_cast<double>(keys_for_testing());
     description_.learned_at = halfway(description_.majority, 1);
     description_.vocabulary = first_noise + noise_tokens;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "tasks.h"
+#include "tasks/tasks.h"
 
 namespace locus::lab {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "locus/io/mapped_file.h"
-#include "tasks.h"
+#include "tasks/tasks.h"
 
 namespace locus::lab {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verb_forms.h"
+#include "tasks/verb_forms.h"
 
 #include <array>
 

@@ -13,8 +13,8 @@
 #include <set>
 #include <sstream>
 
-#include "tasks.h"
-#include "verb_forms.h"
+#include "tasks/tasks.h"
+#include "tasks/verb_forms.h"
 
 namespace locus::lab {
 namespace {
