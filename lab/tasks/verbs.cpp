@@ -176,7 +176,7 @@ class Verbs : public Task {
     sets.push_back({"loss", Metric::loss, -1, true, next_symbols(testing_, random, rows, length)});
     Batch questions = agreement(random, rows, length);
     if (!questions.answers.empty()) {
-      sets.push_back({"agreement", Metric::accuracy, -1, true, std::move(questions)});
+      sets.push_back({"agreement", Metric::accuracy, -1, false, std::move(questions)});
     }
     return sets;
   }
