@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blas.h"
 
+#include <ATen/Parallel.h>
 #include <dlfcn.h>
-#include <torch/torch.h>
 #include <torch/version.h>
+#include "model/torch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,7 +22,7 @@ Function* symbol(const char* name) {
 
 // The best of a few products: billions of multiplications and additions per second.
 double matrix_speed() {
-  const torch::NoGradGuard no_gradients;
+  const NoGradGuard no_gradients;
   constexpr std::int64_t size = 192;
   const at::Tensor a = at::ones({size, size}), b = at::ones({size, size});
   at::Tensor product = at::mm(a, b);

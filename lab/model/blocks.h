@@ -3,7 +3,7 @@
 // and no copy between queries, keys and values and the library's kernels.
 #pragma once
 
-#include <torch/torch.h>
+#include "model/torch.h"
 
 #include <functional>
 #include <span>

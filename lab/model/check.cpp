@@ -23,12 +23,12 @@ at::Tensor relative_row(const RelativeKeys& keys, const Tensor& table, std::int6
                         Position key) {
   if (keys.index) {
     const std::span<const float> row = table.row(keys.index(query, key));
-    return torch::tensor(std::vector<double>(row.begin(), row.end()), at::kDouble);
+    return at::tensor(std::vector<double>(row.begin(), row.end()), at::kDouble);
   }
   std::vector<double> wave(static_cast<std::size_t>(keys.sinusoid.dim));
   hidden_row(keys.sinusoid, query - key, wave);
-  const at::Tensor w = torch::tensor(keys.w_r.data, at::kDouble).reshape({keys.heads, keys.head_dim, -1})[head];
-  return at::mv(w, torch::tensor(wave, at::kDouble));
+  const at::Tensor w = at::tensor(keys.w_r.data, at::kDouble).reshape({keys.heads, keys.head_dim, -1})[head];
+  return at::mv(w, at::tensor(wave, at::kDouble));
 }
 
 /// [heads, queries, keys, head_dim]; zeros where a key is not seen.
@@ -54,7 +54,7 @@ at::Tensor bias_of(const ScoreBias& bias, std::int64_t length) {
 }
 
 at::Tensor per_head(const Tensor& tensor) {
-  return torch::tensor(tensor.data, at::kDouble).reshape({-1, 1, tensor.dim(1)});
+  return at::tensor(tensor.data, at::kDouble).reshape({-1, 1, tensor.dim(1)});
 }
 
 /// Output, and the largest sum of absolute values whose plain sum is a seen score.
@@ -112,14 +112,14 @@ Expected expected(const AttentionCall& call) {
 }  // namespace
 
 void check_against_torch(Transformer& model, const Encoding& encoding, std::int64_t length, std::int64_t seed) {
-  const torch::NoGradGuard no_gradients;
+  const NoGradGuard no_gradients;
   const std::int64_t tokens = std::min<std::int64_t>(length, 24);
   Random random(mix_seed(seed, "check"));
   std::vector<std::int64_t> row;
   for (std::int64_t i = 0; i < tokens; ++i) {
     row.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(model.spec().vocabulary)));
   }
-  const Questions questions{1, tokens, torch::tensor(row, at::kLong), torch::tensor({std::int64_t{0}}, at::kLong), {}};
+  const Questions questions{1, tokens, at::tensor(row, at::kLong), at::tensor({std::int64_t{0}}, at::kLong), {}};
   std::int64_t layer = 0;
   model.observe([&](const AttentionCall& call) {
     const Expected want = expected(call);

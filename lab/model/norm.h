@@ -2,7 +2,7 @@
 // Root mean square norm of rows, forwards and backwards, in one pass over memory each.
 #pragma once
 
-#include <torch/torch.h>
+#include "model/torch.h"
 
 namespace locus::lab {
 

@@ -71,7 +71,7 @@ class Score {
 
 std::vector<Measurement> test_model(const Transformer& model, const Encoding& encoding, const TaskDescription& task,
                                     const TestSet& test, std::int64_t bucket) {
-  const torch::NoGradGuard no_gradients;
+  const NoGradGuard no_gradients;
   const Batch& batch = test.batch;
   // A token takes about 2 kB per layer and width of 64 on its way; 8192 of them stay far below 100 MB.
   constexpr std::int64_t most_tokens = 8192;

@@ -20,7 +20,7 @@ std::string in_layer(std::int64_t layer, const char* name) { return std::to_stri
 void fold_scale(Weights& weights, const ModelSpec& spec, const Encoding& encoding) {
   if (encoding.site() != Site::score || !encoding.score().softmax_scale) return;
   const double usual = 1 / std::sqrt(static_cast<double>(spec.shape.width / spec.shape.heads));
-  const torch::NoGradGuard no_gradients;
+  const NoGradGuard no_gradients;
   for (std::int64_t layer = 0; layer < spec.shape.layers; ++layer) {
     weights.at(in_layer(layer, "attention.qkv"))
         .narrow(0, 0, spec.shape.width)
@@ -50,8 +50,8 @@ Questions questions_of(const Batch& batch, const TaskDescription& task, std::int
     require(token >= 0 && token < task.vocabulary, "task ", task.name, ": a token must be from 0 to below ",
             task.vocabulary, ", got ", token);
   }
-  return {rows, batch.length, torch::tensor(tokens, torch::kInt64), torch::tensor(asked, torch::kInt64),
-          torch::tensor(targets, torch::kInt64)};
+  return {rows, batch.length, at::tensor(tokens, at::kLong), at::tensor(asked, at::kLong),
+          at::tensor(targets, at::kLong)};
 }
 
 ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task) {
@@ -112,7 +112,7 @@ Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::in
   Weights weights(std::move(entries), seed);
   fold_scale(weights, spec, encoding);
   if (inside_attention == 0) return weights;
-  const torch::NoGradGuard no_gradients;
+  const NoGradGuard no_gradients;
   std::int64_t first = 0;
   for (const LearnedArgument& argument : learned) {
     const Weights own(

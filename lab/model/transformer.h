@@ -6,7 +6,7 @@
 // No biases, norms by root mean square with a gain, a hidden layer of 4 x width with ReLU, an untied head.
 #pragma once
 
-#include <torch/torch.h>
+#include "model/torch.h"
 
 #include <optional>
 

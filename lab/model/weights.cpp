@@ -22,7 +22,7 @@ std::uint64_t mix_seed(std::int64_t seed, const std::string& words) {
 
 Weights::Weights(std::vector<Entry> entries, std::int64_t seed) : entries_(std::move(entries)) {
   std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.decays; });
-  const torch::NoGradGuard no_gradients;
+  const NoGradGuard no_gradients;
   const auto size = [](const Entry& entry) {
     return std::accumulate(entry.shape.begin(), entry.shape.end(), std::int64_t{1}, std::multiplies<>());
   };

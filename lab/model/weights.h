@@ -2,7 +2,7 @@
 // A model's weights in one stretch of memory, and their gradients in another, so that an optimiser is one loop.
 #pragma once
 
-#include <torch/torch.h>
+#include "model/torch.h"
 
 #include <cstdint>
 #include <map>
