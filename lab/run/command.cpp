@@ -122,9 +122,12 @@ int run_worker(const Request& request, const Parts& parts) {
 
 void add_options(CLI::App& app, Request& request) {
   app.add_option("--preset", request.plan.preset, "quick, standard (default) or full");
-  app.add_option("--tasks", request.plan.tasks, "Tasks, e.g. verbs,passkey,back,first,order,text")->delimiter(',');
+  app.add_option("--tasks", request.plan.tasks, "Tasks, e.g. verbs,passkey,back,first,order,text")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--schemes", request.plan.schemes, "Schemes to train, e.g. none,rope,alibi (see locus list)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--seeds", request.plan.seeds, "How many seeds, e.g. 3, or which ones, e.g. 1,5,9");
   app.add_option("--train-length", request.plan.train_length, "Tokens per sequence in training");
   app.add_option("--lengths", request.plan.lengths,
