@@ -2,73 +2,19 @@
 // Whole runs through the command line, with real workers and the real store but trials that take no time: stopped,
 // killed, crashed, and gone on with.
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <fstream>
-#include <thread>
 
-#include "lab_run/fake_parts.h"
-#include "run/store.h"
-#include "support/command.h"
+#include "lab_run/lab_process.h"
 
 namespace locus::lab {
 namespace {
 
 using locus::testing::CommandResult;
-using locus::testing::run_command;
-using locus::testing::TemporaryFolder;
+using testing::LabProcess;
 
-class RunTest : public ::testing::Test {
+class RunTest : public ::testing::Test, protected LabProcess {
  protected:
-  CommandResult lab(std::vector<std::string> arguments) const {
-    return run_command(LOCUS_FAKE_LAB, arguments, folder_.path());
-  }
-  /// Starts the lab and leaves it running.
-  pid_t start(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words = {LOCUS_FAKE_LAB};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
-      if (chdir(folder_.path().c_str()) != 0 || freopen("err.txt", "w", stderr) == nullptr) _exit(126);
-      if (freopen("out.txt", "w", stdout) == nullptr) _exit(126);
-      execv(pointers[0], pointers.data());
-      _exit(127);
-    }
-    return child;
-  }
-  std::vector<StoredTrial> trials() const {
-    Store store("sqlite:" + (folder_ / "locus-lab/store.sqlite").string());
-    const auto run = store.latest_run();
-    return run ? store.trials(run->id) : std::vector<StoredTrial>();
-  }
-  /// Waits until the run is in the middle: some trials done, some at work.
-  std::vector<StoredTrial> wait_for_the_middle() const {
-    for (int i = 0; i < 400; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(25));
-      if (!std::filesystem::exists(folder_ / "locus-lab/store.sqlite")) continue;
-      const std::vector<StoredTrial> all = trials();
-      int done = 0, at_work = 0;
-      for (const StoredTrial& one : all) {
-        done += one.state == TrialState::finished;
-        at_work += one.state == TrialState::claimed;
-      }
-      if (done >= 1 && at_work >= 1) return all;
-    }
-    ADD_FAILURE() << "the run did not get to its middle";
-    return {};
-  }
-  /// Without what may differ: times, and what was measured of the machine.
-  Json results() const {
-    Json json = Json::parse(folder_.read("locus-lab/results.json"));
-    for (const char* name : {"created", "finished", "seconds"}) json["run"].erase(name);
-    return json;
-  }
-  TemporaryFolder folder_;
+  RunTest() : LabProcess(LOCUS_FAKE_LAB) {}
 };
 
 const std::vector<std::string> slow = {
@@ -106,15 +52,13 @@ TEST_F(RunTest, is_the_same_twice_and_reuses_what_it_has) {
 
 TEST_F(RunTest, survives_a_kill_and_goes_on) {
   const pid_t parent = start(slow);
-  const std::vector<StoredTrial> before = wait_for_the_middle();
+  wait_for_the_middle();
   kill(parent, SIGKILL);
-  waitpid(parent, nullptr, 0);
+  wait_for(parent);
   // The workers end with it, and at most the trials in flight are lost.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   for (const StoredTrial& trial : trials()) {
-    if (trial.state != TrialState::claimed) continue;
-    const std::string pid = trial.owner.substr(trial.owner.find('/') + 1);
-    EXPECT_NE(kill(std::stoi(pid), 0), 0) << "a worker lives on";
+    EXPECT_TRUE(trial.state != TrialState::claimed || is_gone(trial.owner)) << "a worker lives on";
   }
   const CommandResult again = lab(slow);
   EXPECT_EQ(again.exit_code, 0) << again.err;
@@ -129,8 +73,7 @@ TEST_F(RunTest, stops_on_ctrl_c_and_says_how_to_go_on) {
   const pid_t parent = start(slow);
   wait_for_the_middle();
   kill(parent, SIGINT);
-  int status = 0;
-  waitpid(parent, &status, 0);
+  const int status = wait_for(parent);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
   EXPECT_NE(folder_.read("err.txt").find("give the same command again"), std::string::npos) << folder_.read("err.txt");
   for (const StoredTrial& trial : trials()) EXPECT_NE(trial.state, TrialState::claimed);
@@ -151,9 +94,7 @@ TEST_F(RunTest, shares_its_work_with_another_run_on_the_same_store) {
   const pid_t first = start(slow);
   wait_for_the_middle();
   const CommandResult second = lab(slow);
-  int status = 0;
-  waitpid(first, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(wait_for(first), 0);
   EXPECT_EQ(second.exit_code, 0) << second.err;
   for (const StoredTrial& trial : trials()) EXPECT_EQ(trial.state, TrialState::finished);
 }
