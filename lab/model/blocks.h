@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two halves of a layer as functions of autograd, each with its norm and its residual inside: one node per half,
+// and no copy between queries, keys and values and the library's kernels.
+#pragma once
+
+#include "model/torch.h"
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "locus/attention.h"
+#include "model/scheme.h"
+
+namespace locus::lab {
+
+/// What attention needs besides tensors.
+struct AttentionSetting : torch::CustomClassHolder {
+  AttentionSetting(Encoding of, std::vector<LearnedArgument> weights)
+      : encoding(std::move(of)), learned(std::move(weights)) {}
+  Encoding encoding;
+  std::vector<LearnedArgument> learned;
+  std::int64_t rows = 0, length = 0, heads = 0, head_dim = 0;
+  bool causal = true;
+  PositionIds ids;
+  /// Shown every forward call once it has run; for checks.
+  std::function<void(const AttentionCall&)> observer;
+};
+using SharedSetting = c10::intrusive_ptr<AttentionSetting>;
+
+/// x + attend(norm(x) w_qkv) w_out for x [rows x length, width]; w_qkv [3 width, width], w_out [width, width]. Queries
+/// and keys are rotated, or meet the position term, as the encoding says. `learned` holds the encoding's weights in the
+/// order of setting->learned (empty where there are none); they get gradients, but are read from setting->encoding.
+at::Tensor attention_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_qkv,
+                           const at::Tensor& w_out, const at::Tensor& learned, const SharedSetting& setting);
+
+/// x + relu(norm(x) w_in) w_out; w_in [hidden, width], w_out [width, hidden].
+at::Tensor feed_forward_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_in,
+                              const at::Tensor& w_out);
+
+}  // namespace locus::lab

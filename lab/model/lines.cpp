@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/lines.h"
+
+#include <algorithm>
+
+#include "locus/resize.h"
+
+namespace locus::lab {
+namespace {
+
+std::int64_t longest_of(const TrialSpec& spec) {
+  std::int64_t longest = spec.train_length;
+  for (const std::int64_t length : spec.lengths) longest = std::max(longest, length);
+  return longest;
+}
+
+Encoding resized(const Encoding& encoding, std::int64_t trained, std::int64_t length) {
+  const HiddenRows& hidden = encoding.hidden();
+  Arguments arguments = encoding.arguments();
+  const auto prefix = static_cast<std::size_t>(hidden.row_offset * hidden.dim);
+  const auto count = static_cast<std::size_t>(trained * hidden.dim);
+  const std::span<const float> rows = std::span(hidden.table.data).subspan(prefix, count);
+  std::vector<float> table(hidden.table.data.begin(), hidden.table.data.begin() + static_cast<std::ptrdiff_t>(prefix));
+  const std::vector<float> stretched = resize_1d(rows, hidden.dim, trained, length);
+  table.insert(table.end(), stretched.begin(), stretched.end());
+  arguments.set("table", Tensor{{hidden.row_offset + length, hidden.dim}, std::move(table)});
+  arguments.set("max_positions", length);
+  return Encoding(encoding.scheme().name, arguments);
+}
+
+Encoding stretched(const Encoding& encoding, const std::string& rule, std::int64_t trained, std::int64_t reach,
+                   std::int64_t length) {
+  Arguments arguments = encoding.arguments();
+  arguments.set("rule", rule);
+  arguments.set("factor", std::max(1.0, static_cast<double>(reach) / static_cast<double>(trained)));
+  if (rule == "yarn") arguments.set("original_length", trained);
+  if (rule == "dynamic_ntk") arguments.set("max_length", trained);
+  return Encoding(encoding.scheme().name, arguments).at_length(length);
+}
+
+}  // namespace
+
+std::vector<Line> lines_with_variants(const TrialSpec& spec) {
+  const SchemeText scheme = parse_scheme(spec.scheme);
+  std::vector<Line> lines{{.name = spec.scheme, .variant = ""}};
+  if (scheme.name == "learned") lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
+  // A rule that was asked for is trained with and tested as it is.
+  if (scheme.name != "rope" || scheme.arguments.has("rule")) return lines;
+  for (const char* rule : {"linear", "ntk", "dynamic_ntk", "yarn"}) {
+    lines.push_back({.name = spec.scheme + "+" + rule, .variant = rule});
+  }
+  if (spec.tune_steps <= 0) return lines;
+  const std::vector<Line> untuned = lines;
+  for (const Line& line : untuned) lines.push_back({line.name + "+tuned", line.variant, true});
+  return lines;
+}
+
+std::vector<std::string> lines_of(const TrialSpec& spec) {
+  std::vector<std::string> names;
+  for (const Line& line : lines_with_variants(spec)) names.push_back(line.name);
+  return names;
+}
+
+Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer& model, std::int64_t length) {
+  const Encoding trained = model.encoding();
+  if (line.variant.empty()) return trained.at_length(length);
+  if (line.variant == "resized") {
+    return length > spec.train_length ? resized(trained, spec.train_length, length) : trained;
+  }
+  const bool constant = line.tuned || line.variant == "dynamic_ntk";
+  return stretched(trained, line.variant, spec.train_length, constant ? longest_of(spec) : length, length);
+}
+
+}  // namespace locus::lab

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Root mean square norm of rows, forwards and backwards, in one pass over memory each.
+#pragma once
+
+#include "model/torch.h"
+
+namespace locus::lab {
+
+inline constexpr float norm_epsilon = 1e-5f;
+
+/// y = x r gain with r = 1 / sqrt(mean(x^2) + norm_epsilon) per row; x and y [rows, width], contiguous; r [rows].
+void norm_rows(const at::Tensor& x, const at::Tensor& gain, at::Tensor& y, at::Tensor& r);
+
+/// Adds to `dx` the gradient of x, and writes that of the gain, given that of y.
+void norm_rows_backward(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& r, const at::Tensor& dy,
+                        at::Tensor& dx, at::Tensor& dgain);
+
+/// The same as a function of autograd.
+at::Tensor norm(const at::Tensor& x, const at::Tensor& gain);
+
+}  // namespace locus::lab

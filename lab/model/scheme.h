@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scheme as the lab writes it, "rope:base=500000", to an Encoding of the library that fits a model.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "locus/attention_backward.h"
+#include "locus/encoding.h"
+#include "trial.h"
+
+namespace locus::lab {
+
+/// A scheme's name in the registry and the arguments that were written behind it. "none" is the registry's nope.
+struct SchemeText {
+  std::string name;
+  Arguments arguments;
+};
+SchemeText parse_scheme(const std::string& text);
+
+/// What a model tells its encoding.
+struct EncodingSize {
+  ModelShape model;
+  bool causal = true;
+  std::int64_t positions = 0;  ///< rows of a learned table
+};
+
+/// The written arguments, those that the model determines, and for the rest what the scheme's own example says.
+Arguments complete_arguments(const SchemeText& scheme, const EncodingSize& size);
+
+/// A weight that attention learns through its encoding: an argument of the scheme and where its gradient comes out.
+struct LearnedArgument {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  double deviation = 0;                  ///< of its initial values, normal around 0
+  bool exponential = false;              ///< the argument is e^weight, for it must stay positive
+  std::int64_t column = 0, columns = 1;  ///< its place among the numbers per head that share a gradient
+  std::span<double> LearnedGradients::*gradient = nullptr;
+  std::int64_t count() const;
+};
+
+/// Those of an encoding at the sites score and relative_key; none where nothing is learned.
+std::vector<LearnedArgument> learned_arguments(const Encoding& encoding);
+
+/// The same encoding with `weights`, all learned arguments one behind the other.
+Encoding with_weights(const Encoding& encoding, std::span<const LearnedArgument> learned, const float* weights);
+
+}  // namespace locus::lab

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training steps per second of the model on the library's kernels and of the same model in torch's own operations.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trial.h"
+
+namespace locus::lab {
+
+struct SpeedOfScheme {
+  std::string scheme;
+  double steps_per_second = 0;
+  double torch_steps_per_second = 0;  ///< 0 where the baseline does not know the scheme
+  double ratio() const { return torch_steps_per_second > 0 ? steps_per_second / torch_steps_per_second : 0; }
+};
+
+/// Trains `spec` with each of the schemes, one step of ours and one of torch's in turn, for about `seconds` each (but
+/// at least 5 steps); the numbers are of the median step, so that a busy machine slows both alike. One thread.
+std::vector<SpeedOfScheme> compare_speed(TrialSpec spec, const std::vector<std::string>& schemes, double seconds);
+
+/// The geometric mean of the ratios that there are.
+double mean_ratio(const std::vector<SpeedOfScheme>& speeds);
+
+}  // namespace locus::lab

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small pre-norm transformer whose positions go through the library: a decoder, or an encoder with mean pooling.
+//
+//   x = embedding[token] (+ the position's row);  per layer  x += attend(norm(x)), x += feed_forward(norm(x));
+//   logits = norm(x) head
+// No biases, norms by root mean square with a gain, a hidden layer of 4 x width with ReLU, an untied head.
+#pragma once
+
+#include "model/torch.h"
+
+#include <optional>
+
+#include "model/blocks.h"
+#include "model/scheme.h"
+#include "model/weights.h"
+#include "task.h"
+
+namespace locus::lab {
+
+/// A batch as tensors, with only those places that are asked.
+struct Questions {
+  std::int64_t rows = 0, length = 0;
+  at::Tensor tokens;   ///< [rows x length], int64
+  at::Tensor asked;    ///< indices into rows x length (pooled: into rows), int64
+  at::Tensor targets;  ///< [asked], int64
+};
+/// Rows [first, first + rows) of a batch. Error where shapes or numbers do not fit the task.
+Questions questions_of(const Batch& batch, const TaskDescription& task, std::int64_t first, std::int64_t rows);
+
+/// What a model is made of; equal for the fast model and for the baseline.
+struct ModelSpec {
+  ModelShape shape;
+  std::int64_t vocabulary = 0;
+  bool causal = true;
+  bool pooled = false;
+  SchemeText scheme;
+  std::int64_t positions = 0;  ///< rows of a learned table: the longest length that will be met
+};
+ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task);
+
+/// The encoding of a model before anything is learned.
+Encoding initial_encoding(const ModelSpec& spec);
+/// Names and shapes: "embedding", "head", "norm", "0.attention.norm", "0.attention.qkv", "0.attention.out",
+/// "0.feed_forward.norm", "0.feed_forward.in", "0.feed_forward.out" ..., "positions.table" (learned rows), "positions"
+/// (what attention learns through the encoding, all in one).
+Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::int64_t seed);
+
+class Transformer {
+ public:
+  Transformer(const ModelSpec& spec, std::int64_t seed);
+
+  Weights& weights() { return weights_; }
+  const ModelSpec& spec() const { return spec_; }
+
+  /// The encoding with the weights as they are now.
+  Encoding encoding() const;
+  /// Logits [asked, vocabulary]. Every encoding of the same site will do: a stretched one, or a resized table's.
+  at::Tensor logits(const Questions& questions, const Encoding& encoding) const;
+  /// Mean cross-entropy.
+  at::Tensor loss(const Questions& questions, const Encoding& encoding) const;
+
+  /// Shown each layer's attention as it was called; for checks.
+  void observe(std::function<void(const AttentionCall&)> observer) { observer_ = std::move(observer); }
+
+ private:
+  at::Tensor position_rows(const Encoding& encoding, std::int64_t length) const;
+
+  ModelSpec spec_;
+  Encoding initial_;
+  std::vector<LearnedArgument> learned_;
+  Weights weights_;
+  at::Tensor no_weights_;
+  std::function<void(const AttentionCall&)> observer_;
+};
+
+}  // namespace locus::lab

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "interruption.h"
+#include "locus/error.h"
+#include "run/header.h"
+#include "run/machine.h"
+#include "run/plan.h"
+#include "run/presets.h"
+#include "run/preview.h"
+#include "run/progress.h"
+#include "run/results.h"
+#include "run/store.h"
+#include "run/summary.h"
+#include "run/supervisor.h"
+#include "run/worker.h"
+
+namespace locus::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Request {
+  PlanRequest plan;
+  std::string baseline = "rope";
+  std::string out = "locus-lab";
+  int workers = usable_cores();
+  bool restart = false;
+  bool json = false;
+  std::string store;     // of a worker
+  std::int64_t run = 0;  // of a worker
+};
+
+std::string store_file(const Request& request) { return (fs::path(request.out) / "store.sqlite").string(); }
+
+Store open_store(const Request& request) {
+  std::error_code error;
+  fs::create_directories(request.out, error);
+  require(fs::is_directory(request.out), "--out ", request.out,
+          " is not a folder and cannot be made one: ", error ? error.message() : "something else is there");
+  return Store("sqlite:" + store_file(request));
+}
+
+/// What is finished already; a plan must not make a store.
+std::vector<StoredTrial> finished_before(const Request& request) {
+  if (request.restart || !fs::exists(store_file(request))) return {};
+  return Store("sqlite:" + store_file(request)).finished_trials();
+}
+
+void print(const Request& request, const Json& json, const std::string& text) {
+  if (request.json) {
+    std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    std::cout << text;
+  }
+}
+
+int show_plan(const Request& request, const Parts& parts) {
+  const Plan plan = make_plan(request.plan);
+  const std::vector<StoredTrial> finished = finished_before(request);
+  const Guess guess = guess_times(plan, finished, parts);
+  const Json json = preview(plan, finished, guess, parts, request.workers);
+  print(request, json, preview_text(json));
+  return 0;
+}
+
+/// Results of a run: files, and a summary or the object itself. 1 where a trial failed.
+int give_results(const Request& request, Store& store, std::int64_t run) {
+  const Json results = make_results(store, run);
+  write_results(request.out, results);
+  print(request, results, summary_text(results));
+  std::cerr << "results.json, results.csv and store.sqlite are in " << request.out << '\n';
+  return results.at("failures").empty() ? 0 : 1;
+}
+
+int show_results(const Request& request) {
+  require(fs::exists(store_file(request)), "there is no store in ", request.out, "; locus lab makes one");
+  Store store = open_store(request);
+  const std::optional<StoredRun> run = store.latest_run();
+  require(run.has_value(), "the store in ", request.out, " has no run");
+  return give_results(request, store, run->id);
+}
+
+/// Measured once for a store: going on after a stop must not wait for it again.
+Json speed_of(Store& store, const Plan& plan, const Json& header, const Parts& parts) {
+  if (!parts.speed) return {};
+  const std::optional<StoredRun> before = store.latest_run();
+  if (before && before->header.value("versions", Json()) == header.at("versions")) return before->header.at("speed");
+  return parts.speed(plan.trials.front(), plan.schemes);
+}
+
+int run_lab(const Request& request, const Parts& parts) {
+  const Plan plan = make_plan(request.plan);
+  Store store = open_store(request);
+  Timing timing;
+  for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
+  Json header = make_header(plan, parts, request.baseline);
+  header["speed"] = speed_of(store, plan, header, parts);
+  const std::int64_t run = store.begin_run(header, plan.trials, request.restart);
+  const tools::Interruption interruption;
+  Progress progress(request.workers, timing);
+  Supervision how;
+  how.workers = request.workers;
+  how.command = {fs::read_symlink("/proc/self/exe").string(),
+                 {"worker", "--store", "sqlite:" + store_file(request), "--run", std::to_string(run)},
+                 (fs::path(request.out) / "workers.log").string()};
+  how.watch = [&](const std::vector<StoredTrial>& trials) { progress.show(trials); };
+  how.stop = [&] { return interruption.happened(); };
+  const bool complete = supervise(store, run, how);
+  progress.clear();
+  if (!complete) {
+    std::cerr << "stopped; what is finished is kept in " << store_file(request)
+              << ": give the same command again to go on\n";
+    interruption.end_program();
+  }
+  store.end_run(run);
+  return give_results(request, store, run);
+}
+
+int run_worker(const Request& request, const Parts& parts) {
+  Store store(request.store);
+  work(store, request.run, parts);
+  return 0;
+}
+
+void add_options(CLI::App& app, Request& request) {
+  app.add_option("--preset", request.plan.preset, "quick, standard (default) or full");
+  app.add_option("--tasks", request.plan.tasks, "Tasks, e.g. verbs,passkey,back,first,order,text")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--schemes", request.plan.schemes, "Schemes to train, e.g. none,rope,alibi (see locus list)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--seeds", request.plan.seeds, "How many seeds, e.g. 3, or which ones, e.g. 1,5,9");
+  app.add_option("--train-length", request.plan.train_length, "Tokens per sequence in training");
+  app.add_option("--lengths", request.plan.lengths,
+                 "Lengths tested, in training lengths (1x,2x,8x) or in tokens (64,512)");
+  app.add_option("--steps", request.plan.steps, "Training steps");
+  app.add_option("--text", request.plan.text_file, "A text file; adds the task text");
+  app.add_option("--baseline", request.baseline, "The line that others are compared with (default rope)");
+  app.add_option("--out", request.out, "Folder of store and results (default locus-lab)");
+  app.add_option("--workers", request.workers, "Worker processes of one thread each (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--restart", request.restart, "Do trials again that are finished");
+  app.add_flag("--json", request.json, "Print one JSON object");
+}
+
+int run(int argc, char** argv, const Parts& parts) {
+  Request request;
+  CLI::App app{"Trains every scheme on small tasks and tests it beyond its training length.", "locus lab"};
+  app.footer(
+      "Without a subcommand, the lab runs. Give the same command again to go on after a stop.\n"
+      "Examples:\n"
+      "  locus lab --preset quick\n"
+      "  locus lab --tasks verbs --schemes rope,alibi --seeds 5 --out my-lab\n"
+      "  locus lab plan --preset full");
+  add_options(app, request);
+  CLI::App* const plan = app.add_subcommand("plan", "Show what would run, and how long it would take")->fallthrough();
+  plan->footer("Takes the options of locus lab.\nExample: locus lab plan --preset quick");
+  CLI::App* const results = app.add_subcommand("results", "Make the results of the last run again")->fallthrough();
+  results->footer("Takes --out and --json.\nExample: locus lab results --out locus-lab");
+  CLI::App* const worker = app.add_subcommand("worker", "One worker of a run")->group("");
+  worker->add_option("--store", request.store)->required();
+  worker->add_option("--run", request.run)->required();
+  app.require_subcommand(0, 1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    fail(error.what(), " (see locus lab --help)");
+  }
+  if (results->parsed()) return show_results(request);
+  if (parts.prepare) parts.prepare();
+  if (worker->parsed()) return run_worker(request, parts);
+  return plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
+}
+
+/// One line, whatever control characters the user's names and values hold.
+int refuse(std::string message) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  std::cerr << "locus lab: " << message << '\n';
+  return 2;
+}
+
+}  // namespace
+
+int lab_main(int argc, char** argv, const Parts& parts) {
+  try {
+    const int code = run(argc, argv, parts);
+    std::cout.flush();
+    require(std::cout.good(), "standard output could not be written");
+    return code;
+  } catch (const std::bad_alloc&) {
+    return refuse("not enough memory");
+  } catch (const std::exception& error) {
+    return refuse(error.what());
+  }
+}
+
+}  // namespace locus::lab

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/owner.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+namespace locus::lab {
+namespace {
+
+std::string machine() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+/// State and start time (in clock ticks after the machine's own) of a process, from fields 3 and 22 of its stat file;
+/// empty where there is none. The name in field 2 may hold blanks and parentheses, so it is skipped from its end.
+struct ProcessStat {
+  std::string state, start;
+};
+ProcessStat stat_of(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(std::min(line.rfind(')') + 1, line.size())));
+  ProcessStat stat;
+  fields >> stat.state;
+  for (int field = 4; field <= 22; ++field) fields >> stat.start;
+  if (!fields) stat = {};
+  return stat;
+}
+
+}  // namespace
+
+std::string owner_of(pid_t process) {
+  const std::string number = std::to_string(process);
+  return machine() + '/' + number + '/' + stat_of(number).start;
+}
+
+std::string this_owner() { return owner_of(getpid()); }
+
+bool is_gone(const std::string& owner) {
+  const std::size_t second = owner.rfind('/');
+  const std::size_t first = second == std::string::npos || second == 0 ? second : owner.rfind('/', second - 1);
+  if (first == std::string::npos || first == second || owner.substr(0, first) != machine()) return false;
+  const ProcessStat stat = stat_of(owner.substr(first + 1, second - first - 1));
+  return stat.start != owner.substr(second + 1) || stat.state == "Z" || stat.state == "X";
+}
+
+}  // namespace locus::lab

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/presets.h"
+
+#include "locus/error.h"
+
+namespace locus::lab {
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all = {
+      {"quick",
+       "about 2 minutes on 2 cores",
+       {"verbs", "back"},
+       {"nope", "sinusoidal", "learned", "rope", "alibi", "t5"},
+       1},
+      {"standard",
+       "at most 10 minutes on 2 cores",
+       {"verbs", "passkey", "back", "first"},
+       {"nope", "sinusoidal", "learned", "rope", "xpos", "alibi", "t5", "shaw"},
+       3},
+      {"full",
+       "everything, an hour or more",
+       {"verbs", "passkey", "back", "first", "order"},
+       {"nope", "sinusoidal", "learned", "rope", "xpos", "alibi", "t5", "relative_bias", "kerple", "sandwich", "shaw",
+        "transformer_xl"},
+       3},
+  };
+  return all;
+}
+
+namespace {
+
+// Every preset has every task, so that --tasks can ask for any of them.
+const std::vector<Budget>& budgets() {
+  // clang-format off
+  static const std::vector<Budget> all = {
+      // preset      task      length steps tune batch rows  rate  {layers, heads, width}
+      {"quick",    "verbs",     64,   250,   0,   16,  16, 3e-3, {2, 4, 64}},
+      {"quick",    "passkey",   64,   400,   0,   16,  16, 3e-3, {2, 4, 64}},
+      {"quick",    "back",      32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
+      {"quick",    "first",     32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
+      {"quick",    "order",     16,   400,   0,   64,  64, 3e-3, {2, 4, 64}},
+      {"quick",    "text",      64,   250,   0,   16,  16, 3e-3, {2, 4, 64}},
+
+      {"standard", "verbs",     64,   250,  30,   16,  16, 3e-3, {2, 4, 64}},
+      {"standard", "passkey",   64,   400,   0,   16,  16, 3e-3, {2, 4, 64}},
+      {"standard", "back",      32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
+      {"standard", "first",     32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
+      {"standard", "order",     16,   400,   0,   64,  64, 3e-3, {2, 4, 64}},
+      {"standard", "text",      64,   250,  30,   16,  16, 3e-3, {2, 4, 64}},
+
+      {"full",     "verbs",    128,  2000, 100,   32,  32, 2e-3, {4, 4, 128}},
+      {"full",     "passkey",  128,  3000,   0,   32,  32, 2e-3, {2, 4, 64}},
+      {"full",     "back",      64,  1500,   0,   32,  32, 2e-3, {2, 4, 64}},
+      {"full",     "first",     64,  1500,   0,   32,  32, 2e-3, {2, 4, 64}},
+      {"full",     "order",     16,  3000,   0,   64, 128, 2e-3, {2, 4, 64}},
+      {"full",     "text",     128,  2000, 100,   32,  32, 2e-3, {4, 4, 128}},
+  };
+  // clang-format on
+  return all;
+}
+
+}  // namespace
+
+const Preset& find_preset(const std::string& name) {
+  std::string known;
+  for (const Preset& preset : presets()) {
+    if (preset.name == name) return preset;
+    known += (known.empty() ? "" : ", ") + preset.name;
+  }
+  fail("--preset must be one of ", known, ", got \"", name, "\"");
+}
+
+const Budget& find_budget(const std::string& preset, const std::string& task) {
+  for (const Budget& budget : budgets()) {
+    if (budget.preset == preset && budget.task == task) return budget;
+  }
+  fail("the preset ", preset, " has no budget for a task called \"", task, "\"");
+}
+
+}  // namespace locus::lab

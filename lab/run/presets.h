@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a preset runs, and what each task is given in it: one table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trial.h"
+
+namespace locus::lab {
+
+struct Preset {
+  std::string name;
+  std::string summary;
+  std::vector<std::string> tasks;
+  std::vector<std::string> schemes;
+  std::int64_t seeds = 1;  ///< 1, 2, ... up to this
+};
+
+/// A task's budget under a preset: the same for every scheme.
+struct Budget {
+  std::string preset;
+  std::string task;
+  std::int64_t train_length = 64;
+  std::int64_t steps = 0;
+  std::int64_t tune_steps = 0;
+  std::int64_t batch = 32;
+  std::int64_t test_rows = 32;
+  double learning_rate = 3e-3;
+  ModelShape model;
+  std::vector<std::int64_t> multiples = {1, 2, 4, 8};  ///< lengths tested, in training lengths
+};
+
+const std::vector<Preset>& presets();
+/// Error naming those there are.
+const Preset& find_preset(const std::string& name);
+/// Error for a task that has no line in the table.
+const Budget& find_budget(const std::string& preset, const std::string& task);
+
+}  // namespace locus::lab

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus lab plan`: what would run, and how long it would take.
+#pragma once
+
+#include <string>
+
+#include "run/parts.h"
+#include "run/plan.h"
+#include "run/timing.h"
+
+namespace locus::lab {
+
+/// Where the guess of the time comes from.
+struct Guess {
+  Timing timing;
+  std::string source;  ///< in words
+};
+
+/// From the trials that `finished` holds; tasks of which it has none are tried out for a few steps.
+Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, const Parts& parts);
+
+/// {preset, seeds, workers, seconds, estimated_from, trials [{task, scheme, seed, train_length, lengths, steps, lines,
+/// done}]}; `seconds` is what is left with so many workers.
+Json preview(const Plan& plan, const std::vector<StoredTrial>& finished, const Guess& guess, const Parts& parts,
+             int workers);
+std::string preview_text(const Json& preview);
+
+}  // namespace locus::lab

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/worker.h"
+
+#include <exception>
+
+#include "run/clock.h"
+#include "run/owner.h"
+
+namespace locus::lab {
+namespace {
+
+/// Someone else has taken the trial, so its result is no longer wanted.
+struct ClaimLost {};
+
+/// Trouble of the store inside a heartbeat is not the trial's.
+struct StoreTrouble {
+  std::exception_ptr error;
+};
+
+/// Keeps the claim alive, not more often than once in half a second.
+class Keeper {
+ public:
+  Keeper(Store& store, const StoredTrial& trial) : store_(store), trial_(trial), last_(trial.heartbeat) {}
+  void operator()(double done) {
+    if (now() < last_ + 0.5) return;
+    last_ = now();
+    bool ours = false;
+    try {
+      ours = store_.keep(trial_.key, trial_.owner, done);
+    } catch (const std::exception&) {
+      throw StoreTrouble{std::current_exception()};
+    }
+    if (!ours) throw ClaimLost();
+  }
+
+ private:
+  Store& store_;
+  const StoredTrial& trial_;
+  double last_;
+};
+
+void run_one(Store& store, const StoredTrial& trial, const Parts& parts) {
+  const double begin = now();
+  std::vector<Measurement> measured;
+  try {
+    Keeper keeper(store, trial);
+    measured = parts.run_trial(trial.spec, [&](double done) { keeper(done); });
+  } catch (const ClaimLost&) {
+    return;
+  } catch (const StoreTrouble& trouble) {
+    std::rethrow_exception(trouble.error);
+  } catch (const std::exception& error) {
+    store.fail(trial.key, trial.owner, error.what());
+    return;
+  }
+  store.finish(trial.key, trial.owner, now() - begin, measured);
+}
+
+}  // namespace
+
+void work(Store& store, std::int64_t run, const Parts& parts) {
+  const std::string owner = this_owner();
+  while (const std::optional<StoredTrial> trial = store.claim(run, owner)) run_one(store, *trial, parts);
+}
+
+}  // namespace locus::lab

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker: one process that takes one trial after the other.
+#pragma once
+
+#include <cstdint>
+
+#include "run/parts.h"
+#include "run/store.h"
+
+namespace locus::lab {
+
+/// Runs waiting trials of the run until none is left. A trial that throws has failed; the others go on. Trouble with
+/// the store leaves as locus::Error.
+void work(Store& store, std::int64_t run, const Parts& parts);
+
+}  // namespace locus::lab

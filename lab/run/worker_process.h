@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker seen from outside: a child process of one thread, which ends when its parent does.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace locus::lab {
+
+struct WorkerCommand {
+  std::string program;
+  std::vector<std::string> arguments;
+  std::string log;  ///< a file, to whose end the workers' output goes
+};
+
+class WorkerProcess {
+ public:
+  /// Error where it cannot be started.
+  explicit WorkerProcess(const WorkerCommand& command);
+
+  /// As the store knows its claims.
+  const std::string& owner() const { return owner_; }
+  /// The wait status once it has ended.
+  std::optional<int> ended();
+  /// Ends it at once, in the middle of what it does.
+  void kill();
+
+ private:
+  pid_t process_ = -1;
+  std::string owner_;
+};
+
+/// "was ended by signal 11 (Segmentation fault)" or "ended with exit code 3".
+std::string how_it_ended(int status);
+
+}  // namespace locus::lab

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is a sequence of numbers in ascending order? An encoder sees it whole and answers once, from the mean of all places.
+//
+// Numbers are drawn from 0 .. 63 and sorted; equal neighbours count as ascending (as in std::is_sorted), since
+// sequences of any length must be possible. Half of the rows stay so; in the others two numbers change places: two
+// neighbours (every fourth row) or two distant ones (every other fourth). No set of numbers gives the answer away.
+#include <algorithm>
+
+#include "tasks/tasks.h"
+
+namespace locus::lab {
+namespace {
+
+constexpr std::int64_t numbers = 64;
+constexpr std::int64_t shortest = 2;
+
+class Order : public Task {
+ public:
+  Order() {
+    description_.name = "order";
+    description_.title = "Is a sequence of numbers in ascending order?";
+    description_.measures =
+        "Share of sequences rightly called ascending or not; the latter are sorted but for one swap";
+    description_.main = "accuracy";
+    // Every other row is ascending.
+    description_.chance = description_.majority = 0.5;
+    description_.learned_at = halfway(description_.majority, 1);
+    description_.vocabulary = numbers;
+    description_.causal = false;
+    description_.pooled = true;
+  }
+
+  const TaskDescription& description() const override { return description_; }
+
+  Batch training(Random& random, std::int64_t rows, std::int64_t length) const override {
+    Batch batch = blank_batch(description_, rows, length, shortest);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      auto* const sequence = batch.tokens.data() + row * length;
+      draw_sorted(random, sequence, length);
+      const bool ascending = row % 2 == 0;
+      if (!ascending) swap_two(random, sequence, length, row % 4 == 1);
+      batch.targets[static_cast<std::size_t>(row)] = ascending ? 1 : 0;
+    }
+    return batch;
+  }
+
+  std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const override {
+    return {{"accuracy", Metric::accuracy, -1, false, training(random, rows, length)}};
+  }
+
+ private:
+  // With at least two different numbers, or there would be nothing to swap.
+  static void draw_sorted(Random& random, std::int32_t* sequence, std::int64_t length) {
+    do {
+      for (std::int64_t i = 0; i < length; ++i) sequence[i] = static_cast<std::int32_t>(draw(random, numbers));
+      std::sort(sequence, sequence + length);
+    } while (sequence[0] == sequence[length - 1]);
+  }
+
+  static void swap_two(Random& random, std::int32_t* sequence, std::int64_t length, bool neighbours) {
+    std::int64_t i = 0;
+    std::int64_t j = 0;
+    do {
+      i = draw(random, length - 1);
+      j = neighbours ? i + 1 : i + 1 + draw(random, length - 1 - i);
+    } while (sequence[i] == sequence[j]);
+    std::swap(sequence[i], sequence[j]);
+  }
+
+  TaskDescription description_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_order() { return std::make_unique<Order>(); }
+
+}  // namespace locus::lab

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tasks share, and the functions that make them. Only the registry and the tasks include this.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "locus/error.h"
+#include "task.h"
+
+namespace locus::lab {
+
+std::unique_ptr<Task> make_verbs();
+std::unique_ptr<Task> make_passkey();
+std::unique_ptr<Task> make_back();
+std::unique_ptr<Task> make_first();
+std::unique_ptr<Task> make_order();
+std::unique_ptr<Task> make_text(const std::string& file);
+
+/// Uniform in 0 .. count - 1. The standard distributions may differ between standard libraries; this may not, and it
+/// leans towards small numbers by less than count / 2^64.
+inline std::int64_t draw(Random& random, std::int64_t count) {
+  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count));
+}
+
+/// A batch of zeros that asks nothing yet. `shortest` is the least length at which the task can ask something.
+inline Batch blank_batch(const TaskDescription& task, std::int64_t rows, std::int64_t length, std::int64_t shortest) {
+  require(rows >= 1, "the task ", task.name, " needs at least 1 row, got ", rows);
+  require(length >= shortest, "the task ", task.name, " needs a length of at least ", shortest, ", got ", length);
+  Batch batch;
+  batch.rows = rows;
+  batch.length = length;
+  batch.tokens.assign(static_cast<std::size_t>(rows * length), 0);
+  batch.targets.assign(static_cast<std::size_t>(task.pooled ? rows : rows * length), -1);
+  return batch;
+}
+
+/// The rule for "learned" unless a task says otherwise: half of what the best fixed answer leaves to be gained.
+inline double halfway(double majority, double perfect) { return (majority + perfect) / 2; }
+
+}  // namespace locus::lab

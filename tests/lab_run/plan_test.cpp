@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked for, what comes of it, and what makes two trials the same.
+#include "run/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "locus/error.h"
+#include "locus/registry.h"
+#include "run/presets.h"
+#include "run/spec.h"
+#include "support/command.h"
+
+namespace locus::lab {
+namespace {
+
+using locus::testing::TemporaryFolder;
+
+std::string refusal(const PlanRequest& request) {
+  try {
+    make_plan(request);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Presets, keep_to_what_was_promised) {
+  const Preset& quick = find_preset("quick");
+  EXPECT_EQ(quick.tasks, (std::vector<std::string>{"verbs", "back"}));
+  EXPECT_EQ(quick.schemes.size(), 6u);
+  EXPECT_EQ(quick.seeds, 1);
+  const Preset& standard = find_preset("standard");
+  EXPECT_EQ(standard.tasks, (std::vector<std::string>{"verbs", "passkey", "back", "first"}));
+  EXPECT_EQ(standard.schemes.size(), 8u);
+  EXPECT_EQ(standard.seeds, 3);
+  const Preset& full = find_preset("full");
+  EXPECT_EQ(std::set<std::string>(full.schemes.begin(), full.schemes.end()).size(), schemes().size());
+  EXPECT_GE(full.seeds, 3);
+}
+
+TEST(Presets, have_a_budget_for_every_task) {
+  for (const Preset& preset : presets()) {
+    for (const char* task : {"verbs", "passkey", "back", "first", "order", "text"}) {
+      const Budget& budget = find_budget(preset.name, task);
+      EXPECT_GT(budget.steps, 0) << preset.name << ' ' << task;
+      EXPECT_EQ(budget.multiples.front(), 1);
+      EXPECT_EQ(budget.model.width % budget.model.heads, 0);
+      // Only verbs, and text in its manner, are fine-tuned.
+      EXPECT_TRUE(budget.tune_steps == 0 || budget.task == "verbs" || budget.task == "text");
+    }
+  }
+}
+
+TEST(Plan, is_every_task_with_every_scheme_and_seed) {
+  const Plan plan = make_plan({.preset = "standard"});
+  ASSERT_EQ(plan.trials.size(), 4u * 8 * 3);
+  std::set<std::string> keys;
+  for (const TrialSpec& spec : plan.trials) {
+    keys.insert(key_of(spec));
+    EXPECT_EQ(spec.lengths.front(), spec.train_length);
+    EXPECT_EQ(spec.lengths.back(), 8 * spec.train_length);
+  }
+  EXPECT_EQ(keys.size(), plan.trials.size());
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(plan.trials[i].seed, 1);  // seed by seed
+}
+
+TEST(Plan, follows_what_is_asked) {
+  PlanRequest request{.preset = "quick", .tasks = {"first", "first"}, .schemes = {"none", "rope:base=500000"}};
+  request.seeds = "9,4";
+  request.lengths = "2x,100,64";
+  request.train_length = 16;
+  request.steps = 7;
+  const Plan plan = make_plan(request);
+  EXPECT_EQ(plan.tasks, (std::vector<std::string>{"first"}));
+  EXPECT_EQ(plan.schemes, (std::vector<std::string>{"nope", "rope:base=500000"}));
+  EXPECT_EQ(plan.seeds, (std::vector<std::int64_t>{4, 9}));
+  ASSERT_EQ(plan.trials.size(), 4u);
+  EXPECT_EQ(plan.trials[0].lengths, (std::vector<std::int64_t>{16, 32, 64, 100}));
+  EXPECT_EQ(plan.trials[0].steps, 7);
+  EXPECT_EQ(plan.trials[3].scheme, "rope:base=500000");
+  EXPECT_EQ(plan.trials[3].seed, 9);
+}
+
+TEST(Plan, refuses_with_the_name_of_what_is_wrong) {
+  const auto asks = [](const auto& change) {
+    PlanRequest request{.preset = "quick"};
+    change(request);
+    return refusal(request);
+  };
+  EXPECT_NE(asks([](PlanRequest& r) { r.preset = "slow"; }).find("\"slow\""), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.tasks = {"verb"}; }).find("\"verb\""), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.schemes = {"rop"}; }).find("rop"), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.schemes = {"rope+yarn"}; }).find("rope+yarn"), std::string::npos);
+  for (const char* seeds : {"0", "-1", "x", "1,1", "1,x", ",", "1001", "2.5"}) {
+    EXPECT_NE(asks([&](PlanRequest& r) { r.seeds = seeds; }).find("--seeds"), std::string::npos) << seeds;
+  }
+  for (const char* lengths : {"8", "0x", "x", "64,", "1e3", "99999999x", "-64"}) {
+    const std::string said = asks([&](PlanRequest& r) { r.lengths = lengths; });
+    EXPECT_EQ(said.find("--lengths") != std::string::npos, std::string(lengths) != "64,") << lengths << ": " << said;
+  }
+  EXPECT_NE(asks([](PlanRequest& r) { r.steps = 0; }).find("--steps"), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.train_length = 1; }).find("--train-length"), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.tasks = {"text"}; }).find("--text"), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.text_file = "/no/such/file"; }).find("/no/such/file"), std::string::npos);
+}
+
+TEST(Spec, comes_back_from_its_text_unchanged) {
+  TrialSpec spec = make_plan({.preset = "full"}).trials.back();
+  spec.learning_rate = 0.1 + 0.2;
+  spec.seed = 1'000'000'000;
+  EXPECT_EQ(to_json(spec_from_json(Json::parse(to_json(spec).dump()))), to_json(spec));
+  Json unknown = to_json(spec), missing = to_json(spec);
+  unknown["dropout"] = 0.5;
+  missing.erase("batch");
+  EXPECT_THROW(spec_from_json(unknown), Error);
+  EXPECT_THROW(spec_from_json(missing), Error);
+}
+
+TEST(Spec, has_another_key_for_any_other_field) {
+  const TrialSpec spec = make_plan({.preset = "quick"}).trials.front();
+  const Json fields = to_json(spec);
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "text_file") continue;
+    Json changed = fields;
+    if (value.is_string()) {
+      changed[name] = value.get<std::string>() + "2";
+    } else if (value.is_array()) {
+      changed[name].push_back(4096);
+    } else {
+      changed[name] = value.get<double>() + (value.is_number_float() ? 0.001 : 1);
+      if (!value.is_number_float()) changed[name] = value.get<std::int64_t>() + 1;
+    }
+    EXPECT_NE(key_of(spec_from_json(changed)), key_of(spec)) << name;
+  }
+}
+
+TEST(Spec, knows_a_text_by_its_content_not_by_its_place) {
+  const TemporaryFolder folder;
+  folder.write("a.txt", "one text");
+  folder.write("b.txt", "one text");
+  folder.write("c.txt", "another");
+  TrialSpec a = make_plan({.preset = "quick"}).trials.front(), b = a, c = a;
+  a.text_file = folder / "a.txt";
+  b.text_file = folder / "b.txt";
+  c.text_file = folder / "c.txt";
+  EXPECT_EQ(key_of(a), key_of(b));
+  EXPECT_NE(key_of(a), key_of(c));
+  c.text_file = folder / "none.txt";
+  EXPECT_THROW(key_of(c), Error);
+}
+
+}  // namespace
+}  // namespace locus::lab
