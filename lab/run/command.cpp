@@ -88,12 +88,22 @@ int show_results(const Request& request) {
   return give_results(request, store, run->id);
 }
 
+/// Measured once for a store: going on after a stop must not wait for it again.
+Json speed_of(Store& store, const Plan& plan, const Json& header, const Parts& parts) {
+  if (!parts.speed) return {};
+  const std::optional<StoredRun> before = store.latest_run();
+  if (before && before->header.value("versions", Json()) == header.at("versions")) return before->header.at("speed");
+  return parts.speed(plan.trials.front(), plan.schemes);
+}
+
 int run_lab(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
   Store store = open_store(request);
   Timing timing;
   for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
-  const std::int64_t run = store.begin_run(make_header(plan, parts, request.baseline), plan.trials, request.restart);
+  Json header = make_header(plan, parts, request.baseline);
+  header["speed"] = speed_of(store, plan, header, parts);
+  const std::int64_t run = store.begin_run(header, plan.trials, request.restart);
   const tools::Interruption interruption;
   Progress progress(request.workers, timing);
   Supervision how;
@@ -122,9 +132,12 @@ int run_worker(const Request& request, const Parts& parts) {
 
 void add_options(CLI::App& app, Request& request) {
   app.add_option("--preset", request.plan.preset, "quick, standard (default) or full");
-  app.add_option("--tasks", request.plan.tasks, "Tasks, e.g. verbs,passkey,back,first,order,text")->delimiter(',');
+  app.add_option("--tasks", request.plan.tasks, "Tasks, e.g. verbs,passkey,back,first,order,text")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--schemes", request.plan.schemes, "Schemes to train, e.g. none,rope,alibi (see locus list)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--seeds", request.plan.seeds, "How many seeds, e.g. 3, or which ones, e.g. 1,5,9");
   app.add_option("--train-length", request.plan.train_length, "Tokens per sequence in training");
   app.add_option("--lengths", request.plan.lengths,

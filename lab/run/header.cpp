@@ -80,7 +80,7 @@ Json make_header(const Plan& plan, const Parts& parts, const std::string& baseli
   Json header{{"preset", plan.preset}, {"seeds", plan.seeds}, {"baseline", baseline}, {"machine", machine()}};
   header["versions"] = versions();
   header["versions"].update(parts.versions);
-  header["speed"] = parts.speed ? parts.speed() : Json();
+  header["speed"] = nullptr;
   header["tasks"] = Json::array();
   header["lines"] = Json::array();
   header["lines_of"] = Json::object();

@@ -10,8 +10,8 @@
 
 namespace locus::lab {
 
-/// {preset, seeds, baseline, machine, versions, speed, tasks, lines, lines_of {task: [names]}}; the first seven as in
-/// docs/results-format.md.
+/// {preset, seeds, baseline, machine, versions, speed, tasks, lines, lines_of {task: [names]}}; most as in
+/// docs/results-format.md; the speed is for the caller to fill in.
 Json make_header(const Plan& plan, const Parts& parts, const std::string& baseline);
 
 /// "rope+yarn+tuned" as results.json tells it: {name, trained, label, site, variant, tuned}.

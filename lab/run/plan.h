@@ -14,13 +14,13 @@ namespace locus::lab {
 /// What may be said on the command line. Empty: as the preset says.
 struct PlanRequest {
   std::string preset = "standard";
-  std::vector<std::string> tasks;
-  std::vector<std::string> schemes;  ///< "none" is another name of "nope"
-  std::string seeds;                 ///< a count, "3", or a list, "1,5,9"
-  std::string lengths;               ///< "1x,2x,8x" in training lengths, or tokens: "64,512"
-  std::optional<std::int64_t> train_length;
-  std::optional<std::int64_t> steps;
-  std::string text_file;  ///< adds the task `text` unless `tasks` says otherwise
+  std::vector<std::string> tasks = {};
+  std::vector<std::string> schemes = {};  ///< "none" is another name of "nope"
+  std::string seeds = {};                 ///< a count, "3", or a list, "1,5,9"
+  std::string lengths = {};               ///< "1x,2x,8x" in training lengths, or tokens: "64,512"
+  std::optional<std::int64_t> train_length = {};
+  std::optional<std::int64_t> steps = {};
+  std::string text_file = {};  ///< adds the task `text` unless `tasks` says otherwise
 };
 
 struct Plan {

@@ -154,12 +154,12 @@ class Summary {
     for (const Json& pair : results_.at("pairs")) {
       if (pair.at("task") != task.at("name") || pair.at("length") != task.at("lengths").back()) continue;
       other = pair.at("other");
-      table.add({label(pair.at("line")), with_interval(pair.at("difference"), pair.at("low"), pair.at("high")),
-                 verdict_of(task, pair)});
+      table.add({label(pair.at("line")), verdict_of(task, pair),
+                 with_interval(pair.at("difference"), pair.at("low"), pair.at("high"))});
     }
     if (other.empty()) return;
     out_ << "\n  against " << label(other) << " at " << task.at("lengths").back() << ", paired over seeds:\n"
-         << table.text();
+         << table.text(2);
   }
 
   static std::string verdict_of(const Json& task, const Json& pair) {
@@ -203,9 +203,9 @@ class Summary {
          << "beyond its length.\n  More seeds narrow the intervals: their width goes with t / sqrt(seeds), ";
     const std::size_t seeds = results_.at("run").at("seeds").size();
     if (seeds > 1) {
-      out_ << "t = " << fixed(student_t(static_cast<int>(seeds) - 1, 0.95), 2) << " for " << seeds << " seeds and ";
+      out_ << "t = " << fixed(student_t(static_cast<int>(seeds) - 1, 0.95), 2) << " for " << seeds << " seeds, ";
     }
-    out_ << fixed(student_t(9, 0.95), 2) << " for 10.\n";
+    out_ << "t = " << fixed(student_t(9, 0.95), 2) << " for 10.\n";
   }
 
   const Json& results_;

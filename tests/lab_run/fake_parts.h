@@ -52,7 +52,7 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
     }
   }
   for (int i = 0; i < (how == "slow" ? 20 : 1); ++i) {
-    if (how == "slow") sleep(100);
+    if (how == "slow") sleep(40);
     heartbeat(i / 20.0);
   }
   const double slope = spec.scheme == "alibi" ? 0 : 0.5;

@@ -49,7 +49,7 @@ TEST(Presets, have_a_budget_for_every_task) {
       EXPECT_EQ(budget.multiples.front(), 1);
       EXPECT_EQ(budget.model.width % budget.model.heads, 0);
       // Only verbs, and text in its manner, are fine-tuned.
-      if (budget.tune_steps > 0) EXPECT_TRUE(budget.task == "verbs" || budget.task == "text");
+      EXPECT_TRUE(budget.tune_steps == 0 || budget.task == "verbs" || budget.task == "text");
     }
   }
 }

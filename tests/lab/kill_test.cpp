@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A miniature lab end to end, with the real model: killed in the middle and gone on with, it gives the numbers of a run
+// that nobody disturbed.
+#include <gtest/gtest.h>
+
+#include "lab_run/lab_process.h"
+
+namespace locus::lab {
+namespace {
+
+using locus::testing::CommandResult;
+
+class RealLab : public ::testing::Test, protected testing::LabProcess {
+ protected:
+  RealLab() : LabProcess(LOCUS_LAB) {}
+};
+
+const std::vector<std::string> miniature = {
+    "--preset", "quick",          "--tasks", "back,verbs", "--schemes", "rope,alibi,learned", "--seeds", "2", "--steps",
+    "12",       "--train-length", "32",      "--lengths",  "1x,2x",     "--workers",          "2"};
+
+TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
+  const pid_t parent = start(miniature);
+  wait_for_the_middle();
+  kill(parent, SIGKILL);
+  wait_for(parent);
+  const CommandResult resumed = lab(miniature);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("trials are done already"), std::string::npos) << resumed.err;
+  const Json numbers = results();
+
+  std::filesystem::remove_all(folder_ / "locus-lab");
+  const CommandResult whole = lab(miniature);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_EQ(whole.err.find("already"), std::string::npos) << whole.err;
+  EXPECT_EQ(results(), numbers);
+
+  EXPECT_EQ(numbers["run"]["trials"], (Json{{"planned", 12}, {"finished", 12}, {"failed", 0}}));
+  std::size_t stretched = 0;
+  for (const Json& number : numbers["numbers"]) {
+    EXPECT_EQ(number["values"].size(), 2u);
+    EXPECT_TRUE(number["mean"].is_number()) << number;
+    stretched += number["line"] == "rope+yarn" && number["length"] == 64 && number["name"] == "accuracy";
+  }
+  EXPECT_EQ(stretched, 1u) << "of the task back";
+}
+
+}  // namespace
+}  // namespace locus::lab

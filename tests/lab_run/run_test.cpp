@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs through the command line, with real workers and the real store but trials that take no time: stopped,
+// killed, crashed, and gone on with.
+#include <gtest/gtest.h>
+#include <fstream>
+
+#include "lab_run/lab_process.h"
+
+namespace locus::lab {
+namespace {
+
+using locus::testing::CommandResult;
+using testing::LabProcess;
+
+class RunTest : public ::testing::Test, protected LabProcess {
+ protected:
+  RunTest() : LabProcess(LOCUS_FAKE_LAB) {}
+};
+
+const std::vector<std::string> slow = {
+    "--preset", "quick", "--tasks", "back", "--schemes", "nope,rope:slow,alibi:slow", "--seeds", "2", "--workers", "2"};
+
+TEST_F(RunTest, gives_files_and_a_summary) {
+  const CommandResult result = lab({"--preset", "quick", "--seeds", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("24 of 24 trials finished"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("[24/24] "), std::string::npos) << result.err;  // plain lines where there is no terminal
+  EXPECT_EQ(result.err.find('\033'), std::string::npos);
+  const Json json = results();
+  // fake_loss: 1 + 0.01 seed, and 0.5 more for each of three doublings, but for ALiBi.
+  for (const Json& number : json["numbers"]) {
+    if (number["task"] != "verbs" || number["length"] != 512) continue;
+    EXPECT_NEAR(number["mean"], number["line"] == "alibi" ? 1.015 : 2.515, 1e-12);
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "locus-lab/results.csv"));
+}
+
+TEST_F(RunTest, is_the_same_twice_and_reuses_what_it_has) {
+  lab({"--preset", "quick", "--tasks", "back", "--out", "locus-lab"});
+  const Json first = results();
+  const CommandResult again = lab({"--preset", "quick", "--tasks", "back"});
+  EXPECT_NE(again.err.find("6 of 6 trials are done already"), std::string::npos) << again.err;
+  EXPECT_EQ(results(), first);
+  const CommandResult more = lab({"--preset", "quick", "--tasks", "back", "--seeds", "2"});
+  EXPECT_NE(more.err.find("6 of 12 trials are done already"), std::string::npos) << more.err;
+  const CommandResult anew = lab({"--preset", "quick", "--tasks", "back", "--restart"});
+  EXPECT_EQ(anew.err.find("already"), std::string::npos) << anew.err;
+  EXPECT_EQ(results(), first);
+  const CommandResult shown = lab({"results", "--json"});
+  EXPECT_EQ(Json::parse(shown.out)["numbers"], first["numbers"]);
+}
+
+TEST_F(RunTest, survives_a_kill_and_goes_on) {
+  const pid_t parent = start(slow);
+  wait_for_the_middle();
+  kill(parent, SIGKILL);
+  wait_for(parent);
+  // The workers end with it, and at most the trials in flight are lost.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  for (const StoredTrial& trial : trials()) {
+    EXPECT_TRUE(trial.state != TrialState::claimed || is_gone(trial.owner)) << "a worker lives on";
+  }
+  const CommandResult again = lab(slow);
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.err.find("trials are done already"), std::string::npos) << again.err;
+  const Json resumed = results();
+  std::filesystem::remove_all(folder_ / "locus-lab");
+  EXPECT_EQ(lab(slow).exit_code, 0);
+  EXPECT_EQ(resumed, results());
+}
+
+TEST_F(RunTest, stops_on_ctrl_c_and_says_how_to_go_on) {
+  const pid_t parent = start(slow);
+  wait_for_the_middle();
+  kill(parent, SIGINT);
+  const int status = wait_for(parent);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+  EXPECT_NE(folder_.read("err.txt").find("give the same command again"), std::string::npos) << folder_.read("err.txt");
+  for (const StoredTrial& trial : trials()) EXPECT_NE(trial.state, TrialState::claimed);
+}
+
+TEST_F(RunTest, goes_on_after_trials_that_throw_or_crash) {
+  const CommandResult result =
+      lab({"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw,shaw:crash,xpos:crash_once,rope"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_NE(result.err.find("t5:throw, seed 1: failed: the trial threw"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("shaw:crash, seed 1: failed: the worker was ended by signal 11"), std::string::npos)
+      << result.err;
+  EXPECT_NE(result.out.find("2 of 4 trials finished, 2 failed"), std::string::npos) << result.out;
+  EXPECT_EQ(results()["failures"].size(), 2u);
+}
+
+TEST_F(RunTest, shares_its_work_with_another_run_on_the_same_store) {
+  const pid_t first = start(slow);
+  wait_for_the_middle();
+  const CommandResult second = lab(slow);
+  EXPECT_EQ(wait_for(first), 0);
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  for (const StoredTrial& trial : trials()) EXPECT_EQ(trial.state, TrialState::finished);
+}
+
+TEST_F(RunTest, plans_without_running) {
+  const CommandResult result = lab({"plan", "--preset", "quick", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Json plan = Json::parse(result.out);
+  EXPECT_EQ(plan["trials"].size(), 12u);
+  EXPECT_EQ(plan["estimated_from"], "a few steps of each task");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab"));
+  lab({"--preset", "quick"});
+  const CommandResult after = lab({"plan", "--preset", "quick", "--seeds", "2"});
+  EXPECT_NE(after.out.find("24 trials, 12 of them done"), std::string::npos) << after.out;
+  EXPECT_NE(after.out.find("the trials in the store"), std::string::npos) << after.out;
+}
+
+TEST_F(RunTest, refuses_with_one_line) {
+  folder_.write("file", "not a folder");
+  folder_.write("broken-store", "");
+  std::filesystem::create_directory(folder_ / "broken");
+  std::ofstream(folder_ / "broken/store.sqlite") << std::string(3000, 'x');
+  const std::vector<std::vector<std::string>> wrong = {{"--preset", "slow"},
+                                                       {"--tasks", "nothing"},
+                                                       {"--schemes", "rop"},
+                                                       {"--seeds", "0"},
+                                                       {"--steps", "none"},
+                                                       {"--workers", "0"},
+                                                       {"--text", "missing.txt"},
+                                                       {"--baseline", "nobody", "--preset", "quick"},
+                                                       {"--out", "file"},
+                                                       {"--out", "broken"},
+                                                       {"results", "--out", "nowhere"},
+                                                       {"--unknown"},
+                                                       {"unknown"}};
+  for (const std::vector<std::string>& arguments : wrong) {
+    const CommandResult result = lab(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments[0] << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << arguments[0] << result.err;
+    EXPECT_EQ(result.out, "") << arguments[0];
+  }
+}
+
+TEST_F(RunTest, has_help_with_examples) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"plan", "--help"}, {"results", "--help"}}) {
+    const CommandResult result = lab(arguments);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.out.find("Example"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find("worker "), std::string::npos) << "for our own use only";
+  }
+}
+
+}  // namespace
+}  // namespace locus::lab
