@@ -36,7 +36,10 @@ void Store::Session::make_sure_it_is_ours() {
   int things = 0;
   sql << "SELECT COUNT(*) FROM sqlite_master", soci::into(things);
   if (things == 0) {
-    sql << "PRAGMA journal_mode=WAL";
+    try {
+      sql << "PRAGMA journal_mode=WAL";
+    } catch (const soci::soci_error&) {  // another process is making this very store; what else is wrong, comes again
+    }
     Transaction transaction(sql);
     make_tables();
     sql << "PRAGMA application_id=" << our_application;

@@ -28,6 +28,7 @@ class Summary {
   std::string text() {
     head();
     for (const Json& task : results_.at("tasks")) {
+      choose_numbers(task);
       heading(task);
       ranking(task);
       grids(task);
@@ -47,18 +48,15 @@ class Summary {
     return line;
   }
 
-  const Json* number(const Json& task, const std::string& line, const Json& length, std::int64_t place) const {
-    for (const Json& one : results_.at("numbers")) {
-      if (one.at("task") == task.at("name") && one.at("name") == task.at("main") && one.at("line") == line &&
-          one.at("length") == length && one.at("place") == place) {
-        return &one;
-      }
+  const Json* number(const std::string& line, const Json& length, std::int64_t place) const {
+    for (const Json* one : main_numbers_) {
+      if (one->at("line") == line && one->at("length") == length && one->at("place") == place) return one;
     }
     return nullptr;
   }
 
-  std::string cell(const Json& task, const std::string& line, const Json& length) const {
-    const Json* found = number(task, line, length, -1);
+  std::string cell(const std::string& line, const Json& length) const {
+    const Json* found = number(line, length, -1);
     return found == nullptr ? "-" : with_interval(found->at("mean"), found->at("low"), found->at("high"));
   }
 
@@ -73,6 +71,14 @@ class Summary {
       out_ << "One seed: no intervals, so the order of close lines may be luck.\n";
     } else {
       out_ << "Means over seeds, ± half of the 95 % interval (Student's t).\n";
+    }
+  }
+
+  /// The few of many numbers that the tables of a task are made of.
+  void choose_numbers(const Json& task) {
+    main_numbers_.clear();
+    for (const Json& one : results_.at("numbers")) {
+      if (one.at("task") == task.at("name") && one.at("name") == task.at("main")) main_numbers_.push_back(&one);
     }
   }
 
@@ -106,7 +112,7 @@ class Summary {
       const std::string line = verdict.at("line"), reason = verdict.at("reason");
       const bool learned = verdict.at("learned");
       std::vector<std::string> row = {verdict.at("rank").is_null() ? "-" : verdict.at("rank").dump(), label(line)};
-      for (const Json& length : task.at("lengths")) row.push_back(cell(task, line, length));
+      for (const Json& length : task.at("lengths")) row.push_back(cell(line, length));
       row.push_back(verdict.at("beyond").is_null() ? "-" : fixed(verdict.at("beyond"), 3));
       if (!learned) row.emplace_back("not learned");
       table.add(row);
@@ -116,17 +122,16 @@ class Summary {
   }
 
   /// Depths of the main number, where it has any.
-  std::set<std::int64_t> places(const Json& task) const {
+  std::set<std::int64_t> places() const {
     std::set<std::int64_t> found;
-    for (const Json& one : results_.at("numbers")) {
-      if (one.at("task") != task.at("name") || one.at("name") != task.at("main") || one.at("place") < 0) continue;
-      found.insert(one.at("place").get<std::int64_t>());
+    for (const Json* one : main_numbers_) {
+      if (one->at("place") >= 0) found.insert(one->at("place").get<std::int64_t>());
     }
     return found;
   }
 
   void grids(const Json& task) {
-    const std::set<std::int64_t> depths = places(task);
+    const std::set<std::int64_t> depths = places();
     if (depths.empty()) return;
     out_ << "\n  by depth and length, lines that learned:\n";
     TextTable table;
@@ -139,7 +144,7 @@ class Summary {
       for (const std::int64_t depth : depths) {
         std::vector<std::string> row = {depth == *depths.begin() ? label(line) : "", std::to_string(depth) + " %"};
         for (const Json& length : task.at("lengths")) {
-          const Json* found = number(task, line, length, depth);
+          const Json* found = number(line, length, depth);
           row.push_back(found == nullptr || found->at("mean").is_null() ? "-" : fixed(found->at("mean"), 2));
         }
         table.add(row);
@@ -206,9 +211,14 @@ class Summary {
       out_ << "t = " << fixed(student_t(static_cast<int>(seeds) - 1, 0.95), 2) << " for " << seeds << " seeds, ";
     }
     out_ << "t = " << fixed(student_t(9, 0.95), 2) << " for 10.\n";
+    const Json& speed = results_.at("run").at("speed");
+    if (speed.is_null()) return;
+    out_ << "  Training ran at " << fixed(speed.at("steps_per_second_ratio"), 2)
+         << " times the speed of the same model in torch's own operations.\n";
   }
 
   const Json& results_;
+  std::vector<const Json*> main_numbers_;
   std::ostringstream out_;
 };
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time left, the live table, and workers that cannot work.
+#include "run/progress.h"
+
+#include <gtest/gtest.h>
+
+#include "locus/error.h"
+#include "run/plan.h"
+#include "run/supervisor.h"
+#include "run/timing.h"
+#include "support/command.h"
+
+namespace locus::lab {
+namespace {
+
+/// 6 schemes on `back`, 6 on `first`.
+std::vector<TrialSpec> specs() {
+  PlanRequest request{.preset = "quick", .tasks = {"back", "first"}};
+  request.train_length = 32;
+  request.steps = 100;
+  return make_plan(request).trials;
+}
+
+TEST(Timing, prefers_the_same_scheme_then_the_same_task_and_scales_by_tokens) {
+  const std::vector<TrialSpec> all = specs();
+  Timing timing;
+  EXPECT_FALSE(timing.seconds(all[0]));
+  timing.add(all[6], 30);  // of `first`
+  EXPECT_EQ(timing.seconds(all[0]), 30 * static_cast<double>(all[0].batch) / static_cast<double>(all[6].batch));
+  timing.add(all[1], 5);
+  timing.add(all[2], 7);
+  EXPECT_EQ(timing.seconds(all[0]), 6);
+  timing.add(all[0], 4);
+  EXPECT_EQ(timing.seconds(all[0]), 4);
+  TrialSpec longer = all[0];
+  longer.steps *= 3;
+  EXPECT_EQ(timing.seconds(longer), 12);
+}
+
+TEST(Timing, counts_what_is_at_work_by_what_it_has_done) {
+  std::vector<StoredTrial> trials(3);
+  const std::vector<TrialSpec> all = specs();
+  for (std::size_t i = 0; i < 3; ++i) trials[i].spec = all[i];
+  trials[0].state = TrialState::finished;
+  trials[1].state = TrialState::claimed;
+  trials[1].started = 100;
+  trials[1].heartbeat = 103;
+  trials[1].done = 0.25;  // 3 s for a quarter: 9 s more
+  Timing timing;
+  EXPECT_FALSE(work_left(trials, timing));  // nothing is known of the waiting one
+  timing.add(all[0], 8);
+  EXPECT_EQ(work_left(trials, timing), 9 + 8);
+  const std::string table = live_table(trials, timing, 2);
+  EXPECT_NE(table.find("back                1        1        1        0\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("sinusoidal, seed 1: 25 %"), std::string::npos) << table;
+  EXPECT_NE(table.find("41 %, about 9 s left"), std::string::npos) << table;  // 1.25 of 3; 17 s by two workers
+}
+
+TEST(Supervisor, gives_up_where_no_worker_can_begin) {
+  const locus::testing::TemporaryFolder folder;
+  Store store("sqlite:" + (folder / "store.sqlite").string());
+  const std::int64_t run = store.begin_run(Json::object(), specs(), false);
+  for (const char* program : {"/bin/false", "/no/such/program"}) {
+    Supervision how;
+    how.command = {program, {}, folder / "workers.log"};
+    try {
+      supervise(store, run, how);
+      FAIL() << program;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("workers cannot begin"), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace locus::lab
