@@ -108,7 +108,7 @@ int run_lab(const Request& request, const Parts& parts) {
   Progress progress(request.workers, timing);
   Supervision how;
   how.workers = request.workers;
-  how.command = {fs::read_symlink("/proc/self/exe").string(),
+  how.command = {"/proc/self/exe",  // this very program, even if its file is replaced meanwhile
                  {"worker", "--store", "sqlite:" + store_file(request), "--run", std::to_string(run)},
                  (fs::path(request.out) / "workers.log").string()};
   how.watch = [&](const std::vector<StoredTrial>& trials) { progress.show(trials); };
