@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus-lab`, which `locus lab` runs: the lab's running put together with its tasks and its model.
+#include <string_view>
+
 #include "model/blas.h"
 #include "run/command.h"
+#include "speed_command.h"
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "speed") return locus::lab::speed_main(argc, argv);
   locus::lab::Parts parts;
   parts.run_trial = locus::lab::run_trial;
   parts.lines_of = locus::lab::lines_of;
@@ -13,5 +17,6 @@ int main(int argc, char** argv) {
   parts.versions["libtorch"] = locus::lab::libtorch_version();
   parts.versions["blas"] = locus::lab::blas_name();
   parts.prepare = locus::lab::require_fast_blas;
+  parts.speed = locus::lab::measured_speed;
   return locus::lab::lab_main(argc, argv, parts);
 }
