@@ -2,16 +2,13 @@
 // run_trial(): train, test every line at every length, fine-tune where asked, count the cost.
 #include "trial.h"
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "locus/error.h"
 #include "model/blas.h"
+#include "model/cost.h"
 #include "model/lines.h"
-#include "model/memory.h"
 #include "model/testing.h"
 #include "model/training.h"
 
@@ -26,10 +23,6 @@ void check(const TrialSpec& spec) {
           spec.train_length, ", ", spec.batch, ", ", spec.test_rows, " and ", spec.steps);
   for (const std::int64_t length : spec.lengths)
     require(length >= 1, "a tested length must be at least 1, got ", length);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Steps of training at one length.
@@ -81,20 +74,19 @@ class Trial {
                static_cast<double>(std::ssize(lines) * std::ssize(spec_.lengths)) * test_cost;
   }
 
-  void worked(double amount) {
-    done_ += amount;
+  void tell() const {
     if (heartbeat_) heartbeat_(std::min(done_ / planned_, 1.0));
   }
 
   void train(const Line& line) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = processor_seconds();
     const Course course{.steps = spec_.steps,
                         .rows = spec_.batch,
                         .length = spec_.train_length,
                         .learning_rate = spec_.learning_rate,
                         .stream = "training"};
     const std::int64_t peak = teach(line, course);
-    const double seconds = seconds_since(start);
+    const double seconds = processor_seconds() - start;
     add({.line = line.name, .name = "parameters", .value = static_cast<double>(trained_parameters())});
     if (spec_.steps == 0) return;
     add({.line = line.name, .name = "seconds_per_step", .value = seconds / static_cast<double>(spec_.steps)});
@@ -138,8 +130,9 @@ class Trial {
           add({.line = line.name, .name = "train_loss", .place = step + 1, .value = sum / train_loss_every});
         }
         sum = 0;
-        worked(train_loss_every * (line.tuned ? 2 : 1));
       }
+      done_ += line.tuned ? 2 : 1;
+      if ((step + 1) % train_loss_every == 0 || step + 1 == course.steps) tell();
     }
     return peak;
   }
@@ -161,7 +154,8 @@ class Trial {
           add(std::move(measurement));
         }
       }
-      worked(test_cost);
+      done_ += test_cost;
+      tell();
     }
   }
 

@@ -34,22 +34,22 @@ const std::vector<Budget>& budgets() {
   // clang-format off
   static const std::vector<Budget> all = {
       // preset      task      length steps tune batch rows  rate  {layers, heads, width}
-      {"quick",    "verbs",     64,   250,   0,   16,  16, 3e-3, {2, 4, 64}},
-      {"quick",    "passkey",   64,   400,   0,   16,  16, 3e-3, {2, 4, 64}},
-      {"quick",    "back",      32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
-      {"quick",    "first",     32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
+      {"quick",    "verbs",     64,   600,   0,   16,  16, 8e-3, {2, 4, 64}},
+      {"quick",    "passkey",   32,   400,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"quick",    "back",      32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"quick",    "first",     32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
       {"quick",    "order",     16,   400,   0,   64,  64, 3e-3, {2, 4, 64}},
       {"quick",    "text",      64,   250,   0,   16,  16, 3e-3, {2, 4, 64}},
 
-      {"standard", "verbs",     64,   250,  30,   16,  16, 3e-3, {2, 4, 64}},
-      {"standard", "passkey",   64,   400,   0,   16,  16, 3e-3, {2, 4, 64}},
-      {"standard", "back",      32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
-      {"standard", "first",     32,   250,   0,   32,  32, 3e-3, {2, 4, 64}},
+      {"standard", "verbs",     64,   600,  30,   16,  16, 8e-3, {2, 4, 64}},
+      {"standard", "passkey",   32,   400,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"standard", "back",      32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"standard", "first",     32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
       {"standard", "order",     16,   400,   0,   64,  64, 3e-3, {2, 4, 64}},
       {"standard", "text",      64,   250,  30,   16,  16, 3e-3, {2, 4, 64}},
 
       {"full",     "verbs",    128,  2000, 100,   32,  32, 2e-3, {4, 4, 128}},
-      {"full",     "passkey",  128,  3000,   0,   32,  32, 2e-3, {2, 4, 64}},
+      {"full",     "passkey",   64,  3000,   0,   32,  32, 2e-3, {2, 4, 64}},
       {"full",     "back",      64,  1500,   0,   32,  32, 2e-3, {2, 4, 64}},
       {"full",     "first",     64,  1500,   0,   32,  32, 2e-3, {2, 4, 64}},
       {"full",     "order",     16,  3000,   0,   64, 128, 2e-3, {2, 4, 64}},

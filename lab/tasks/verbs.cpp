@@ -7,6 +7,7 @@
 // and ends with a line break. A comma follows every form, so that `trabaja,` and `trabajas,` differ by one symbol
 // wherever they stand. Of the six orders of each verb and tense one is kept for testing, (verb + tense) mod 6: training
 // sees every verb, tense, form and order, but never a test sentence.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -228,8 +229,11 @@ class Verbs : public Task {
     return batch;
   }
 
-  // Rows begin with a sentence, so that what determines the answer is there. Without answers if nothing can be asked.
+  // Rows begin with a sentence, so that what determines the answer is there. A sentence has one or two questions: short
+  // rows are made many, or the share would be one of a handful. Without answers if nothing can be asked.
   Batch agreement(Random& random, std::int64_t rows, std::int64_t length) const {
+    constexpr std::int64_t least_characters = 8192;
+    rows = std::max(rows, least_characters / length);
     Batch batch = blank_batch(description_, rows, length, 1);
     batch.answers.assign(batch.targets.size(), -1);
     std::int32_t asked = 0;

@@ -16,8 +16,8 @@ class RealLab : public ::testing::Test, protected testing::LabProcess {
 };
 
 const std::vector<std::string> miniature = {
-    "--preset", "quick",          "--tasks", "back,verbs", "--schemes", "rope,alibi,learned", "--seeds", "2", "--steps",
-    "12",       "--train-length", "32",      "--lengths",  "1x,2x",     "--workers",          "2"};
+    "--preset", "quick", "--no-speed",     "--tasks", "back,verbs", "--schemes", "rope,alibi,learned", "--seeds", "2",
+    "--steps",  "12",    "--train-length", "32",      "--lengths",  "1x,2x",     "--workers",          "2"};
 
 TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
   const pid_t parent = start(miniature);

@@ -22,7 +22,7 @@ class LabProcess {
   explicit LabProcess(std::string program) : program_(std::move(program)) {}
 
   locus::testing::CommandResult lab(const std::vector<std::string>& arguments) const {
-    return locus::testing::run_command(program_, arguments, folder_.path());
+    return locus::testing::run_command(program_, arguments, folder_.path(), std::chrono::seconds(240));
   }
   /// Starts the lab and leaves it running.
   pid_t start(const std::vector<std::string>& arguments) const {

@@ -110,7 +110,12 @@ TEST(EveryTask, MakesSoundBatchesOfAnyShape) {
       for (const std::int64_t length : {12, 64, 512}) {
         expect_sound(task->training(random, rows, length), task->description(), rows, length);
         for (const TestSet& set : task->tests(random, rows, length)) {
-          expect_sound(set.batch, task->description(), rows, length);
+          // The agreement of `verbs` takes more rows where they are short.
+          EXPECT_GE(set.batch.rows, rows);
+          if (set.name != "agreement") {
+            EXPECT_EQ(set.batch.rows, rows);
+          }
+          expect_sound(set.batch, task->description(), set.batch.rows, length);
         }
       }
     }
