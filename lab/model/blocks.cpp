@@ -137,10 +137,8 @@ struct FeedForwardBlock : torch::autograd::Function<FeedForwardBlock> {
     const at::Tensor &x = saved[0], &gain = saved[1], &r = saved[2], &normed = saved[3], &w_in = saved[4],
                      &hidden = saved[5], &w_out = saved[6];
     const at::Tensor dy = gradients[0].contiguous();
-    const at::Tensor dhidden = at::mm(dy, w_out);
-    float* __restrict to = dhidden.data_ptr<float>();
-    const float* __restrict active = hidden.data_ptr<float>();
-    for (std::int64_t i = 0; i < dhidden.numel(); ++i) to[i] = active[i] > 0 ? to[i] : 0.0f;
+    at::Tensor dhidden = at::mm(dy, w_out);
+    at::threshold_backward_out(dhidden, dhidden, hidden, 0);
     at::Tensor dx = dy.clone(), dgain = at::empty_like(gain);
     norm_rows_backward(x, gain, r, at::mm(dhidden, w_in), dx, dgain);
     return {dx, dgain, at::mm(dhidden.t(), normed), at::mm(dy.t(), hidden)};

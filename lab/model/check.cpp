@@ -57,10 +57,12 @@ at::Tensor per_head(const Tensor& tensor) {
   return at::tensor(tensor.data, at::kDouble).reshape({-1, 1, tensor.dim(1)});
 }
 
-/// Output, and the largest sum of absolute values whose plain sum is a seen score.
+/// Output, the largest sum of absolute values whose plain sum is a seen score, and the largest value, with what the
+/// encoding may add to it.
 struct Expected {
   at::Tensor output;
   double magnitude = 0;
+  double largest_value = 0;
 };
 
 Expected expected(const AttentionCall& call) {
@@ -105,11 +107,26 @@ Expected expected(const AttentionCall& call) {
   }
   const at::Tensor p = at::softmax(score, -1);
   at::Tensor output = at::matmul(p, v);
-  if (value_rows.defined()) output = output + at::einsum("bhij,hijd->bhid", {p, value_rows});
-  return {output, size.max().item<double>()};
+  double largest = v.abs().max().item<double>();
+  if (value_rows.defined()) {
+    output = output + at::einsum("bhij,hijd->bhid", {p, value_rows});
+    largest += value_rows.abs().max().item<double>();
+  }
+  return {output, size.max().item<double>(), largest};
 }
 
 }  // namespace
+
+void check_attention(const AttentionCall& call) {
+  const Expected want = expected(call);
+  // attention.h, u = 2^-24: the output's error, what skipping leaves out, and one rounding of the output.
+  const double u = 0x1p-24;
+  const auto dim = static_cast<double>(call.query.head_dim), keys = static_cast<double>(call.key.tokens);
+  const double bound = (2 * (dim + 16) * want.magnitude + 4 * keys + 16 + 2) * u * want.largest_value;
+  const double error = (in_double(call.output) - want.output).abs().max().item<double>();
+  require(error <= bound, "the fused attention of ", call.encoding->scheme().name, " differs by ", error,
+          " from torch's own, more than rounding explains (", bound, ")");
+}
 
 void check_against_torch(Transformer& model, const Encoding& encoding, std::int64_t length, std::int64_t seed) {
   const NoGradGuard no_gradients;
@@ -120,20 +137,7 @@ void check_against_torch(Transformer& model, const Encoding& encoding, std::int6
     row.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(model.spec().vocabulary)));
   }
   const Questions questions{1, tokens, at::tensor(row, at::kLong), at::tensor({std::int64_t{0}}, at::kLong), {}};
-  std::int64_t layer = 0;
-  model.observe([&](const AttentionCall& call) {
-    const Expected want = expected(call);
-    const double largest_value = in_double(call.value).abs().max().item<double>();
-    // attention.h, u = 2^-24: the output's error, what skipping leaves out, and one rounding of the output. Values that
-    // the encoding adds are of the output already, hence the larger of the two.
-    const double u = 0x1p-24, largest = std::max(largest_value, want.output.abs().max().item<double>());
-    const auto dim = static_cast<double>(call.query.head_dim), keys = static_cast<double>(call.key.tokens);
-    const double bound = (2 * (dim + 16) * want.magnitude + 4 * keys + 16 + 2) * u * largest;
-    const double error = (in_double(call.output) - want.output).abs().max().item<double>();
-    require(error <= bound, "the fused attention of ", encoding.scheme().name, " in layer ", layer, " differs by ",
-            error, " from torch's own, more than rounding explains (", bound, ")");
-    ++layer;
-  });
+  model.observe(check_attention);
   model.logits(questions, encoding);
   model.observe({});
 }

@@ -2,12 +2,11 @@
 #include "model/speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include "model/blas.h"
-#include "model/memory.h"
+#include "model/cost.h"
 #include "model/torch_baseline.h"
 #include "model/training.h"
 
@@ -16,9 +15,9 @@ namespace {
 
 template <class Work>
 double seconds_of(const Work& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = processor_seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return processor_seconds() - start;
 }
 
 double median(std::vector<double> values) {

@@ -17,7 +17,8 @@ struct SpeedOfScheme {
 };
 
 /// Trains `spec` with each of the schemes, one step of ours and one of torch's in turn, for about `seconds` each (but
-/// at least 5 steps); the numbers are of the median step, so that a busy machine slows both alike. One thread.
+/// at least 5 steps); the numbers are of the median step, in seconds of processor time, for others may use the machine.
+/// One thread.
 std::vector<SpeedOfScheme> compare_speed(TrialSpec spec, const std::vector<std::string>& schemes, double seconds);
 
 /// The geometric mean of the ratios that there are.

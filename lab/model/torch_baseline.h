@@ -21,6 +21,7 @@ class TorchBaseline {
   TorchBaseline(const ModelSpec& spec, std::int64_t seed);
   ~TorchBaseline();
 
+  Weights& weights() { return weights_; }
   /// Mean cross-entropy.
   at::Tensor loss(const Questions& questions);
   /// loss(), backward, clipped gradients, one step of torch's AdamW. Returns the loss before the step.

@@ -2,16 +2,13 @@
 // run_trial(): train, test every line at every length, fine-tune where asked, count the cost.
 #include "trial.h"
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "locus/error.h"
 #include "model/blas.h"
+#include "model/cost.h"
 #include "model/lines.h"
-#include "model/memory.h"
 #include "model/testing.h"
 #include "model/training.h"
 
@@ -26,10 +23,6 @@ void check(const TrialSpec& spec) {
           spec.train_length, ", ", spec.batch, ", ", spec.test_rows, " and ", spec.steps);
   for (const std::int64_t length : spec.lengths)
     require(length >= 1, "a tested length must be at least 1, got ", length);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Steps of training at one length.
@@ -87,14 +80,14 @@ class Trial {
   }
 
   void train(const Line& line) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = processor_seconds();
     const Course course{.steps = spec_.steps,
                         .rows = spec_.batch,
                         .length = spec_.train_length,
                         .learning_rate = spec_.learning_rate,
                         .stream = "training"};
     const std::int64_t peak = teach(line, course);
-    const double seconds = seconds_since(start);
+    const double seconds = processor_seconds() - start;
     add({.line = line.name, .name = "parameters", .value = static_cast<double>(trained_parameters())});
     if (spec_.steps == 0) return;
     add({.line = line.name, .name = "seconds_per_step", .value = seconds / static_cast<double>(spec_.steps)});

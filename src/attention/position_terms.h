@@ -48,7 +48,7 @@ class BiasTerm {
 class RelativeRows {
  public:
   RelativeRows(const Problem& problem, std::int64_t head, const Tensor& table);
-  const double* row(Position query, Position key);
+  const double* row(Position query, Position key);  ///< stays until the next call
 
  private:
   void compute(Position query, Position key, double* row) const;
@@ -58,6 +58,7 @@ class RelativeRows {
   std::int64_t head_;
   const Tensor& table_;
   std::unordered_map<std::int64_t, std::vector<double>> kept_;
+  std::vector<double> looked_up_;
 };
 
 /// The relative keys (and values) of one head.

@@ -69,6 +69,11 @@ void RelativeRows::compute(Position query, Position key, double* row) const {
 }
 
 const double* RelativeRows::row(Position query, Position key) {
+  if (keys_.index || problem_.projected_row(head_, key - query) != nullptr) {  // looked up faster than found again
+    looked_up_.resize(static_cast<std::size_t>(keys_.head_dim));
+    compute(query, key, looked_up_.data());
+    return looked_up_.data();
+  }
   constexpr std::size_t most = 4096;  // rows kept: enough for neighbours, and never a matter of queries x keys
   const auto found = kept_.find(key - query);
   if (found != kept_.end()) return found->second.data();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/memory.h"
+#include "model/cost.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <malloc.h>
+#include <time.h>
 
 #include <algorithm>
 #include <memory>
@@ -32,6 +33,12 @@ std::int64_t peak_tensor_bytes(const std::function<void()>& work) {
   const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, counter);
   work();
   return counter->peak();
+}
+
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 void keep_freed_memory() {

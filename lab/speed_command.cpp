@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "speed_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+
+#include "locus/error.h"
+#include "model/blas.h"
+#include "model/speed.h"
+#include "run/presets.h"
+
+namespace locus::lab {
+namespace {
+
+struct SpeedRequest {
+  std::string preset = "standard", task = "verbs";
+  std::vector<std::string> schemes;
+  double seconds = 2;
+  bool json = false;
+};
+
+/// What the preset trains the task with.
+TrialSpec spec_of(const SpeedRequest& request) {
+  const Budget& budget = find_budget(request.preset, request.task);
+  TrialSpec spec;
+  spec.task = request.task;
+  spec.train_length = budget.train_length;
+  spec.lengths = {budget.train_length};
+  spec.batch = budget.batch;
+  spec.learning_rate = budget.learning_rate;
+  spec.model = budget.model;
+  return spec;
+}
+
+Json to_json(const TrialSpec& spec, const std::vector<SpeedOfScheme>& speeds) {
+  Json each = Json::array();
+  for (const SpeedOfScheme& one : speeds) {
+    const bool compared = one.torch_steps_per_second > 0;
+    each.push_back({{"scheme", one.scheme},
+                    {"steps_per_second", one.steps_per_second},
+                    {"torch_steps_per_second", compared ? Json(one.torch_steps_per_second) : Json()},
+                    {"ratio", compared ? Json(one.ratio()) : Json()}});
+  }
+  return {{"task", spec.task}, {"steps_per_second_ratio", mean_ratio(speeds)}, {"schemes", each}};
+}
+
+void print_table(const std::vector<SpeedOfScheme>& speeds) {
+  std::printf("training steps per second of processor time, one thread\n");
+  std::printf("%-24s %10s %10s %8s\n", "scheme", "locus", "torch", "ratio");
+  for (const SpeedOfScheme& speed : speeds) {
+    if (speed.torch_steps_per_second > 0) {
+      std::printf("%-24s %10.1f %10.1f %8.2f\n", speed.scheme.c_str(), speed.steps_per_second,
+                  speed.torch_steps_per_second, speed.ratio());
+    } else {
+      std::printf("%-24s %10.1f %10s %8s\n", speed.scheme.c_str(), speed.steps_per_second, "-", "-");
+    }
+  }
+  std::printf("geometric mean of the ratios: %.2f\n", mean_ratio(speeds));
+}
+
+int run(SpeedRequest request) {
+  require_fast_blas();
+  if (request.schemes.empty()) request.schemes = find_preset(request.preset).schemes;
+  const TrialSpec spec = spec_of(request);
+  const std::vector<SpeedOfScheme> speeds = compare_speed(spec, request.schemes, request.seconds);
+  if (request.json) {
+    std::cout << to_json(spec, speeds).dump() << '\n';
+  } else {
+    print_table(speeds);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int speed_main(int argc, char** argv) {
+  SpeedRequest request;
+  CLI::App app{
+      "Training steps per second on the library's kernels and in torch's own operations, with the same weights "
+      "and data.",
+      "locus-lab speed"};
+  app.add_option("--preset", request.preset, "whose model and batch")->capture_default_str();
+  app.add_option("--task", request.task, "task to train")->capture_default_str();
+  app.add_option("--schemes", request.schemes, "schemes; the preset's where absent")->delimiter(',');
+  app.add_option("--seconds", request.seconds, "processor time for each scheme")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  app.add_flag("--json", request.json, "one object on standard output");
+  app.footer("Example: locus-lab speed --schemes rope,alibi,t5");
+  try {
+    app.parse(argc - 1, argv + 1);
+    return run(request);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << "locus-lab speed: " << error.what() << '\n';
+  } catch (const Error& error) {
+    std::cerr << "locus-lab speed: " << error.what() << '\n';
+  }
+  return 2;
+}
+
+Json measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes) {
+  return to_json(spec, compare_speed(spec, schemes, 0.3));
+}
+
+}  // namespace locus::lab

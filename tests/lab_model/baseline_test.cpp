@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model on the library's kernels against the same model in torch's own operations: gradients of every weight, and
+// losses step by step through training.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lab_model/small_trial.h"
+#include "model/torch_baseline.h"
+#include "model/training.h"
+
+namespace locus::lab {
+namespace {
+
+const std::vector<std::string> known{"none", "sinusoidal", "learned", "rope", "rope:base=500",
+                                     "xpos", "alibi",      "t5",      "shaw", "transformer_xl"};
+
+// A gradient passes through about 14 products, each a sum of at most 128 terms (4 x width) or of the 64 tokens, and an
+// attention whose own bound is of that size: below 14 x 128 roundings of 2^-24, taken of the gradient's norm.
+constexpr double rounding = 14 * 128 * 0x1p-24;
+
+TEST(Baseline, GradientsOfEveryWeight) {
+  for (const char* task : {"back", "order"}) {  // a decoder, and an encoder that pools
+    for (const std::string& scheme : known) {
+      SCOPED_TRACE(scheme + " on " + task);
+      const TrialSpec spec = small_trial(scheme, task);
+      Questioner questioner(spec);
+      const ModelSpec of = model_spec(spec, questioner.description());
+      Transformer model(of, 3);
+      TorchBaseline baseline(of, 3);
+      const Questions questions = questioner.next();
+      const at::Tensor loss = model.loss(questions, model.encoding()), expected = baseline.loss(questions);
+      EXPECT_NEAR(loss.item<double>(), expected.item<double>(), rounding * expected.item<double>());
+      loss.backward();
+      expected.backward();
+      for (const Weights::Entry& entry : model.weights().entries()) {
+        const at::Tensor ours = model.weights().at(entry.name).grad(),
+                         theirs = baseline.weights().at(entry.name).grad();
+        const double norm = theirs.norm().item<double>();
+        EXPECT_GT(norm, 0) << entry.name;
+        EXPECT_LE((ours - theirs).norm().item<double>(), rounding * norm) << entry.name;
+      }
+    }
+  }
+}
+
+std::vector<double> losses_of(Transformer& model, const TrialSpec& spec) {
+  Questioner questioner(spec);
+  AdamW optimiser(model.weights());
+  const Schedule rates = schedule(spec.learning_rate, spec.steps);
+  std::vector<double> losses;
+  for (std::int64_t step = 0; step < spec.steps; ++step) {
+    const at::Tensor loss = model.loss(questioner.next(), model.encoding());
+    loss.backward();
+    losses.push_back(loss.item<double>());
+    optimiser.step(rates.rate(step));
+  }
+  return losses;
+}
+
+// Training magnifies roundings by an amount that belongs to the problem. It is measured: all weights are moved once, by
+// 2^-16 of themselves and alternately up and down, and the losses may differ between the two models by no more than by
+// that; each model's own roundings of a value, at most 256 in a row, are as small.
+TEST(Baseline, LossesStepByStep) {
+  for (const std::string& scheme : known) {
+    SCOPED_TRACE(scheme);
+    TrialSpec spec = small_trial(scheme);
+    spec.steps = 20;
+    Questioner questioner(spec);
+    const ModelSpec of = model_spec(spec, questioner.description());
+    Transformer model(of, 3), moved(of, 3);
+    TorchBaseline baseline(of, 3);
+    {
+      const NoGradGuard no_gradients;
+      const at::Tensor signs = 1 - 2 * at::arange(moved.weights().count()).remainder(2).to(at::kFloat);
+      moved.weights().restore(moved.weights().values() * (1 + 0x1p-16 * signs));
+    }
+    const std::vector<double> ours = losses_of(model, spec), shifted = losses_of(moved, spec);
+    const Schedule rates = schedule(spec.learning_rate, spec.steps);
+    double allowed = 0;
+    for (std::int64_t step = 0; step < spec.steps; ++step) {
+      const double theirs = baseline.train_step(questioner.next(), rates.rate(step));
+      const auto i = static_cast<std::size_t>(step);
+      allowed = std::max(allowed, std::abs(ours[i] - shifted[i]));
+      EXPECT_NEAR(ours[i], theirs, allowed + rounding * theirs) << "step " << step;
+      EXPECT_LT(allowed, 0.05 * theirs) << "the test would see nothing";
+    }
+    EXPECT_LT(ours.back(), ours.front());
+  }
+}
+
+TEST(Baseline, RefusesWhatItDoesNotKnow) {
+  const TrialSpec spec = small_trial("kerple");
+  Questioner questioner(spec);
+  EXPECT_FALSE(baseline_knows(parse_scheme("kerple")));
+  EXPECT_FALSE(baseline_knows(parse_scheme("alibi:bias_max=4")));
+  EXPECT_THROW(TorchBaseline(model_spec(spec, questioner.description()), 1), Error);
+}
+
+}  // namespace
+}  // namespace locus::lab

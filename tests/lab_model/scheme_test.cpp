@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scheme's text to an encoding, and the weights that it learns.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lab_model/small_trial.h"
+#include "locus/registry.h"
+
+namespace locus::lab {
+namespace {
+
+TEST(SchemeText, NameAndArguments) {
+  const SchemeText scheme = parse_scheme("rope:base=500000,rotary_dim=8");
+  EXPECT_EQ(scheme.name, "rope");
+  EXPECT_EQ(scheme.arguments.real("base"), 500000);
+  EXPECT_EQ(scheme.arguments.integer("rotary_dim"), 8);
+  EXPECT_EQ(parse_scheme("none").name, "nope");
+  const SchemeText listed = parse_scheme("kerple:r1=1,2,3,4,form=power");
+  EXPECT_EQ(listed.arguments.list("r1"), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(listed.arguments.text("form"), "power");
+  EXPECT_EQ(parse_scheme("rope:rule=linear,factor=4").arguments.real("factor"), 4);
+}
+
+TEST(SchemeText, RefusesWhatItCannotRead) {
+  EXPECT_THROW(parse_scheme("ropes"), Error);
+  EXPECT_THROW(parse_scheme("rope:base"), Error);
+  EXPECT_THROW(parse_scheme("rope:bass=3"), Error);
+  EXPECT_THROW(parse_scheme("rope:factor=4"), Error);  // of a rule that was not named
+  EXPECT_THROW(parse_scheme("rope:base=much"), Error);
+}
+
+TEST(SchemeText, TheModelDeterminesTheRest) {
+  const EncodingSize size{.model = {.layers = 2, .heads = 4, .width = 32}, .causal = true, .positions = 40};
+  const auto made = [&](const char* text, bool causal = true) {
+    EncodingSize with = size;
+    with.causal = causal;
+    const SchemeText scheme = parse_scheme(text);
+    return Encoding(scheme.name, complete_arguments(scheme, with));
+  };
+  EXPECT_EQ(made("rope").rotation().head_dim, 8);
+  EXPECT_EQ(made("rope:rotary_dim=4").rotation().rotary_dim, 4);
+  EXPECT_EQ(made("learned").hidden().table.shape, (std::vector<std::int64_t>{40, 32}));
+  EXPECT_EQ(made("alibi").score().heads, 4);
+  EXPECT_EQ(made("t5").score().bucket(0, 5), 0);  // a decoder has no buckets for what comes later
+  EXPECT_NE(made("t5", false).score().bucket(0, 5), made("t5", false).score().bucket(5, 0));
+  EXPECT_LT(made("alibi", false).score().value(0, 0, 5), 0);
+  EXPECT_EQ(made("sinusoidal").hidden().dim, 32);
+}
+
+// Central differences of the loss by every number that attention learns through its encoding. In float32 a loss of
+// about 3 carries an error of some 2^-20; over a step of 2 x 2^-5 that is 2^-16 of noise. The third derivative enters
+// with h^2 / 6, a thousandth of it.
+TEST(Learned, GradientsAreSlopesOfTheLoss) {
+  constexpr double h = 0x1p-5;
+  for (const char* scheme : {"kerple", "kerple:form=power,r1=0.5,r2=0.7", "relative_bias:clip_left=3", "t5",
+                             "shaw:clip_left=2,values=true", "transformer_xl"}) {
+    SCOPED_TRACE(scheme);
+    TrialSpec spec = small_trial(scheme);
+    spec.model = {.layers = 2, .heads = 2, .width = 8};
+    Questioner questioner(spec);
+    Transformer model(model_spec(spec, questioner.description()), 3);
+    const Questions questions = questioner.next();
+    model.loss(questions, model.encoding()).backward();
+    const at::Tensor weights = model.weights().at("positions").detach();
+    const at::Tensor gradient = model.weights().at("positions").grad().clone();
+    const double largest = gradient.abs().max().item<double>();
+    EXPECT_GT(largest, 0x1p-12) << "nothing to see";
+    const NoGradGuard no_gradients;
+    for (std::int64_t i = 0; i < weights.numel(); ++i) {
+      const float kept = weights.data_ptr<float>()[i];
+      const auto loss_at = [&](double value) {
+        weights.data_ptr<float>()[i] = static_cast<float>(value);
+        return model.loss(questions, model.encoding()).item<double>();
+      };
+      const double slope = (loss_at(static_cast<double>(kept) + h) - loss_at(static_cast<double>(kept) - h)) / (2 * h);
+      weights.data_ptr<float>()[i] = kept;
+      EXPECT_NEAR(gradient[i].item<double>(), slope, 0x1p-16 + 0x1p-5 * largest) << i;
+    }
+  }
+}
+
+TEST(Learned, EverySchemeOfTheRegistryTakesAStep) {
+  for (const Scheme* scheme : schemes()) {
+    SCOPED_TRACE(std::string(scheme->name));
+    const TrialSpec spec = small_trial(std::string(scheme->name));
+    Questioner questioner(spec);
+    Transformer model(model_spec(spec, questioner.description()), 3);
+    model.loss(questioner.next(), model.encoding()).backward();
+    EXPECT_TRUE(std::isfinite(model.weights().gradients().sum().item<double>()));
+    const bool learns = model.weights().has("positions") || model.weights().has("positions.table");
+    EXPECT_EQ(learns, scheme->claims.has(Claim::learned));
+  }
+}
+
+TEST(Weights, DependOnSeedAndNameAlone) {
+  const Weights two({{.name = "a", .shape = {3}, .deviation = 1}, {.name = "b", .shape = {2}, .deviation = 1}}, 7);
+  const Weights one({{.name = "b", .shape = {2}, .deviation = 1}}, 7);
+  const Weights other({{.name = "b", .shape = {2}, .deviation = 1}}, 8);
+  EXPECT_TRUE(two.at("b").equal(one.at("b")));
+  EXPECT_FALSE(one.at("b").equal(other.at("b")));
+  EXPECT_THROW(one.at("a"), Error);
+}
+
+}  // namespace
+}  // namespace locus::lab
