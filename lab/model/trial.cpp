@@ -74,8 +74,7 @@ class Trial {
                static_cast<double>(std::ssize(lines) * std::ssize(spec_.lengths)) * test_cost;
   }
 
-  void worked(double amount) {
-    done_ += amount;
+  void tell() const {
     if (heartbeat_) heartbeat_(std::min(done_ / planned_, 1.0));
   }
 
@@ -131,8 +130,9 @@ class Trial {
           add({.line = line.name, .name = "train_loss", .place = step + 1, .value = sum / train_loss_every});
         }
         sum = 0;
-        worked(train_loss_every * (line.tuned ? 2 : 1));
       }
+      done_ += line.tuned ? 2 : 1;
+      if ((step + 1) % train_loss_every == 0 || step + 1 == course.steps) tell();
     }
     return peak;
   }
@@ -154,7 +154,8 @@ class Trial {
           add(std::move(measurement));
         }
       }
-      worked(test_cost);
+      done_ += test_cost;
+      tell();
     }
   }
 
