@@ -35,15 +35,15 @@ const std::vector<Budget>& budgets() {
   static const std::vector<Budget> all = {
       // preset      task      length steps tune batch rows  rate  {layers, heads, width}
       {"quick",    "verbs",     64,   600,   0,   16,  16, 8e-3, {2, 4, 64}},
-      {"quick",    "passkey",   32,   400,   0,   32,  32, 5e-3, {2, 4, 64}},
-      {"quick",    "back",      32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"quick",    "passkey",   32,   500,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"quick",    "back",      32,   400,   0,   32,  32, 5e-3, {2, 4, 64}},
       {"quick",    "first",     32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
       {"quick",    "order",     16,   400,   0,   64,  64, 3e-3, {2, 4, 64}},
       {"quick",    "text",      64,   250,   0,   16,  16, 3e-3, {2, 4, 64}},
 
       {"standard", "verbs",     64,   600,  30,   16,  16, 8e-3, {2, 4, 64}},
-      {"standard", "passkey",   32,   400,   0,   32,  32, 5e-3, {2, 4, 64}},
-      {"standard", "back",      32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"standard", "passkey",   32,   500,   0,   32,  32, 5e-3, {2, 4, 64}},
+      {"standard", "back",      32,   400,   0,   32,  32, 5e-3, {2, 4, 64}},
       {"standard", "first",     32,   200,   0,   32,  32, 5e-3, {2, 4, 64}},
       {"standard", "order",     16,   400,   0,   64,  64, 3e-3, {2, 4, 64}},
       {"standard", "text",      64,   250,  30,   16,  16, 3e-3, {2, 4, 64}},
