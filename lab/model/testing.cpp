@@ -73,8 +73,8 @@ std::vector<Measurement> test_model(const Transformer& model, const Encoding& en
                                     const TestSet& test, std::int64_t bucket) {
   const NoGradGuard no_gradients;
   const Batch& batch = test.batch;
-  // A token takes about 2 kB per layer and width of 64 on its way; 8192 of them stay far below 100 MB.
-  constexpr std::int64_t most_tokens = 8192;
+  // So many tokens at a time that their activations, some 2 kB each, stay in the caches.
+  constexpr std::int64_t most_tokens = 2048;
   const std::int64_t chunk = std::max<std::int64_t>(most_tokens / std::max<std::int64_t>(batch.length, 1), 1);
   const std::int64_t per_row = task.pooled ? 1 : batch.length;
   Score score(test, task.pooled, bucket);

@@ -16,6 +16,11 @@ constexpr std::int64_t hidden_factor = 4;
 
 std::string in_layer(std::int64_t layer, const char* name) { return std::to_string(layer) + "." + name; }
 
+// After the last attention tokens go their own ways: those that are not asked need not go on.
+at::Tensor only_asked(const at::Tensor& x, const Questions& questions) {
+  return questions.asked.numel() == x.size(0) ? x : x.index_select(0, questions.asked);
+}
+
 // Where queries are not divided by sqrt(head_dim), as in T5, their initial weights are: the model starts out the same.
 void fold_scale(Weights& weights, const ModelSpec& spec, const Encoding& encoding) {
   if (encoding.site() != Site::score || !encoding.score().softmax_scale) return;
@@ -174,10 +179,11 @@ at::Tensor Transformer::logits(const Questions& questions, const Encoding& encod
     const auto weight = [&](const char* name) -> const at::Tensor& { return weights_.at(in_layer(layer, name)); };
     x = attention_block(x, weight("attention.norm"), weight("attention.qkv"), weight("attention.out"), learned,
                         setting);
+    if (layer + 1 == spec_.shape.layers && !spec_.pooled) x = only_asked(x, questions);
     x = feed_forward_block(x, weight("feed_forward.norm"), weight("feed_forward.in"), weight("feed_forward.out"));
   }
-  if (spec_.pooled) x = x.view({rows, length, width}).mean(1);
-  return at::mm(norm(x.index_select(0, questions.asked), weights_.at("norm")), weights_.at("head").t());
+  if (spec_.pooled) x = only_asked(x.view({rows, length, width}).mean(1), questions);
+  return at::mm(norm(x, weights_.at("norm")), weights_.at("head").t());
 }
 
 at::Tensor Transformer::loss(const Questions& questions, const Encoding& encoding) const {
