@@ -33,18 +33,16 @@ TrialSpec spec_of(const SpeedRequest& request) {
   return spec;
 }
 
-Json to_json(const SpeedRequest& request, const std::vector<SpeedOfScheme>& speeds) {
-  Json schemes = Json::object();
-  for (const SpeedOfScheme& speed : speeds) {
-    const bool known = speed.torch_steps_per_second > 0;
-    schemes[speed.scheme] = {{"steps_per_second", speed.steps_per_second},
-                             {"torch_steps_per_second", known ? Json(speed.torch_steps_per_second) : Json()},
-                             {"ratio", known ? Json(speed.ratio()) : Json()}};
+Json to_json(const TrialSpec& spec, const std::vector<SpeedOfScheme>& speeds) {
+  Json each = Json::array();
+  for (const SpeedOfScheme& one : speeds) {
+    const bool compared = one.torch_steps_per_second > 0;
+    each.push_back({{"scheme", one.scheme},
+                    {"steps_per_second", one.steps_per_second},
+                    {"torch_steps_per_second", compared ? Json(one.torch_steps_per_second) : Json()},
+                    {"ratio", compared ? Json(one.ratio()) : Json()}});
   }
-  return {{"steps_per_second_ratio", mean_ratio(speeds)},
-          {"preset", request.preset},
-          {"task", request.task},
-          {"schemes", std::move(schemes)}};
+  return {{"task", spec.task}, {"steps_per_second_ratio", mean_ratio(speeds)}, {"schemes", each}};
 }
 
 void print_table(const std::vector<SpeedOfScheme>& speeds) {
@@ -64,9 +62,10 @@ void print_table(const std::vector<SpeedOfScheme>& speeds) {
 int run(SpeedRequest request) {
   require_fast_blas();
   if (request.schemes.empty()) request.schemes = find_preset(request.preset).schemes;
-  const std::vector<SpeedOfScheme> speeds = compare_speed(spec_of(request), request.schemes, request.seconds);
+  const TrialSpec spec = spec_of(request);
+  const std::vector<SpeedOfScheme> speeds = compare_speed(spec, request.schemes, request.seconds);
   if (request.json) {
-    std::cout << to_json(request, speeds).dump() << '\n';
+    std::cout << to_json(spec, speeds).dump() << '\n';
   } else {
     print_table(speeds);
   }
@@ -101,9 +100,8 @@ int speed_main(int argc, char** argv) {
   return 2;
 }
 
-Json measured_speed() {
-  SpeedRequest request{.schemes = {"rope", "alibi", "t5"}, .seconds = 1};
-  return to_json(request, compare_speed(spec_of(request), request.schemes, request.seconds));
+Json measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes) {
+  return to_json(spec, compare_speed(spec, schemes, 0.3));
 }
 
 }  // namespace locus::lab

@@ -12,7 +12,7 @@
 namespace locus::lab {
 namespace {
 
-constexpr std::int64_t hidden_factor = 2;
+constexpr std::int64_t hidden_factor = 4;
 
 std::string in_layer(std::int64_t layer, const char* name) { return std::to_string(layer) + "." + name; }
 

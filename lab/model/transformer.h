@@ -3,9 +3,7 @@
 //
 //   x = embedding[token] (+ the position's row);  per layer  x += attend(norm(x)), x += feed_forward(norm(x));
 //   logits = norm(x) head
-// No biases, norms by root mean square with a gain, a hidden layer of 2 x width with ReLU, an untied head. Positions
-// are a matter of attention, so the feed-forward half gets less than the usual 4 x width, and training more steps in
-// its time.
+// No biases, norms by root mean square with a gain, a hidden layer of 4 x width with ReLU, an untied head.
 #pragma once
 
 #include "model/torch.h"

@@ -110,13 +110,18 @@ class Summary {
     std::string notes;
     for (const Json& verdict : verdicts(task)) {
       const std::string line = verdict.at("line"), reason = verdict.at("reason");
-      const bool learned = verdict.at("learned");
+      // What was never run is not said to have failed.
+      const std::string mark = verdict.at("learned").get<bool>()  ? ""
+                               : verdict.at("in_range").is_null() ? "no numbers"
+                                                                  : "not learned";
       std::vector<std::string> row = {verdict.at("rank").is_null() ? "-" : verdict.at("rank").dump(), label(line)};
       for (const Json& length : task.at("lengths")) row.push_back(cell(line, length));
       row.push_back(verdict.at("beyond").is_null() ? "-" : fixed(verdict.at("beyond"), 3));
-      if (!learned) row.emplace_back("not learned");
+      row.push_back(mark);
       table.add(row);
-      if (!reason.empty()) notes += "  " + label(line) + (learned ? ": " : ", not learned: ") + reason + "\n";
+      if (!reason.empty() && line.find('+') == std::string::npos) {
+        notes += "  " + label(line) + (mark.empty() ? "" : ", " + mark) + ": " + reason + "\n";
+      }
     }
     out_ << table.text(2) << notes;
   }

@@ -16,8 +16,8 @@ namespace {
 const std::vector<std::string> known{"none", "sinusoidal", "learned", "rope", "rope:base=500",
                                      "xpos", "alibi",      "t5",      "shaw", "transformer_xl"};
 
-// A gradient passes through about 14 products, each a sum of at most 64 terms (2 x width, or the tokens), and through
-// attention and norms of the same size: below 14 x 128 roundings of 2^-24, taken of the gradient's norm.
+// A gradient passes through about 14 products, each a sum of at most 128 terms (4 x width, or the 64 tokens), and
+// through attention and norms of the same size: below 14 x 128 roundings of 2^-24, taken of the gradient's norm.
 constexpr double rounding = 14 * 128 * 0x1p-24;
 
 /// Empty where loss and gradients agree, else what does not.
@@ -37,7 +37,7 @@ std::string difference(Transformer& model, TorchBaseline& baseline, const Questi
   return "";
 }
 
-// Once in some ten of these batches one of 4096 hidden units lies so close to ReLU's kink that the two models see it on
+// Once in some ten of these batches one of 16384 hidden units lies so close to ReLU's kink that the two models see it on
 // different sides, which no rounding bounds. So one of three batches must agree; a wrong gradient fails all.
 TEST(Baseline, GradientsOfEveryWeight) {
   for (const char* task : {"back", "order"}) {  // a decoder, and an encoder that pools

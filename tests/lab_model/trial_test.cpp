@@ -136,11 +136,11 @@ TEST(TrialTest, CountsParametersAndMemory) {
   TrialSpec spec = small_trial("learned");
   const std::int64_t vocabulary = make_task("back")->description().vocabulary;
   const auto results = run_trial(spec, {});
-  // Embedding and head; per layer 3 + 1 + 2 + 2 matrices of width^2 and 2 gains; the last gain; 16 trained rows.
-  const std::int64_t expected = 2 * vocabulary * 32 + 2 * (8 * 32 * 32 + 2 * 32) + 32 + 16 * 32;
+  // Embedding and head; per layer 3 + 1 + 4 + 4 matrices of width^2 and 2 gains; the last gain; 16 trained rows.
+  const std::int64_t expected = 2 * vocabulary * 32 + 2 * (12 * 32 * 32 + 2 * 32) + 32 + 16 * 32;
   EXPECT_EQ(find(results, "learned", "parameters", 0), static_cast<double>(expected));
-  // Weights, gradients and two moments, and at least the hidden activations [tokens, 2 width] of both layers.
-  EXPECT_GT(find(results, "learned", "peak_bytes", 0), static_cast<double>(4 * (4 * expected + 2 * 64 * 64)));
+  // Weights, gradients and two moments, and at least the hidden activations [tokens, 4 width] of both layers.
+  EXPECT_GT(find(results, "learned", "peak_bytes", 0), static_cast<double>(4 * (4 * expected + 2 * 64 * 128)));
   EXPECT_LT(find(results, "learned", "peak_bytes", 0), 64e6);
 }
 
