@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/model.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "locus/error.h"
+#include "locus/scaling.h"
+#include "probe/network.h"
+
+namespace locus::probe {
+namespace {
+
+struct Family {
+  std::string_view architecture;  ///< in config.json or GGUF
+  std::shared_ptr<const Network> (*make)(const Source& source);
+};
+
+constexpr std::array families = {
+    Family{"llama", make_llama},      Family{"mistral", make_llama}, Family{"qwen2", make_llama},
+    Family{"qwen3", make_llama},      Family{"gpt2", make_gpt2},     Family{"gpt_neox", make_gpt_neox},
+    Family{"gptneox", make_gpt_neox}, Family{"bloom", make_bloom},
+};
+
+const Family* find_family(std::string_view architecture) {
+  const auto found = std::find_if(families.begin(), families.end(),
+                                  [&](const Family& family) { return family.architecture == architecture; });
+  return found == families.end() ? nullptr : &*found;
+}
+
+/// By what the file is, not by what it is called; llama2.c has no mark of its own.
+Source open(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) return open_hf_folder(path);
+  if (path.filename() == "config.json") return open_hf_folder(path.parent_path());
+  std::ifstream file(path, std::ios::binary);
+  require(file.good(), path.string(), ": cannot be opened");
+  std::array<char, 4> mark{};
+  file.read(mark.data(), mark.size());
+  if (std::string_view(mark.data(), mark.size()) == "GGUF") return open_gguf(path);
+  require(path.extension() == ".bin", path.string(),
+          ": a model is a llama2.c .bin, a GGUF file or the folder of a Hugging Face model");
+  return open_llama2c(path);
+}
+
+}  // namespace
+
+void require_served(const Source& source) {
+  if (find_family(source.config.architecture) != nullptr) return;
+  std::string served;
+  for (const Family& family : families) served += (served.empty() ? "" : ", ") + std::string(family.architecture);
+  fail(source.file, ": architecture ",
+       source.config.architecture.empty() ? std::string("(not given)") : source.config.architecture,
+       " is not served by the probe; these are: ", served);
+}
+
+void note_reading(Source& source) {
+  for (const std::string& text : source.encoding.defaulted) source.notes.push_back("not in the file: " + text);
+  for (const std::string& text : source.encoding.unknown) source.notes.push_back("not understood: " + text);
+}
+
+Model::Model(std::shared_ptr<const Network> network) : network_(std::move(network)) {}
+const ModelConfig& Model::config() const { return network_->config; }
+const Encoding& Model::encoding() const { return network_->encoding; }
+const std::vector<std::string>& Model::notes() const { return network_->notes; }
+
+Model load(const std::filesystem::path& path) {
+  const Source source = open(path);
+  return Model(find_family(source.config.architecture)->make(source));
+}
+
+Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given) {
+  const Encoding& own = model.encoding();
+  require(own.scheme().name == "rope", "a rule needs a model that rotates (rope); this one uses ", own.scheme().name);
+  Arguments arguments;
+  // What the model is, as opposed to how it is stretched.
+  for (const char* name : {"head_dim", "pairing", "base", "rotary_dim", "rotary_offset", "profile", "table_type"}) {
+    if (const Value* value = own.arguments().find(name)) arguments.set(name, *value);
+  }
+  arguments.set("rule", std::string(rule));
+  for (const auto& [name, value] : given.all()) arguments.set(name, value);
+  for (const Parameter& parameter : find_rule(rule).parameters) {
+    const bool is_trained_length =
+        parameter.name == "original_length" || (parameter.name == "max_length" && rule == "dynamic_ntk");
+    if (is_trained_length && !arguments.has(parameter.name)) {
+      arguments.set(parameter.name, model.config().trained_length);
+    }
+  }
+  return Encoding("rope", arguments);
+}
+
+}  // namespace locus::probe
