@@ -101,7 +101,10 @@ Ids by_definition(const io::Llama2cTokenizer& file, const std::string& text) {
   for (std::size_t id = 0; id < file.tokens.size(); ++id) ids.emplace(file.tokens[id].bytes, static_cast<TokenId>(id));
   const auto token = [&](TokenId id) { return file.tokens[static_cast<std::size_t>(id)]; };
   Ids symbols = {1, ids.at(" ")};
-  for (const char c : text) symbols.push_back(ids.contains(std::string(1, c)) ? ids.at(std::string(1, c)) : c + 3);
+  for (const char one : text) {
+    const auto found = ids.find(std::string(1, one));
+    symbols.push_back(found != ids.end() ? found->second : one + 3);
+  }
   while (true) {
     float best = -1e10F;
     std::size_t where = 0;
