@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored weights as float32 lanes, for one SIMD target: one struct per type, laid out as src/io/gguf_blocks.cpp says.
-// `decode(d, block, emit)` calls emit(offset, lanes) for every vector of the block, with ggml's own bits.
+// Quantised weights as 16-bit lanes, for one SIMD target: one struct per type, laid out as src/io/gguf_blocks.cpp says.
+//
+// In every type a group of 32 elements is  scale x integer - minimum:
+//   factors(block, scale, minimum)   one of each per group; minimum only where the type has one
+//   visit(d, block, visitor)         visitor.add(offset, integers) for each vector, visitor.end(group) after each group
 
 #if defined(LOCUS_PROBE_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_PROBE_BLOCKS_INL_H_
@@ -18,8 +21,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 
-// Blocks have groups of 16 elements that share a scale: no vector may be wider.
-using Lanes = hn::CappedTag<float, 16>;
+// Q6_K has a scale for every 16 elements: no vector may be wider.
+using Integers = hn::CappedTag<std::int16_t, 16>;
+constexpr std::size_t group_size = 32;
 
 HWY_INLINE float half_at(const std::uint8_t* from) {
   Float16 value;
@@ -28,104 +32,113 @@ HWY_INLINE float half_at(const std::uint8_t* from) {
   return hn::GetLane(load(one, &value));
 }
 
-// Bytes as unsigned 32-bit lanes: shifts and masks are the same for all types there.
-HWY_INLINE auto bytes_at(Lanes, const std::uint8_t* from) {
-  return hn::PromoteTo(hn::RebindToUnsigned<Lanes>(), hn::LoadU(hn::Rebind<std::uint8_t, Lanes>(), from));
-}
-template <class VU>
-HWY_INLINE hn::Vec<Lanes> to_lanes(Lanes d, VU unsigned_values) {
-  return hn::ConvertTo(d, hn::BitCast(hn::RebindToSigned<Lanes>(), unsigned_values));
+HWY_INLINE hn::Vec<Integers> bytes_at(Integers d, const std::uint8_t* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint8_t, Integers>(), from));
 }
 
 struct BlockQ8_0 {
   static constexpr std::size_t elements = 32, bytes = 34;
-  template <class Emit>
-  static HWY_INLINE void decode(Lanes d, const std::uint8_t* block, const Emit& emit) {
-    const hn::Rebind<std::int8_t, Lanes> d8;
-    const auto scale = hn::Set(d, half_at(block));
+  static constexpr bool has_minimum = false;
+  static HWY_INLINE void factors(const std::uint8_t* block, float* scale, float*) { *scale = half_at(block); }
+  template <class Visitor>
+  static HWY_INLINE void visit(Integers d, const std::uint8_t* block, Visitor& visitor) {
+    const hn::Rebind<std::int8_t, Integers> d8;
     const auto* const q = reinterpret_cast<const std::int8_t*>(block + 2);
-    for (std::size_t i = 0; i < elements; i += hn::Lanes(d)) {
-      const auto wide = hn::PromoteTo(hn::RebindToSigned<Lanes>(), hn::LoadU(d8, q + i));
-      emit(i, hn::Mul(scale, hn::ConvertTo(d, wide)));
-    }
+    for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) visitor.add(i, hn::PromoteTo(d, hn::LoadU(d8, q + i)));
+    visitor.end(0);
   }
 };
 
 struct BlockQ4_0 {
   static constexpr std::size_t elements = 32, bytes = 18;
-  template <class Emit>
-  static HWY_INLINE void decode(Lanes d, const std::uint8_t* block, const Emit& emit) {
-    const hn::RebindToUnsigned<Lanes> du;
-    const auto scale = hn::Set(d, half_at(block)), eight = hn::Set(d, 8.0f);
+  static constexpr bool has_minimum = false;
+  static HWY_INLINE void factors(const std::uint8_t* block, float* scale, float*) { *scale = half_at(block); }
+  template <class Visitor>
+  static HWY_INLINE void visit(Integers d, const std::uint8_t* block, Visitor& visitor) {
+    const auto eight = hn::Set(d, 8), low = hn::Set(d, 15);
     for (std::size_t i = 0; i < 16; i += hn::Lanes(d)) {
       const auto both = bytes_at(d, block + 2 + i);
-      emit(i, hn::Mul(scale, hn::Sub(to_lanes(d, hn::And(both, hn::Set(du, 15u))), eight)));
-      emit(i + 16, hn::Mul(scale, hn::Sub(to_lanes(d, hn::ShiftRight<4>(both)), eight)));
+      visitor.add(i, hn::Sub(hn::And(both, low), eight));
+      visitor.add(i + 16, hn::Sub(hn::ShiftRight<4>(both), eight));
     }
+    visitor.end(0);
   }
 };
 
 struct BlockQ4_K {
   static constexpr std::size_t elements = 256, bytes = 144;
-  template <class Emit>
-  static HWY_INLINE void decode(Lanes d, const std::uint8_t* block, const Emit& emit) {
-    const hn::RebindToUnsigned<Lanes> du;
-    const float scale_unit = half_at(block), minimum_unit = half_at(block + 2);
-    const std::uint8_t* const packed = block + 4;
+  static constexpr bool has_minimum = true;
+  // The twelve bytes are read as three words: the low six bits of bytes 0-3 and 4-7 are the first four scales and
+  // minima; bytes 8-11 and the upper two bits of the others make the rest.
+  static HWY_INLINE void factors(const std::uint8_t* block, float* scale, float* minimum) {
+    std::uint32_t word[3];
+    std::memcpy(word, block + 4, sizeof(word));
+    constexpr std::uint32_t six = 0x3f3f3f3f, four = 0x0f0f0f0f, two = 0x03030303;
+    const std::uint32_t scales[2] = {word[0] & six, (word[2] & four) | (word[0] >> 6 & two) << 4};
+    const std::uint32_t minima[2] = {word[1] & six, (word[2] >> 4 & four) | (word[1] >> 6 & two) << 4};
+    multiply_bytes(half_at(block), scales, scale);
+    multiply_bytes(half_at(block + 2), minima, minimum);
+  }
+  template <class Visitor>
+  static HWY_INLINE void visit(Integers d, const std::uint8_t* block, Visitor& visitor) {
     for (std::size_t b = 0; b < 8; b += 2) {
-      const auto scale_low = hn::Set(d, scale_unit * scale_of(packed, b));
-      const auto scale_high = hn::Set(d, scale_unit * scale_of(packed, b + 1));
-      const auto minimum_low = hn::Set(d, minimum_unit * minimum_of(packed, b));
-      const auto minimum_high = hn::Set(d, minimum_unit * minimum_of(packed, b + 1));
+      const std::uint8_t* const q = block + 16 + b * 16;
       for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
-        const auto both = bytes_at(d, block + 16 + b * 16 + i);
-        const auto low = to_lanes(d, hn::And(both, hn::Set(du, 15u))), high = to_lanes(d, hn::ShiftRight<4>(both));
-        // A product and a difference, each rounded: scale x q has at most 11 + 6 + 4 bits and is exact anyway.
-        emit(b * 32 + i, hn::MulSub(scale_low, low, minimum_low));
-        emit(b * 32 + 32 + i, hn::MulSub(scale_high, high, minimum_high));
+        visitor.add(b * 32 + i, hn::And(bytes_at(d, q + i), hn::Set(d, 15)));
       }
+      visitor.end(b);
+      for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+        visitor.add(b * 32 + 32 + i, hn::ShiftRight<4>(bytes_at(d, q + i)));
+      }
+      visitor.end(b + 1);
     }
   }
 
  private:
-  static HWY_INLINE float scale_of(const std::uint8_t* packed, std::size_t b) {
-    const unsigned six = b < 4 ? packed[b] & 63u : (packed[b + 4] & 15u) | (packed[b - 4] >> 6 << 4);
-    return static_cast<float>(six);
-  }
-  static HWY_INLINE float minimum_of(const std::uint8_t* packed, std::size_t b) {
-    const unsigned six = b < 4 ? packed[b + 4] & 63u : (packed[b + 4] >> 4 & 15u) | (packed[b] >> 6 << 4);
-    return static_cast<float>(six);
+  static HWY_INLINE void multiply_bytes(float unit, const std::uint32_t (&words)[2], float* out) {
+    const hn::CappedTag<float, 8> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Rebind<std::uint8_t, decltype(d)> d8;
+    const auto* const numbers = reinterpret_cast<const std::uint8_t*>(words);
+    for (std::size_t i = 0; i < 8; i += hn::Lanes(d)) {
+      const auto wide = hn::PromoteTo(di, hn::LoadU(d8, numbers + i));
+      hn::StoreU(hn::Mul(hn::Set(d, unit), hn::ConvertTo(d, wide)), d, out + i);
+    }
   }
 };
 
 struct BlockQ6_K {
   static constexpr std::size_t elements = 256, bytes = 210;
-  template <class Emit>
-  static HWY_INLINE void decode(Lanes d, const std::uint8_t* block, const Emit& emit) {
+  static constexpr bool has_minimum = false;
+  // The scales of 16 elements are whole numbers and go into the integers: at most 32 x 128.
+  static HWY_INLINE void factors(const std::uint8_t* block, float* scale, float*) {
     const float unit = half_at(block + 208);
+    for (std::size_t group = 0; group < 8; ++group) scale[group] = unit;
+  }
+  template <class Visitor>
+  static HWY_INLINE void visit(Integers d, const std::uint8_t* block, Visitor& visitor) {
     for (std::size_t half = 0; half < 2; ++half) {
-      const std::uint8_t* const low = block + half * 64;
-      const std::uint8_t* const high = block + 128 + half * 32;
-      const std::uint8_t* const scales = block + 192 + half * 8;
-      for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
-        const auto top = bytes_at(d, high + i), even = bytes_at(d, low + i), odd = bytes_at(d, low + 32 + i);
-        const std::size_t at = half * 128 + i, group = i / 16;
-        emit(at, quarter<0>(d, even, top, unit, scales[group]));
-        emit(at + 32, quarter<1>(d, odd, top, unit, scales[2 + group]));
-        emit(at + 64, quarter<2>(d, even, top, unit, scales[4 + group]));
-        emit(at + 96, quarter<3>(d, odd, top, unit, scales[6 + group]));
-      }
+      quarter<0>(d, block, half, visitor);
+      quarter<1>(d, block, half, visitor);
+      quarter<2>(d, block, half, visitor);
+      quarter<3>(d, block, half, visitor);
     }
   }
 
  private:
-  template <int r, class VU>
-  static HWY_INLINE hn::Vec<Lanes> quarter(Lanes d, VU low, VU high, float unit, std::uint8_t scale) {
-    const hn::RebindToUnsigned<Lanes> du;
-    const auto four = r < 2 ? hn::And(low, hn::Set(du, 15u)) : hn::ShiftRight<4>(low);
-    const auto two = hn::And(hn::ShiftLeft<4>(hn::ShiftRight<2 * r>(high)), hn::Set(du, 48u));
-    const auto scaled = hn::Set(d, unit * static_cast<float>(static_cast<std::int8_t>(scale)));
-    return hn::Mul(scaled, hn::Sub(to_lanes(d, hn::Or(four, two)), hn::Set(d, 32.0f)));
+  template <int r, class Visitor>
+  static HWY_INLINE void quarter(Integers d, const std::uint8_t* block, std::size_t half, Visitor& visitor) {
+    const std::uint8_t* const low = block + half * 64 + r % 2 * 32;
+    const std::uint8_t* const high = block + 128 + half * 32;
+    const std::uint8_t* const scales = block + 192 + half * 8 + 2 * r;
+    for (std::size_t i = 0; i < 32; i += hn::Lanes(d)) {
+      const auto both = bytes_at(d, low + i);
+      const auto four = r < 2 ? hn::And(both, hn::Set(d, 15)) : hn::ShiftRight<4>(both);
+      const auto two = hn::And(hn::ShiftRight<2 * r>(hn::ShiftLeft<4>(bytes_at(d, high + i))), hn::Set(d, 48));
+      const auto scale = hn::Set(d, static_cast<std::int8_t>(scales[i / 16]));
+      visitor.add(half * 128 + r * 32 + i, hn::Mul(scale, hn::Sub(hn::Or(four, two), hn::Set(d, 32))));
+    }
+    visitor.end(half * 4 + r);
   }
 };
 

@@ -29,8 +29,21 @@ const Family* find_family(std::string_view architecture) {
   return found == families.end() ? nullptr : &*found;
 }
 
+/// The one model file of a folder that is no Hugging Face model; the folder itself otherwise.
+std::filesystem::path only_file_of(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / "config.json")) return folder;
+  std::vector<std::filesystem::path> models;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::path& path = entry.path();
+    const bool tokenizer = path.filename().string().starts_with("tok");
+    if (path.extension() == ".gguf" || (path.extension() == ".bin" && !tokenizer)) models.push_back(path);
+  }
+  return models.size() == 1 ? models.front() : folder;
+}
+
 /// By what the file is, not by what it is called; llama2.c has no mark of its own.
-Source open(const std::filesystem::path& path) {
+Source open(const std::filesystem::path& given) {
+  const std::filesystem::path path = std::filesystem::is_directory(given) ? only_file_of(given) : given;
   if (std::filesystem::is_directory(path)) return open_hf_folder(path);
   if (path.filename() == "config.json") return open_hf_folder(path.parent_path());
   std::ifstream file(path, std::ios::binary);

@@ -43,10 +43,11 @@ void multiply_tile(const float* rows, std::int64_t count, std::int64_t columns, 
 void use_own_threads_only() {}
 #endif
 
-void multiply_rows_of(const Linear& linear, std::int64_t begin, std::int64_t end, const Rows& x, Rows& out) {
+void multiply_rows_of(const Linear& linear, std::int64_t begin, std::int64_t end, const Rows& x,
+                      const IntegerRow& integers, Rows& out) {
   const Matrix& w = linear.weight;
   if (x.count == 1) {
-    dot_rows(w, begin, end, x.data.data(), out.row(0) + begin);
+    dot_rows(w, begin, end, x.data.data(), integers, out.row(0) + begin);
   } else if (w.type == WeightType::f32 && reinterpret_cast<std::uintptr_t>(w.data) % alignof(float) == 0) {
     multiply_tile(reinterpret_cast<const float*>(w.row(begin)), end - begin, w.columns, x, out.data.data() + begin,
                   out.width);
@@ -79,10 +80,12 @@ std::vector<Rows> products(const Rows& x, std::initializer_list<const Linear*> l
       pieces.push_back({m, begin, std::min(begin + tile_rows, w.rows)});
     }
   }
+  const bool quantised = std::any_of(all.begin(), all.end(), [](auto* l) { return is_quantised(l->weight.type); });
+  const IntegerRow integers = x.count == 1 && quantised ? IntegerRow(x.data) : IntegerRow();
   const auto range = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const Piece& piece = pieces[static_cast<std::size_t>(i)];
-      multiply_rows_of(*all[piece.matrix], piece.begin, piece.end, x, out[piece.matrix]);
+      multiply_rows_of(*all[piece.matrix], piece.begin, piece.end, x, integers, out[piece.matrix]);
     }
   };
   for_ranges(work < small_piece ? nullptr : executor, static_cast<std::int64_t>(pieces.size()), 1, range);
