@@ -16,6 +16,10 @@ namespace locus::tools {
 
 // One function per subcommand of `probe`, one file each.
 void add_probe_generate(CLI::App& probe);
+void add_probe_loss(CLI::App& probe);
+void add_probe_retrieve(CLI::App& probe);
+void add_probe_attention(CLI::App& probe);
+void add_probe_check(CLI::App& probe);
 
 struct ProbeOptions {
   std::string model;

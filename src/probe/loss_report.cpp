@@ -117,10 +117,11 @@ figures::Figure loss_figure(const std::string& model, std::span<const LossCurve>
   const Json y = {
       {"field", "loss"}, {"type", "quantitative"}, {"title", "next-token loss, nats"}, {"scale", {{"zero", false}}}};
   Json lines = {{"mark", {{"type", "line"}, {"tooltip", true}}}, {"data", {{"values", rows}}}};
-  lines["encoding"] = {{"x", x},
-                       {"y", y},
-                       {"color", {{"field", "curve"}, {"type", "nominal"}, {"title", "rule"}, {"sort", names}}},
-                       {"strokeDash", {{"field", "kind"}, {"type", "nominal"}, {"title", "kind"}}}};
+  lines["encoding"] = {
+      {"x", x},
+      {"y", y},
+      {"color", {{"field", "curve"}, {"type", "nominal"}, {"title", "rule"}, {"scale", {{"domain", names}}}}},
+      {"strokeDash", {{"field", "kind"}, {"type", "nominal"}, {"title", "kind"}}}};
   const Json trained = {{"mark", {{"type", "rule"}, {"strokeDash", {2, 2}}}},
                         {"data", {{"values", Json::array({{{"position", trained_length}}})}}},
                         {"encoding", {{"x", x}}}};

@@ -38,8 +38,9 @@ std::string words_of(const BreakRule& rule);
 /// A rule breaks where two neighbouring blocks (or the last) are worse than the baseline on the same tokens by more
 /// than the rule allows.
 struct Breaking {
-  std::optional<std::int64_t> position;  ///< where the first of them begins; absent: it holds as far as was measured
-  double excess = 0;                     ///< mean nats above the baseline from there on
+  std::optional<std::int64_t> position =
+      {};             ///< where the first of them begins; absent: it holds as far as was measured
+  double excess = 0;  ///< mean nats above the baseline from there on
 };
 Breaking find_break(std::span<const double> losses, std::span<const double> baseline, const BreakRule& rule);
 /// `breaks at about position 640 (1.25 x the trained length): from there on 0.8 nats above the sliding window`.
@@ -48,9 +49,9 @@ std::string words_of(const Breaking& breaking, std::int64_t measured, std::int64
 struct LossCurve {
   std::string name;  ///< "ntk:2", "dynamic_ntk:2 mixed", "sliding window"
   bool baseline = false;
-  std::vector<double> losses;
-  std::vector<LossBucket> buckets;
-  Breaking breaking;  ///< of rules
+  std::vector<double> losses = {};
+  std::vector<LossBucket> buckets = {};
+  Breaking breaking = {};  ///< of rules
 };
 
 /// Mean loss of each curve in `points` stretches of equal length, one line per curve, a rule at the trained length.
