@@ -17,8 +17,9 @@ constexpr TokenId first_byte = 3;
 class Llama2cEncoder : public Tokenizer {
  public:
   Llama2cEncoder(const io::Llama2cTokenizer& file, std::vector<std::string> bytes)
+      // The file spells them "\n<s>\n", which nobody types.
       : Tokenizer({.kind = "llama2.c tokenizer", .bos = 1, .eos = 2, .unknown = 0, .adds_bos = true}, std::move(bytes),
-                  {}, true),
+                  {{.text = "<s>", .id = 1}, {.text = "</s>", .id = 2}}, true),
         tokens_(file.tokens) {
     for (std::size_t id = 0; id < tokens_.size(); ++id) ids_.emplace(tokens_[id].bytes, static_cast<TokenId>(id));
   }

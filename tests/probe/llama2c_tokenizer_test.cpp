@@ -78,6 +78,12 @@ TEST(Llama2cTokenizer, DecodesWithoutTheSpaceInFront) {
   EXPECT_NE(io::error_of([&] { (void)tokenizer->decode(Ids{-1}); }), "no error");
 }
 
+TEST(Llama2cTokenizer, ControlTokensInTextOnRequestOnly) {
+  const auto tokenizer = make_tokenizer(small_file(), "small");
+  EXPECT_EQ(tokenizer->encode("a<s>a", {.bos = false, .special = true}), Ids({space_a, 1, space_a}));
+  EXPECT_EQ(tokenizer->encode("<s>", {.bos = false}), Ids({space, 3 + '<', 3 + 's', 3 + '>'}));
+}
+
 TEST(Llama2cTokenizer, RefusesVocabulariesWithoutBytes) {
   io::Llama2cTokenizer file = small_file();
   file.tokens.resize(258);
