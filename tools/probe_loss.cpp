@@ -168,6 +168,7 @@ void print_as_text(const Measurement& result) {
     }
     std::cout << '\n';
   }
+  for (const std::string& note : result.notes) std::cout << "note: " << note << '\n';
   std::cout << "Where they break (" << probe::words_of(result.break_rule) << "):\n";
   for (const probe::LossCurve& curve : result.curves) {
     if (!curve.baseline) std::cout << "  " << curve.name << " " << words_of(result, curve) << '\n';
@@ -229,6 +230,7 @@ void run(const LossRequest& request) {
   TokenProgress progress(pool, interruption);
   progress.begin("sampling a text", edges.back() + 1);
   result.text = read_probe_text(request.text, request.options, model, edges.back() + 1, progress.control());
+  if (interruption.happened()) interruption.end_program();
   require(result.text.tokens.size() >= 2, "a loss needs at least 2 tokens, got ", result.text.tokens.size());
   measure_baselines(model, result, progress);
   measure_rules(model, planned, result, progress);
@@ -236,7 +238,6 @@ void run(const LossRequest& request) {
   result.interrupted = interruption.happened();
   judge(result, edges);
   request.json ? print_json(as_json(result)) : print_as_text(result);
-  for (const std::string& note : result.notes) std::cerr << "locus: note: " << note << '\n';
   if (!result.curves.empty()) {
     put_figure(probe::loss_figure(result.model, result.curves, result.trained), request.output, request.json);
   }
