@@ -54,14 +54,15 @@ std::vector<std::int64_t> usual_edges(std::int64_t trained_length) {
 }
 
 BreakRule usual_break_rule(std::int64_t trained_length) {
-  return {.block = std::max<std::int64_t>(32, trained_length / 16)};
+  return {.block = std::max<std::int64_t>(32, trained_length / 4)};
 }
 
 std::string words_of(const BreakRule& rule) {
   return "a rule breaks at the first block of " + std::to_string(rule.block) +
-         " positions that, like the next block, is worse than the sliding window on the same tokens by more than " +
-         rounded(rule.excess, 3) + " nats and by more than " + rounded(rule.standard_errors, 3) +
-         " standard errors of the difference";
+         " positions that is worse than the sliding window on the same tokens by more than " + rounded(rule.excess, 3) +
+         " nats and by more than " + rounded(rule.standard_errors, 3) +
+         " standard errors of the difference, where the next block is worse by more than " + rounded(rule.excess, 3) +
+         " nats too";
 }
 
 Breaking find_break(std::span<const double> losses, std::span<const double> baseline, const BreakRule& rule) {
@@ -69,15 +70,14 @@ Breaking find_break(std::span<const double> losses, std::span<const double> base
   std::vector<double> excess;
   for (std::size_t i = 0; i < count; ++i) excess.push_back(losses[i] - baseline[i]);
   const auto block = static_cast<std::size_t>(rule.block);
-  const auto bad = [&](std::size_t begin) {
-    const Moments m = moments(std::span(excess).subspan(begin, std::min(block, count - begin)));
-    return m.mean > rule.excess && m.mean > rule.standard_errors * m.standard_error;
+  const auto judged = [&](std::size_t begin) {
+    return moments(std::span(excess).subspan(begin, std::min(block, count - begin)));
   };
   for (std::size_t begin = 0; begin < count; begin += block) {
-    const bool last = begin + block >= count;
-    if (bad(begin) && (last || bad(begin + block))) {
-      return {static_cast<std::int64_t>(begin), moments(std::span(excess).subspan(begin)).mean};
-    }
+    const Moments m = judged(begin);
+    const bool clear = m.mean > rule.excess && m.mean > rule.standard_errors * m.standard_error;
+    const bool goes_on = begin + block >= count || judged(begin + block).mean > rule.excess;
+    if (clear && goes_on) return {static_cast<std::int64_t>(begin), moments(std::span(excess).subspan(begin)).mean};
   }
   return {};
 }

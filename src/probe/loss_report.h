@@ -27,20 +27,19 @@ std::vector<LossBucket> bucketed(std::span<const double> losses, std::span<const
 std::vector<std::int64_t> usual_edges(std::int64_t trained_length);
 
 struct BreakRule {
-  std::int64_t block = 32;     ///< positions that are judged together: a sixteenth of the trained length, at least 32
-  double excess = 0.1;         ///< nats above the baseline that count (10 % of perplexity), and ...
-  double standard_errors = 3;  ///< ... so many standard errors of the difference
+  std::int64_t block = 32;     ///< positions that are judged together: a quarter of the trained length, at least 32
+  double excess = 0.1;         ///< nats above the baseline that count (10 % of perplexity)
+  double standard_errors = 3;  ///< of the difference, that the first block must be away from none
 };
 BreakRule usual_break_rule(std::int64_t trained_length);
 /// The rule in words, for people who read the result.
 std::string words_of(const BreakRule& rule);
 
-/// A rule breaks where two neighbouring blocks (or the last) are worse than the baseline on the same tokens by more
-/// than the rule allows.
+/// A rule breaks at the first block that is worse than the baseline on the same tokens by more than the rule allows,
+/// and is followed by another that is worse by more than its excess (or by none).
 struct Breaking {
-  std::optional<std::int64_t> position =
-      {};             ///< where the first of them begins; absent: it holds as far as was measured
-  double excess = 0;  ///< mean nats above the baseline from there on
+  std::optional<std::int64_t> position = {};  ///< where that block begins; absent: it holds as far as measured
+  double excess = 0;                          ///< mean nats above the baseline from there on
 };
 Breaking find_break(std::span<const double> losses, std::span<const double> baseline, const BreakRule& rule);
 /// `breaks at about position 640 (1.25 x the trained length): from there on 0.8 nats above the sliding window`.

@@ -29,7 +29,7 @@ TEST(LossReport, Buckets) {
   EXPECT_EQ(usual_edges(512), (std::vector<std::int64_t>{0, 256, 512, 1024, 2048, 4096}));
 }
 
-TEST(LossReport, ARuleBreaksWhereTwoBlocksAreWorse) {
+TEST(LossReport, ARuleBreaksWhereABlockAndTheNextAreWorse) {
   const BreakRule rule{.block = 4, .excess = 0.1, .standard_errors = 3};
   const std::vector<double> baseline(24, 2.0);
   std::vector<double> losses = baseline;
@@ -42,7 +42,7 @@ TEST(LossReport, ARuleBreaksWhereTwoBlocksAreWorse) {
   EXPECT_NEAR(found.excess, 0.5, 1e-12);
   for (std::size_t i = 12; i < 24; ++i) losses[i] = 2.05;  // worse, but by too little
   EXPECT_FALSE(find_break(losses, baseline, rule).position);
-  // Mean excess 1, standard error 1.15 (2, 2, 2, -2): not three of them.
+  // Mean excess 1, standard error 1 (of 2, 2, 2, -2): not three of them.
   for (std::size_t i = 12; i < 24; ++i) losses[i] = i % 4 == 3 ? 0.0 : 4.0;
   EXPECT_FALSE(find_break(losses, baseline, rule).position);
   losses = baseline;
