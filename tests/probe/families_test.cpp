@@ -163,19 +163,39 @@ std::vector<double> rounded_row(std::vector<double> row) {
   return row;
 }
 
+void expect_decoded_numbers(io::GgufTensorType type, const TinySizes& sizes) {
+  TinyModel tiny = make_tiny("qwen2", sizes);
+  const TemporaryFolder folder;
+  write_gguf_file(tiny, folder / "model.gguf", type);
+  const Model model = load(folder / "model.gguf");
+  const Truth truth = truth_of(tiny);
+  PlainForward<double> rounding(tiny);
+  rounding.before_product = rounded_row;
+  const double cost = worst(flat(rounding.logits(text)), truth.logits);
+  EXPECT_LE(worst(prefilled(model), truth.logits), truth.tolerance) << io::name_of(type);
+  EXPECT_LE(worst(decoded(model), truth.logits), truth.tolerance + 8 * cost) << io::name_of(type);
+}
+
 TEST(Families, QuantisedWeightsAreTheirDecodedNumbers) {
   using Type = io::GgufTensorType;
-  for (const Type type : {Type::q8_0, Type::q4_0, Type::q4_k, Type::q6_k}) {
-    TinyModel tiny = make_tiny("qwen2", {.layers = 1, .kv_heads = 2, .head_dim = 64, .dim = 256, .feed_forward = 256});
+  const TinySizes wide{.layers = 1, .kv_heads = 2, .head_dim = 64, .dim = 256, .feed_forward = 256};
+  for (const Type type : {Type::q8_0, Type::q4_0, Type::q4_k, Type::q6_k}) expect_decoded_numbers(type, wide);
+  const TinySizes narrow{.layers = 1, .kv_heads = 2, .head_dim = 24, .dim = 96, .feed_forward = 160};
+  for (const Type type : {Type::q8_0, Type::q4_0}) expect_decoded_numbers(type, narrow);
+}
+
+TEST(Families, TheTestsThemselvesSeeOneWrongWeight) {
+  for (const char* architecture : {"llama", "gpt2", "gpt_neox", "bloom"}) {
+    TinyModel tiny = make_tiny(architecture);
     const TemporaryFolder folder;
-    write_gguf_file(tiny, folder / "model.gguf", type);
-    const Model model = load(folder / "model.gguf");
+    write_hf_folder(tiny, folder / "model");
+    for (auto& [name, tensor] : tiny.tensors) {
+      if (name.find("layers.1.") == std::string::npos && name.find("h.1.") == std::string::npos) continue;
+      tensor.values[3] += 0.05f;
+      break;
+    }
     const Truth truth = truth_of(tiny);
-    PlainForward<double> rounding(tiny);
-    rounding.before_product = rounded_row;
-    const double cost = worst(flat(rounding.logits(text)), truth.logits);
-    EXPECT_LE(worst(prefilled(model), truth.logits), truth.tolerance) << io::name_of(type);
-    EXPECT_LE(worst(decoded(model), truth.logits), truth.tolerance + 8 * cost) << io::name_of(type);
+    EXPECT_GT(worst(prefilled(load(folder / "model")), truth.logits), truth.tolerance) << architecture;
   }
 }
 
