@@ -146,8 +146,10 @@ TEST_F(Generate, AttentionIsShownLayerByLayer) {
         const auto keys = attention.probabilities.subspan(row * 5, 5);
         double sum = 0;
         for (const float key : keys) sum += key;
-        EXPECT_NEAR(sum, 1, 5 * 0x1p-22);            // five values, each within a few roundings
-        if (row % 2 == 0) EXPECT_EQ(keys[0], 1.0f);  // the first token sees itself
+        EXPECT_NEAR(sum, 1, 5 * 0x1p-22);  // five values, each within a few roundings
+        if (row % 2 == 0) {
+          EXPECT_EQ(keys[0], 1.0f);  // the first token sees itself
+        }
       }
     };
     model.forward(call, cache);
