@@ -21,6 +21,7 @@ class Bloom : public Network {
  public:
   explicit Bloom(const Source& source)
       : Network(source), order_(config.format == "gguf" ? FusedOrder::by_part : FusedOrder::by_head) {
+    require_heads_fill_width(source);
     const Name embedding{"word_embeddings", "token_embd"};
     const WeightReader reader(source, "transformer.", embedding);
     embedding_ = reader.matrix(embedding, config.vocab, config.dim);

@@ -20,6 +20,7 @@ class Gpt2 : public Network {
   explicit Gpt2(const Source& source) : Network(source) {
     require(source.activation.empty() || source.activation == "gelu_new" || source.activation == "gelu_pytorch_tanh",
             source.file, ": activation_function must be gelu_new, got ", source.activation);
+    require_heads_fill_width(source);
     const Name embedding{"wte", "token_embd"};
     const WeightReader reader(source, "transformer.", embedding);
     embedding_ = reader.matrix(embedding, config.vocab, config.dim);

@@ -25,6 +25,7 @@ class GptNeox : public Network {
         order_(config.format == "gguf" ? FusedOrder::by_part : FusedOrder::by_head) {
     require(source.activation.empty() || source.activation == "gelu", source.file, ": hidden_act must be gelu, got ",
             source.activation);
+    require_heads_fill_width(source);
     const Name embedding{"embed_in", "token_embd"};
     const WeightReader reader(source, "gpt_neox.", embedding);
     embedding_ = reader.matrix(embedding, config.vocab, config.dim);

@@ -61,6 +61,11 @@ Network::Network(const Source& source)
   }
 }
 
+void Network::require_heads_fill_width(const Source& source) const {
+  require(config.heads == config.kv_heads && config.heads * config.head_dim == config.dim, source.file, ": ",
+          config.heads, " heads of ", config.head_dim, " must fill the model's width (", config.dim, ")");
+}
+
 Rows Network::embed(std::span<const Token> tokens) const {
   Rows x(static_cast<std::int64_t>(tokens.size()), config.dim);
   for (std::int64_t t = 0; t < x.count; ++t) {

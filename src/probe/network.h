@@ -45,6 +45,8 @@ class Network {
   Rows logits(const Rows& x, Executor* executor) const { return product(final_norm(x), head_, executor); }
 
  protected:
+  /// For families whose queries, keys and values are each as wide as the hidden state.
+  void require_heads_fill_width(const Source& source) const;
   Rows attend_fused(std::int64_t layer, Rows& query_key_value, FusedOrder order, Pass& pass) const;
 
   Matrix embedding_;

@@ -87,27 +87,38 @@ class GroupSums {
   hn::Vec<Real> now_, next_;
 };
 
-template <class Block>
-float dot_blocks(const std::uint8_t* row, const IntegerRow& x, std::size_t columns) {
-  constexpr std::size_t groups = Block::elements / group_size;
-  const Integers d;
-  GroupSums sums;
-  float below = 0;
-  for (std::size_t k = 0; k < columns; k += Block::elements, row += Block::bytes) {
-    float scale[groups], minimum[groups];
-    Block::factors(row, scale, minimum);
-    const float* const x_scale = x.scales.data() + k / group_size;
-    const float* const x_sum = x.sums.data() + k / group_size;
-    for (std::size_t g = 0; g < groups; ++g) {
-      scale[g] *= x_scale[g];
-      if constexpr (Block::has_minimum) below += minimum[g] * x_sum[g];
-    }
-    sums.start(x.integers.data() + k, scale);
-    Block::visit(d, row, sums);
-  }
-  return sums.total() - below;
+// One load spreads a number over all lanes; g++ would rather shuffle it out of the register that it was stored from.
+HWY_INLINE void keep_in_memory(float* values) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+  asm volatile("" : "+r"(values) : : "memory");
+#endif
+  static_cast<void>(values);
 }
 
+template <class Block>
+float dot_blocks(const std::uint8_t* row, const IntegerRow& x, std::size_t columns) {
+  constexpr std::size_t groups = Block::elements / Block::group_size;
+  const std::vector<float>& x_scales = Block::group_size == 32 ? x.scales : x.scales_by_16;
+  const hn::CappedTag<float, 8> d;
+  GroupSums sums;
+  auto below = hn::Zero(d);
+  for (std::size_t k = 0; k < columns; k += Block::elements, row += Block::bytes) {
+    float scale[groups], minimum[groups];
+    Block::factors(row, x_scales.data() + k / Block::group_size, scale, minimum);
+    if constexpr (Block::has_minimum) {
+      const float* const x_sum = x.sums.data() + k / Block::group_size;
+      for (std::size_t g = 0; g < groups; g += hn::Lanes(d)) {
+        below = hn::MulAdd(hn::LoadU(d, minimum + g), hn::LoadU(d, x_sum + g), below);
+      }
+    }
+    keep_in_memory(scale);
+    sums.start(x.integers.data() + k, scale);
+    Block::visit(Integers(), row, sums);
+  }
+  return sums.total() - hn::GetLane(hn::SumOfLanes(d, below));
+}
+
+template <std::size_t group_size>
 class GroupStore {
  public:
   using Real = hn::CappedTag<float, 8>;
@@ -138,11 +149,13 @@ class GroupStore {
 
 template <class Block>
 void decode_blocks(const std::uint8_t* row, std::size_t columns, float* out) {
-  constexpr std::size_t groups = Block::elements / group_size;
-  GroupStore store_groups;
+  constexpr std::size_t groups = Block::elements / Block::group_size;
+  GroupStore<Block::group_size> store_groups;
+  float ones[groups];
+  std::fill_n(ones, groups, 1.0f);
   for (std::size_t k = 0; k < columns; k += Block::elements, row += Block::bytes) {
     float scale[groups], minimum[groups] = {};
-    Block::factors(row, scale, minimum);
+    Block::factors(row, ones, scale, minimum);
     store_groups.start(scale, minimum, out + k);
     Block::visit(Integers(), row, store_groups);
   }
@@ -151,8 +164,9 @@ void decode_blocks(const std::uint8_t* row, std::size_t columns, float* out) {
 // ---- any type
 
 template <class Plain, class Blocks>
-void with_type(WeightType type, const Plain& plain, const Blocks& blocks) {
-  switch (type) {
+void with_type(const Matrix& matrix, const Plain& plain, const Blocks& blocks) {
+  const bool by_eight = matrix.columns % 256 == 0;
+  switch (matrix.type) {
     case WeightType::f32:
       return plain(float());
     case WeightType::f16:
@@ -160,9 +174,9 @@ void with_type(WeightType type, const Plain& plain, const Blocks& blocks) {
     case WeightType::bf16:
       return plain(BFloat16());
     case WeightType::q8_0:
-      return blocks(BlockQ8_0());
+      return by_eight ? blocks(BlocksQ8_0<8>()) : blocks(BlocksQ8_0<1>());
     case WeightType::q4_0:
-      return blocks(BlockQ4_0());
+      return by_eight ? blocks(BlocksQ4_0<8>()) : blocks(BlocksQ4_0<1>());
     case WeightType::q4_k:
       return blocks(BlockQ4_K());
     case WeightType::q6_k:
@@ -180,7 +194,7 @@ void dot_rows_here(const Matrix& matrix, std::int64_t begin, std::int64_t end, c
                    const IntegerRow& integers, float* out) {
   const auto columns = static_cast<std::size_t>(matrix.columns);
   with_type(
-      matrix.type,
+      matrix,
       [&](auto element) {
         for (std::int64_t r = begin; r < end; ++r) {
           out[r - begin] = dot(reinterpret_cast<const decltype(element)*>(matrix.row(r)), x, columns);
@@ -196,7 +210,7 @@ void dot_rows_here(const Matrix& matrix, std::int64_t begin, std::int64_t end, c
 void decode_rows_here(const Matrix& matrix, std::int64_t begin, std::int64_t end, float* out) {
   const auto columns = static_cast<std::size_t>(matrix.columns);
   with_type(
-      matrix.type,
+      matrix,
       [&](auto element) {
         for (std::int64_t r = begin; r < end; ++r, out += columns) {
           decode(reinterpret_cast<const decltype(element)*>(matrix.row(r)), columns, out);
@@ -247,6 +261,7 @@ IntegerRow::IntegerRow(std::span<const float> x) {
       sum += integer;
     }
     scales.push_back(scale);
+    scales_by_16.insert(scales_by_16.end(), 2, scale);
     sums.push_back(scale * static_cast<float>(sum));
   }
 }

@@ -17,8 +17,9 @@ bool is_quantised(WeightType type);
 /// x_k lies within 2^-16 m of scale x integer, m being the largest magnitude among its 32 columns.
 struct IntegerRow {
   std::vector<std::int16_t> integers;
-  std::vector<float> scales;  ///< one per 32 columns
-  std::vector<float> sums;    ///< the same: scale x sum of the integers
+  std::vector<float> scales;        ///< one per 32 columns
+  std::vector<float> scales_by_16;  ///< the same, each twice
+  std::vector<float> sums;          ///< one per 32 columns: scale x sum of the integers
 
   IntegerRow() = default;
   explicit IntegerRow(std::span<const float> x);
@@ -26,7 +27,8 @@ struct IntegerRow {
 
 /// out[r - begin] = row r of `matrix` times x, for r in [begin, end), in float32. Quantised types meet `integers`, and
 /// the sums inside a group of 32 are exact; the others meet `x`.
-/// |error| <= columns 2^-24 sum |w x|, and for quantised types sum over k of |w_k| 2^-16 m_k more (see IntegerRow).
+/// |error| <= columns 2^-24 sum |w x|, and for quantised types sum over k of |w_k| 2^-16 m_k more (see IntegerRow); |w|
+/// is the sum of the absolute values of scale x integer and minimum where a type has both.
 void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const float* x, const IntegerRow& integers,
               float* out);
 
