@@ -69,6 +69,6 @@ class Bloom : public Network {
 
 }  // namespace
 
-std::shared_ptr<const Network> make_bloom(const Source& source) { return std::make_shared<const Bloom>(source); }
+std::shared_ptr<Network> make_bloom(const Source& source) { return std::make_shared<Bloom>(source); }
 
 }  // namespace locus::probe

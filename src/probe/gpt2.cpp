@@ -61,6 +61,6 @@ class Gpt2 : public Network {
 
 }  // namespace
 
-std::shared_ptr<const Network> make_gpt2(const Source& source) { return std::make_shared<const Gpt2>(source); }
+std::shared_ptr<Network> make_gpt2(const Source& source) { return std::make_shared<Gpt2>(source); }
 
 }  // namespace locus::probe

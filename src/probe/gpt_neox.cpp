@@ -73,6 +73,6 @@ class GptNeox : public Network {
 
 }  // namespace
 
-std::shared_ptr<const Network> make_gpt_neox(const Source& source) { return std::make_shared<const GptNeox>(source); }
+std::shared_ptr<Network> make_gpt_neox(const Source& source) { return std::make_shared<GptNeox>(source); }
 
 }  // namespace locus::probe

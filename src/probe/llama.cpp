@@ -77,6 +77,6 @@ class Llama : public Network {
 
 }  // namespace
 
-std::shared_ptr<const Network> make_llama(const Source& source) { return std::make_shared<const Llama>(source); }
+std::shared_ptr<Network> make_llama(const Source& source) { return std::make_shared<Llama>(source); }
 
 }  // namespace locus::probe

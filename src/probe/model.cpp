@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <set>
 
 #include "locus/error.h"
 #include "locus/scaling.h"
@@ -14,7 +15,7 @@ namespace {
 
 struct Family {
   std::string_view architecture;  ///< in config.json or GGUF
-  std::shared_ptr<const Network> (*make)(const Source& source);
+  std::shared_ptr<Network> (*make)(const Source& source);
 };
 
 constexpr std::array families = {
@@ -56,6 +57,27 @@ Source open(const std::filesystem::path& given) {
   return open_llama2c(path);
 }
 
+/// Masks and frequencies that transformers once saved with its models, and what the encoding's reader has read.
+bool is_harmless(std::string_view name, const ModelConfig& config) {
+  for (const char* end : {".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias",
+                          "rotary_emb.inv_freq", "rope_freqs.weight", "rope_factors_long.weight",
+                          "rope_factors_short.weight", "position_embd.weight", "wpe.weight"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return config.tied_head && (name == "lm_head.weight" || name == "embed_out.weight");
+}
+
+/// Tensors that nobody asked for may mean that the model is not what it says it is.
+void note_unread(const Source& source, const std::set<std::string>& read, std::vector<std::string>& notes) {
+  std::vector<std::string> unread;
+  for (const std::string& name : source.names) {
+    if (!read.contains(name) && !is_harmless(name, source.config)) unread.push_back(name);
+  }
+  if (unread.empty()) return;
+  notes.push_back(std::to_string(unread.size()) + " tensors are not part of a " + source.config.architecture +
+                  " and were not read: " + unread.front() + (unread.size() > 1 ? ", ..." : ""));
+}
+
 }  // namespace
 
 void require_served(const Source& source) {
@@ -78,8 +100,15 @@ const Encoding& Model::encoding() const { return network_->encoding; }
 const std::vector<std::string>& Model::notes() const { return network_->notes; }
 
 Model load(const std::filesystem::path& path) {
-  const Source source = open(path);
-  return Model(find_family(source.config.architecture)->make(source));
+  Source source = open(path);
+  const auto read = std::make_shared<std::set<std::string>>();
+  source.find = [find = std::move(source.find), read](const std::string& name) {
+    read->insert(name);
+    return find(name);
+  };
+  const std::shared_ptr<Network> network = find_family(source.config.architecture)->make(source);
+  note_unread(source, *read, network->notes);
+  return Model(network);
 }
 
 Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given) {

@@ -57,9 +57,9 @@ class Network {
 };
 
 // One file each.
-std::shared_ptr<const Network> make_llama(const Source& source);
-std::shared_ptr<const Network> make_gpt2(const Source& source);
-std::shared_ptr<const Network> make_gpt_neox(const Source& source);
-std::shared_ptr<const Network> make_bloom(const Source& source);
+std::shared_ptr<Network> make_llama(const Source& source);
+std::shared_ptr<Network> make_gpt2(const Source& source);
+std::shared_ptr<Network> make_gpt_neox(const Source& source);
+std::shared_ptr<Network> make_bloom(const Source& source);
 
 }  // namespace locus::probe

@@ -24,6 +24,7 @@ struct Source {
   io::LayerEncoding encoding;     ///< of all layers; a learned table is still to be filled in
   std::vector<std::string> notes;
   std::function<std::optional<StoredTensor>(const std::string& name)> find;
+  std::vector<std::string> names;     ///< of all tensors
   std::shared_ptr<const void> keeps;  ///< the open file that tensors point into
 };
 

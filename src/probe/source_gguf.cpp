@@ -88,6 +88,7 @@ Source open_gguf(const std::filesystem::path& path) {
     if (found == nullptr) return {};
     return StoredTensor{found->name, found->type, found->shape, found->bytes};
   };
+  for (const io::GgufTensor& tensor : file->tensors()) source.names.push_back(tensor.name);
   source.keeps = file;
   return source;
 }

@@ -146,6 +146,7 @@ Source open_hf_folder(const std::filesystem::path& path) {
     if (found == nullptr) return {};
     return StoredTensor{found->name, type_of(*found, file), found->shape, found->bytes};
   };
+  source.names = weights->tensor_names();
   source.keeps = weights;
   return source;
 }

@@ -64,6 +64,26 @@ TEST(Errors, NameTheShapes) {
   expect_refused(bloom, {"3 heads of 10", "width (32)"});
 }
 
+TEST(Errors, TensorsThatNobodyReadsAreNoted) {
+  for (const char* architecture : {"llama", "qwen2", "qwen3", "gpt2", "gpt_neox", "bloom"}) {
+    TinyModel tiny = make_tiny(architecture);
+    const TemporaryFolder folder;
+    write_hf_folder(tiny, folder / "model");
+    const auto unread = [&] {
+      std::size_t count = 0;
+      for (const std::string& note : load(folder / "model").notes()) {
+        count += note.find("were not read") != std::string::npos ? 1 : 0;
+      }
+      return count;
+    };
+    EXPECT_EQ(unread(), 0U) << architecture;
+    tiny.tensors["adapter.weight"] = {{1, 1}, {0.0f}};
+    tiny.tensors["h.0.attn.masked_bias"] = {{1}, {0.0f}};
+    write_hf_folder(tiny, folder / "model");
+    EXPECT_EQ(unread(), 1U) << architecture;
+  }
+}
+
 TEST(Errors, NameSettingsOfAnotherForm) {
   TinyModel tiny = make_tiny("gpt2");
   tiny.config["activation_function"] = "relu";
