@@ -53,6 +53,8 @@ int run(int argc, char** argv) {
   add_verify_command(app);
   add_diagnose_command(app);
   add_lab_command(app);
+  add_probe_command(app);
+  add_plot_command(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();

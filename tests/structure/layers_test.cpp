@@ -136,6 +136,10 @@ const std::map<std::string, Layer>& layers() {
       {"reference", {6, {"reference/"}}},
       {"doctor", {8, {"doctor/", "locus/doctor/", "locus/io/"}}},
       {"figures", {8, {"figures/", "locus/doctor/", "locus/io/", "nlohmann/"}}},
+      {"probe",
+       {8,
+        {"probe/", "figures/figure.h", "locus/doctor/check.h", "io/", "kernels/widen-inl.h", "locus/io/", "nlohmann/",
+         "hwy/", "cblas.h", "unistd.h"}}},
       {"io", {3, {"io/", "locus/io/", "nlohmann/", "unistd.h", "fcntl.h", "sys/", "zlib.h"}}},
   };
   return all;
@@ -201,13 +205,14 @@ TEST(Layers, PublicHeadersIncludeLowerOnesOnly) {
   for (const auto& [name, height] : heights()) EXPECT_TRUE(fs::exists(root() / "include" / name)) << name;
 }
 
-// The command uses the library from outside, as anyone else: public headers, its own, and the bench that it runs.
+// The command uses the library from outside, as anyone else: public headers, its own, and the bench and the probe that
+// it runs.
 TEST(Layers, ToolsUsePublicHeaders) {
   for (const fs::path& file : sources_in("tools")) {
     for (const std::string& include : includes_of(text_of(file))) {
       const bool own = fs::exists(root() / "tools" / include) || fs::exists(root() / "bench" / include);
       const bool is_public = heights().contains(include);
-      const bool outside = starts_with_any(include, {"nlohmann/", "CLI/", "unistd.h", "sys/"});
+      const bool outside = starts_with_any(include, {"figures/", "nlohmann/", "CLI/", "unistd.h", "sys/", "probe/"});
       EXPECT_TRUE(is_standard(include) || own || is_public || outside) << file << " must not include " << include;
     }
   }

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# What pages are drawn with: Vega-Lite, from npm by web/package-lock.json, made into one script that is built into
+# locus_figures. node_modules lives in the build folder; once it is there no network is needed. Sets LOCUS_CHARTS_SCRIPT,
+# empty where pages cannot be written, and LOCUS_NODE_MODULES.
+set(LOCUS_BUILD_WEB AUTO CACHE STRING "Build pages with charts: ON, OFF, or AUTO, where npm is there and works")
+set_property(CACHE LOCUS_BUILD_WEB PROPERTY STRINGS AUTO ON OFF)
+set(LOCUS_CHARTS_SCRIPT "")
+set(LOCUS_NODE_MODULES "")
+
+function(locus_left_out reason)
+  if(LOCUS_BUILD_WEB STREQUAL "AUTO")
+    message(STATUS "Pages with charts are left out (plots are written as .vl.json): ${reason}")
+  else()
+    message(FATAL_ERROR "LOCUS_BUILD_WEB=${LOCUS_BUILD_WEB}, but ${reason}")
+  endif()
+endfunction()
+
+function(locus_install_web folder)
+  set(source ${PROJECT_SOURCE_DIR}/web)
+  set(omit --omit=dev)
+  if(LOCUS_BUILD_TESTS)
+    set(omit "")  # the browser test needs playwright-core
+  endif()
+  file(SHA256 ${source}/package-lock.json wanted)
+  string(APPEND wanted " ${omit}")
+  if(EXISTS ${folder}/installed)
+    file(READ ${folder}/installed present)
+  endif()
+  if("${present}" STREQUAL "${wanted}")
+    return()
+  endif()
+  message(STATUS "Getting the chart packages by npm")
+  file(REMOVE ${folder}/installed)
+  file(COPY ${source}/package.json ${source}/package-lock.json DESTINATION ${folder})
+  execute_process(COMMAND ${LOCUS_NPM} ci ${omit} --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1
+                  WORKING_DIRECTORY ${folder} RESULT_VARIABLE result OUTPUT_QUIET ERROR_FILE ${folder}/npm.log TIMEOUT 240)
+  if(result STREQUAL "0")
+    file(WRITE ${folder}/installed "${wanted}")
+  endif()
+endfunction()
+
+if(NOT LOCUS_BUILD_WEB STREQUAL "OFF")
+  find_program(LOCUS_NPM npm)
+  find_program(LOCUS_NODE node)
+  set(locus_web ${PROJECT_BINARY_DIR}/web)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               ${PROJECT_SOURCE_DIR}/web/package-lock.json)
+  if(NOT LOCUS_NPM OR NOT LOCUS_NODE)
+    locus_left_out("npm was not found")
+  else()
+    locus_install_web(${locus_web})
+    if(EXISTS ${locus_web}/installed)
+      set(LOCUS_NODE_MODULES ${locus_web}/node_modules)
+      set(LOCUS_CHARTS_SCRIPT ${locus_web}/charts.js)
+      add_custom_command(OUTPUT ${LOCUS_CHARTS_SCRIPT}
+                         COMMAND ${LOCUS_NODE} ${PROJECT_SOURCE_DIR}/web/bundle.mjs ${LOCUS_NODE_MODULES} ${LOCUS_CHARTS_SCRIPT}
+                         DEPENDS ${PROJECT_SOURCE_DIR}/web/bundle.mjs ${locus_web}/installed
+                         COMMENT "Making one script of the chart packages" VERBATIM)
+    else()
+      locus_left_out("npm could not get the packages; its words are in ${locus_web}/npm.log")
+    endif()
+  endif()
+endif()

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files that a page carries inside: the chart packages' script, our own, and the style.
+#pragma once
+
+#include <string_view>
+
+namespace locus::figures {
+
+struct Assets {
+  std::string_view charts_script;  ///< vega, vega-lite and vega-embed, their licences at its head; has no "</script"
+  std::string_view page_script;
+  std::string_view style;
+};
+
+/// False where Locus was built without npm.
+bool has_assets();
+
+/// Error saying what to do instead where there are none.
+Assets assets();
+
+}  // namespace locus::figures

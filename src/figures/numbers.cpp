@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figures/numbers.h"
+
+#include <array>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+namespace locus::figures {
+
+std::string significant(double value, int digits) {
+  std::ostringstream text;
+  text << std::setprecision(digits) << value;
+  return text.str();
+}
+
+std::string fixed(double value, int decimals) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(decimals) << value;
+  return text.str();
+}
+
+std::string grouped(std::int64_t value) {
+  std::string text = std::to_string(value);
+  const std::size_t first = value < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string duration(double seconds) {
+  if (seconds < 60) return significant(seconds, 2) + " s";
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return grouped(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+}
+
+std::string bytes(double count) {
+  constexpr std::array<const char*, 5> units = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (count >= 999.5 && unit + 1 < units.size()) {
+    count /= 1000;
+    ++unit;
+  }
+  return significant(count, 3) + " " + units[unit];
+}
+
+}  // namespace locus::figures

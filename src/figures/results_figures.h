@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The charts of a lab run. Every one is made of results.json alone; names start with the task's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "figures/answer.h"
+#include "figures/figure.h"
+#include "figures/results.h"
+
+namespace locus::figures {
+
+/// The main number above the training length with its interval, a panel per task, best on top.
+Figure beyond_figure(const Results& results, const Answer& answer);
+
+/// Over the length: the main number, then whatever else was measured of whole sequences (agreement ...).
+std::vector<Figure> length_figures(const Results& results, const ResultTask& task);
+/// Over the position inside the longest sequences.
+std::vector<Figure> position_figures(const Results& results, const ResultTask& task);
+/// Over the steps of training; nothing where they were not kept.
+std::vector<Figure> training_figures(const Results& results, const ResultTask& task);
+/// Depth by length, a panel per line; nothing where the task has no depths.
+std::vector<Figure> grid_figures(const Results& results, const ResultTask& task);
+/// Time per training step, a panel per task; nothing where no time was taken.
+std::vector<Figure> cost_figures(const Results& results);
+
+}  // namespace locus::figures

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts of many small panels: the answer at a glance, depth by length, time per step.
+#include <algorithm>
+#include <set>
+
+#include "figures/html.h"
+#include "figures/line_chart.h"
+#include "figures/numbers.h"
+#include "figures/results_figures.h"
+
+namespace locus::figures {
+namespace {
+
+constexpr const char* schema = "https://vega.github.io/schema/vega-lite/v5.json";
+
+std::string direction(const ResultTask& task) {
+  return task.main + ", " + (task.higher_is_better ? "higher" : "lower") + " is better";
+}
+
+/// A panel per value of `panel`, each with scales of its own; `margin` is what labels take of a panel's width.
+Json panels(Json rows, const std::vector<std::string>& order, Json inner, int columns, int margin) {
+  return {{"$schema", schema},
+          {"data", {{"values", std::move(rows)}}},
+          {"usermeta", {{"panel_margin", margin}}},
+          {"columns", columns},
+          {"facet", {{"field", "panel"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}}},
+          {"spec", std::move(inner)}};
+}
+
+Json ordered_lines() {
+  return {{"field", "line"},
+          {"type", "nominal"},
+          {"title", nullptr},
+          {"sort", {{"field", "order"}, {"op", "min"}}},
+          {"axis", {{"labelLimit", 190}, {"grid", true}, {"domain", false}, {"ticks", false}}}};
+}
+
+}  // namespace
+
+Figure beyond_figure(const Results& results, const Answer& answer) {
+  Json rows = Json::array();
+  std::vector<std::string> order;
+  for (const TaskAnswer& task : answer.tasks) {
+    order.push_back(task.task->title + " (" + direction(*task.task) + ")");
+    const std::vector<Standing>& all = task.after_tuning.empty() ? task.beyond : task.after_tuning;
+    for (std::size_t place = 0; place < all.size(); ++place) {
+      Json row = {{"panel", order.back()},
+                  {"line", results.label(all[place].line)},
+                  {"order", place},
+                  {"mean", all[place].mean.value},
+                  {"group", all[place].leads ? "leads" : "behind"}};
+      if (all[place].mean.low) {
+        row["low"] = *all[place].mean.low;
+        row["high"] = *all[place].mean.high;
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  const Json x = {{"field", "mean"}, {"type", "quantitative"}, {"title", nullptr}, {"scale", {{"zero", false}}}};
+  Json from = x;
+  from["field"] = "low";
+  const Json tooltip = {{{"field", "line"}, {"title", "scheme"}},
+                        {{"field", "mean"}, {"format", ".4g"}},
+                        {{"field", "low"}, {"title", "95 % from"}, {"format", ".4g"}},
+                        {{"field", "high"}, {"title", "to"}, {"format", ".4g"}},
+                        {{"field", "group"}}};
+  const Json colour = {{"field", "group"},
+                       {"type", "nominal"},
+                       {"title", nullptr},
+                       {"scale", {{"domain", {"leads", "behind"}}, {"range", {"#1f8a55", "#8b929c"}}}},
+                       {"legend", {{"orient", "bottom"}}}};
+  const Json inner = {
+      {"width", 270},
+      {"height", {{"step", 19}}},
+      {"layer",
+       {{{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+         {"encoding", {{"y", ordered_lines()}, {"x", from}, {"x2", {{"field", "high"}}}, {"color", colour}}}},
+        {{"mark", {{"type", "point"}, {"filled", true}, {"size", 55}, {"opacity", 1}}},
+         {"encoding", {{"y", ordered_lines()}, {"x", x}, {"color", colour}, {"tooltip", tooltip}}}}}}};
+  Figure figure{.name = "beyond",
+                .title = "Beyond the training length",
+                .caption =
+                    "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % "
+                    "interval over seeds. Green: the best, and what cannot be told from it. Schemes that did not "
+                    "learn a task are not in its panel.",
+                .spec = panels(std::move(rows), order, inner, 2, 190)};
+  figure.spec["resolve"] = {{"scale", {{"x", "independent"}, {"y", "independent"}}}};
+  return figure;
+}
+
+std::vector<Figure> grid_figures(const Results& results, const ResultTask& task) {
+  Json rows = Json::array();
+  std::vector<std::string> order;
+  for (const bool learned : {true, false}) {
+    for (const ResultLine& line : results.lines) {
+      if (results.learned(task.name, line.name) != learned) continue;
+      const std::string panel = line.label + (learned ? "" : " (not learned)");
+      bool any = false;
+      for (const ResultNumber& number : results.numbers) {
+        if (number.task != task.name || number.line != line.name || number.name != task.main || number.place < 0)
+          continue;
+        any = true;
+        rows.push_back({{"panel", panel}, {"length", number.length}, {"depth", number.place}, {"mean", number.mean}});
+      }
+      if (any) order.push_back(panel);
+    }
+  }
+  if (rows.empty()) return {};
+  const Json x = {{"field", "length"}, {"type", "ordinal"}, {"title", "length"}, {"axis", {{"labelAngle", 0}}}};
+  const Json y = {{"field", "depth"}, {"type", "ordinal"}, {"title", "depth, %"}};
+  const Json colour = {{"field", "mean"},
+                       {"type", "quantitative"},
+                       {"title", task.main},
+                       {"scale", {{"scheme", "viridis"}, {"domain", {0, 1}}}},
+                       {"legend", {{"orient", "bottom"}, {"gradientLength", 160}, {"direction", "horizontal"}}}};
+  const Json ink = {{"condition", {{"test", "datum.mean > 0.6"}, {"value", "#10131a"}}}, {"value", "#f4f6fa"}};
+  const Json text = {{"field", "mean"}, {"type", "quantitative"}, {"format", ".2f"}};
+  const Json inner = {
+      {"width", 165},
+      {"height", 130},
+      {"layer",
+       {{{"mark", {{"type", "rect"}, {"tooltip", true}}}, {"encoding", {{"x", x}, {"y", y}, {"color", colour}}}},
+        {{"mark", {{"type", "text"}, {"fontSize", 10}}},
+         {"encoding", {{"x", x}, {"y", y}, {"text", text}, {"color", ink}}}}}}};
+  return {{.name = identifier(task.name + "-grid"),
+           .title = task.title + ": depth by length",
+           .caption = "Across: the length of the sequence, trained at " + grouped(task.train_length) +
+                      ". Down: how deep in it the asked-for thing lies, in percent. " +
+                      "Numbers are means of the main "
+                      "number over the seeds.",
+           .spec = panels(std::move(rows), order, inner, 4, 50)}};
+}
+
+std::vector<Figure> cost_figures(const Results& results) {
+  Json rows = Json::array();
+  std::vector<std::string> order;
+  for (const ResultTask& task : results.tasks) {
+    std::vector<const ResultCost*> costs;
+    for (const ResultCost& cost : results.costs) {
+      if (cost.task == task.name && cost.seconds_per_step) costs.push_back(&cost);
+    }
+    if (costs.empty()) continue;
+    std::stable_sort(costs.begin(), costs.end(), [](const ResultCost* a, const ResultCost* b) {
+      return *a->seconds_per_step < *b->seconds_per_step;
+    });
+    order.push_back(task.title);
+    for (std::size_t place = 0; place < costs.size(); ++place) {
+      rows.push_back({{"panel", task.title},
+                      {"line", results.label(costs[place]->line)},
+                      {"order", place},
+                      {"milliseconds", *costs[place]->seconds_per_step * 1000}});
+    }
+  }
+  if (rows.empty()) return {};
+  const Json x = {{"field", "milliseconds"}, {"type", "quantitative"}, {"title", "milliseconds per training step"}};
+  const Json inner = {{"width", 270},
+                      {"height", {{"step", 17}}},
+                      {"mark", {{"type", "bar"}, {"tooltip", true}, {"height", 9}}},
+                      {"encoding", {{"y", ordered_lines()}, {"x", x}}}};
+  Figure figure{
+      .name = "cost",
+      .title = "What a training step costs",
+      .caption = "Time of one optimiser step on one thread, quickest on top. Other work on the machine moves it.",
+      .spec = panels(std::move(rows), order, inner, 2, 190)};
+  figure.spec["resolve"] = {{"scale", {{"x", "independent"}, {"y", "independent"}}}};
+  return {figure};
+}
+
+}  // namespace locus::figures

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figures/standing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+using PerSeed = std::vector<std::optional<double>>;
+
+/// The main number of each seed, averaged over the lengths; nothing where a length is missing.
+PerSeed averages(const Results& results, const ResultTask& task, Range range, const std::string& line) {
+  PerSeed sums;
+  std::size_t wanted = 0, found = 0;
+  for (const std::int64_t length : task.lengths) {
+    if ((range == Range::trained) != (length == task.train_length) || length < task.train_length) continue;
+    ++wanted;
+    for (const ResultNumber& number : results.numbers) {
+      if (number.task != task.name || number.line != line || number.name != task.main || number.length != length ||
+          number.place != -1) {
+        continue;
+      }
+      ++found;
+      if (sums.empty()) sums.assign(number.values.size(), 0.0);
+      require(sums.size() == number.values.size(), "the numbers of ", task.name, " and ", line,
+              " have different counts of seeds");
+      for (std::size_t seed = 0; seed < sums.size(); ++seed) {
+        if (!number.values[seed]) sums[seed].reset();
+        if (sums[seed]) *sums[seed] += *number.values[seed];
+      }
+    }
+  }
+  if (wanted == 0 || found != wanted) return {};
+  for (std::optional<double>& sum : sums) {
+    if (sum) *sum /= static_cast<double>(wanted);
+  }
+  return sums;
+}
+
+std::vector<double> present(const PerSeed& values) {
+  std::vector<double> found;
+  for (const std::optional<double>& value : values) {
+    if (value) found.push_back(*value);
+  }
+  return found;
+}
+
+std::optional<Mean> paired_difference(const PerSeed& values, const PerSeed& best) {
+  std::vector<double> differences;
+  for (std::size_t seed = 0; seed < std::min(values.size(), best.size()); ++seed) {
+    if (values[seed] && best[seed]) differences.push_back(*values[seed] - *best[seed]);
+  }
+  return mean_of(differences);
+}
+
+}  // namespace
+
+double student_t95(std::size_t degrees) {
+  require(degrees >= 1, "Student's t needs a degree of freedom");
+  constexpr std::array<double, 10> table = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
+                                            2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
+  if (degrees <= table.size()) return table[degrees - 1];
+  // Cornish and Fisher's series around the normal quantile.
+  const double z = 1.959964, n = static_cast<double>(degrees);
+  const double z3 = z * z * z, z5 = z3 * z * z;
+  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+}
+
+std::optional<Mean> mean_of(std::span<const double> values) {
+  if (values.empty()) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  Mean mean{.value = sum / count, .low = {}, .high = {}, .seeds = values.size()};
+  if (values.size() < 2) return mean;
+  for (const double value : values) squares += (value - mean.value) * (value - mean.value);
+  const double reach = student_t95(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
+  mean.low = mean.value - reach;
+  mean.high = mean.value + reach;
+  return mean;
+}
+
+std::vector<Standing> standings(const Results& results, const ResultTask& task, Range range,
+                                const std::vector<std::string>& lines) {
+  struct Entry {
+    Standing standing;
+    PerSeed values;
+  };
+  std::vector<Entry> entries;
+  for (const std::string& line : lines) {
+    if (!results.learned(task.name, line)) continue;
+    PerSeed values = averages(results, task, range, line);
+    const std::optional<Mean> mean = mean_of(present(values));
+    if (mean) entries.push_back({{.line = line, .mean = *mean, .difference = {}, .leads = false}, std::move(values)});
+  }
+  const auto ahead = [&](const Entry& a, const Entry& b) {
+    return task.higher_is_better ? a.standing.mean.value > b.standing.mean.value
+                                 : a.standing.mean.value < b.standing.mean.value;
+  };
+  std::stable_sort(entries.begin(), entries.end(), ahead);
+  std::vector<Standing> result;
+  for (Entry& entry : entries) {
+    Standing& standing = entry.standing;
+    if (result.empty()) {
+      standing.leads = true;
+    } else if ((standing.difference = paired_difference(entry.values, entries.front().values))) {
+      const Mean& difference = *standing.difference;
+      standing.leads = difference.low && *difference.low <= 0 && *difference.high >= 0;
+    }
+    result.push_back(std::move(standing));
+  }
+  return result;
+}
+
+bool can_tell(const std::vector<Standing>& standings) {
+  return std::count_if(standings.begin(), standings.end(),
+                       [](const Standing& standing) { return standing.mean.seeds >= 2; }) >= 2;
+}
+
+}  // namespace locus::figures

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is ahead in a task, and whether the seeds can tell: the arithmetic under the report's answer.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "figures/results.h"
+
+namespace locus::figures {
+
+/// A mean over seeds with its 95 % interval by Student's t, which one seed does not have.
+struct Mean {
+  double value = 0;
+  std::optional<double> low, high;
+  std::size_t seeds = 0;
+};
+
+/// Nothing for no values.
+std::optional<Mean> mean_of(std::span<const double> values);
+
+/// The t with P(|T| < t) = 0.95 for `degrees` >= 1 degrees of freedom, within 1e-3.
+double student_t95(std::size_t degrees);
+
+/// Which of the lengths of a task: the one trained at, or all above it.
+enum class Range { trained, beyond };
+
+struct Standing {
+  std::string line;
+  Mean mean;                       ///< the task's main number, averaged over the lengths of the range seed by seed
+  std::optional<Mean> difference;  ///< from the best, over the seeds that both have; nothing for the best itself
+  bool leads = false;              ///< the best, or the interval of the difference holds 0; false for all others
+};
+
+/// The lines that learned the task, best mean first. A line takes part where it has every length of the range for at
+/// least one seed. `leads` needs two seeds: with one, only the best has it, and `can_tell` says that it means little.
+std::vector<Standing> standings(const Results& results, const ResultTask& task, Range range,
+                                const std::vector<std::string>& lines);
+
+/// Two seeds or more for at least two lines.
+bool can_tell(const std::vector<Standing>& standings);
+
+}  // namespace locus::figures

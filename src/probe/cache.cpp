@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/error.h"
+#include "probe/memory.h"
+#include "probe/model.h"
+
+namespace locus::probe {
+namespace {
+
+/// Keys of a mixed cache come rotated and are nobody's business afterwards.
+Encoding stored_under(const Encoding& encoding, KeyTables tables) {
+  return tables == KeyTables::mixed ? Encoding("nope") : encoding;
+}
+
+CacheShape checked_shape(const ModelConfig& config, std::int64_t capacity, KeyTables tables) {
+  require(capacity >= 1, "a cache must hold at least one token, got ", capacity);
+  const double bytes = 2.0 * sizeof(float) * static_cast<double>(config.layers * config.kv_heads * config.head_dim) *
+                       static_cast<double>(capacity);
+  require_memory("a cache of " + std::to_string(capacity) + " tokens", bytes);
+  return {.capacity = capacity,
+          .heads = config.kv_heads,
+          .head_dim = config.head_dim,
+          .form = tables == KeyTables::raw ? KeyForm::raw : KeyForm::rotated};
+}
+
+}  // namespace
+
+Cache::Cache(const Model& model, std::int64_t capacity, const Encoding& encoding, KeyTables tables)
+    : encoding_(encoding), tables_(tables) {
+  const CacheShape shape = checked_shape(model.config(), capacity, tables);
+  layers_.reserve(static_cast<std::size_t>(model.config().layers));
+  for (std::int64_t layer = 0; layer < model.config().layers; ++layer) {
+    layers_.emplace_back(stored_under(encoding, tables), shape);
+  }
+}
+
+Cache::Cache(const Model& model, std::int64_t capacity) : Cache(model, capacity, model.encoding()) {}
+
+SequenceId Cache::create() {
+  SequenceId sequence = 0;
+  for (KvCache& layer : layers_) sequence = layer.create();
+  return sequence;
+}
+
+SequenceId Cache::fork(SequenceId sequence) {
+  SequenceId copy = 0;
+  for (KvCache& layer : layers_) copy = layer.fork(sequence);
+  return copy;
+}
+
+void Cache::free(SequenceId sequence) {
+  for (KvCache& layer : layers_) layer.free(sequence);
+}
+
+void Cache::truncate(SequenceId sequence, std::int64_t length) {
+  for (KvCache& layer : layers_) layer.truncate(sequence, length);
+}
+
+std::int64_t Cache::length(SequenceId sequence) const { return layers_.front().length(sequence); }
+
+std::vector<Position> Cache::positions(SequenceId sequence) const { return layers_.front().positions(sequence); }
+
+void Cache::set_encoding(const Encoding& encoding) {
+  require(encoding.site() == encoding_.site(), "cache: the new encoding enters at ", name_of(encoding.site()),
+          ", the old one at ", name_of(encoding_.site()));
+  if (tables_ != KeyTables::mixed) {
+    for (KvCache& layer : layers_) layer.set_encoding(encoding, true);
+  }
+  encoding_ = encoding;
+}
+
+}  // namespace locus::probe

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens behind a prompt, one after the other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "probe/model.h"
+
+namespace locus::probe {
+
+struct Sampling {
+  double temperature = 0;  ///< 0: always the likeliest token, the first of several
+  double top_p = 1;        ///< only the fewest likeliest tokens that hold this much probability
+  std::uint64_t seed = 0;  ///< the same seed gives the same text
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const Sampling& sampling);
+  Token pick(std::span<const float> logits);
+
+ private:
+  double uniform();
+  Sampling sampling_;
+  std::mt19937_64 random_;
+};
+
+struct GenerateCall {
+  std::span<const Token> prompt;  ///< at least one token
+  std::int64_t max_tokens = 0;
+  Sampling sampling = {};
+  std::vector<Token> stop = {};  ///< tokens that end the text and are not part of it
+  std::int64_t chunk = 512;      ///< the prompt is read in pieces of so many tokens
+  /// Asked before each piece of work: true ends it there.
+  std::function<bool()> interrupted = [] { return false; };
+  std::function<void(Token)> on_token = [](Token) {};
+  Executor* executor = nullptr;
+};
+
+struct Generated {
+  std::vector<Token> tokens;
+  double prompt_seconds = 0;
+  double seconds = 0;      ///< behind the prompt
+  std::int64_t steps = 0;  ///< single-token forwards in that time
+  bool interrupted = false;
+  bool out_of_positions = false;  ///< the encoding has no place for another token
+};
+
+/// Under `encoding`, which is moved on with the length where it depends on it, with every cached key turned along.
+Generated generate(const Model& model, const Encoding& encoding, const GenerateCall& call);
+
+}  // namespace locus::probe

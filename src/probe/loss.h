@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Next-token loss by position: how well a model predicts a long text, token by token, under an encoding.
+//
+// The loss at position p is -log of the probability that the model, having read tokens 0 .. p, gives to token p + 1, in
+// nats. A sequence of n tokens has n - 1 of them. Where a run is interrupted, the first so many are returned.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "probe/model.h"
+#include "probe/run_control.h"
+
+namespace locus::probe {
+
+/// How keys come by their rotation where the encoding depends on the length. Where it does not, all are the same.
+enum class LengthForm : std::uint8_t {
+  whole,      ///< the whole sequence under the one table of its final length
+  rerotated,  ///< each token is read under the table of its own length, with all earlier keys turned to that
+  mixed       ///< the same, but each key keeps the table of its time, as a careless cache does
+};
+std::string_view name_of(LengthForm form);
+
+/// -log softmax(logits)[token], in double.
+double loss_of(std::span<const float> logits, Token token);
+
+/// One sequence from position 0 under `encoding`.
+std::vector<double> sequence_losses(const Model& model, const Encoding& encoding, LengthForm form,
+                                    std::span<const Token> tokens, const RunControl& control = {});
+
+/// A baseline: the model's own encoding, starting anew at position 0 at every token `start`. Each loss stands where it
+/// does in the whole sequence; of the last token before a start it is that of predicting the start.
+std::vector<double> restarted_losses(const Model& model, std::span<const Token> tokens, Token start,
+                                     const RunControl& control = {});
+
+/// A baseline: a window of `window` tokens, moved on by `stride`, read from position 0 each time as if the text began
+/// there. A token past the first window is predicted from more than `window` - `stride` tokens before it. Cost: every
+/// token is read window / stride times.
+std::vector<double> windowed_losses(const Model& model, std::span<const Token> tokens, std::int64_t window,
+                                    std::int64_t stride, const RunControl& control = {});
+/// Tokens that windowed_losses reads, for telling how long it takes.
+std::int64_t windowed_tokens(std::int64_t tokens, std::int64_t window, std::int64_t stride);
+
+}  // namespace locus::probe

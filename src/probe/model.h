@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained model, run on Locus's own rotation, attention and cache, under its own encoding or any other.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "locus/cache.h"
+#include "locus/encoding.h"
+#include "locus/executor.h"
+
+namespace locus::probe {
+
+using Token = std::int32_t;
+
+struct ModelConfig {
+  std::string architecture;  ///< as the file names it: llama, mistral, qwen2, gpt2, gpt_neox, bloom
+  std::string format;        ///< llama2c, gguf or safetensors
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t dim = 0;           ///< width of the hidden state
+  std::int64_t feed_forward = 0;  ///< width inside the feed-forward part
+  std::int64_t vocab = 0;
+  std::int64_t trained_length = 0;  ///< positions seen before any extension
+  std::int64_t window = 0;          ///< unless 0: a query sees so many keys, itself included (Mistral's first)
+  double norm_epsilon = 1e-5;
+  bool tied_head = false;
+  std::int64_t weight_bytes = 0;  ///< as stored
+};
+
+/// What becomes of the keys in a cache whose encoding changes (dynamic NTK as the sequence grows).
+enum class KeyTables : std::uint8_t {
+  rerotate,  ///< stored rotated, and turned to the new table when it changes: exact but for one rounding each time
+  raw,       ///< stored unrotated, rotated when used: exact, slower
+  mixed      ///< each key keeps the table of its time, as some engines do: wrong, for showing what that costs
+};
+
+class Model;
+
+/// Keys and values of all layers, for one or more sequences, under one encoding. Not for concurrent changes.
+class Cache {
+ public:
+  /// Room for `capacity` tokens over all sequences. Throws Error naming the size needed where memory would not do.
+  Cache(const Model& model, std::int64_t capacity, const Encoding& encoding, KeyTables tables = KeyTables::rerotate);
+  Cache(const Model& model, std::int64_t capacity);  ///< under the model's own encoding
+
+  SequenceId create();
+  SequenceId fork(SequenceId sequence);
+  void free(SequenceId sequence);
+  void truncate(SequenceId sequence, std::int64_t length);
+  std::int64_t length(SequenceId sequence) const;
+  std::vector<Position> positions(SequenceId sequence) const;
+
+  const Encoding& encoding() const { return encoding_; }
+  void set_encoding(const Encoding& encoding);
+  /// Any other operation (slide, shift, ...) is done on each layer's own cache.
+  std::span<KvCache> layers() { return layers_; }
+  std::span<const KvCache> layers() const { return layers_; }
+  KeyTables tables() const { return tables_; }
+
+ private:
+  Encoding encoding_;
+  KeyTables tables_;
+  std::vector<KvCache> layers_;
+};
+
+/// New tokens of one sequence. The first `padding` of them are computed as a padded batch would, but nobody sees them
+/// and they are not cached.
+struct Segment {
+  SequenceId sequence = 0;
+  std::span<const Token> tokens;
+  std::span<const Position> positions = {};  ///< one per token, padding included; absent: behind what is cached
+  std::int64_t padding = 0;
+};
+
+/// Attention probabilities of one layer and segment.
+struct AttentionRows {
+  std::int64_t layer = 0;
+  std::int64_t segment = 0;
+  std::int64_t heads = 0;
+  std::span<const std::int64_t> rows;    ///< the queries asked for, as indices into the segment's tokens
+  std::span<const Position> key_ids;     ///< of every key of the sequence
+  std::span<const float> probabilities;  ///< [heads, rows, keys]
+};
+
+struct ForwardCall {
+  std::span<const Segment> segments;
+  /// Which logits are wanted: indices into the tokens of all segments behind each other. Absent: the last of each.
+  std::optional<std::span<const std::int64_t>> logits_wanted = {};
+  /// Queries whose attention is wanted, as indices into each segment's tokens, and who gets it, layer by layer.
+  std::span<const std::int64_t> attention_wanted = {};
+  std::function<void(const AttentionRows&)> on_attention = {};
+  Executor* executor = nullptr;
+};
+
+class Network;
+
+/// Weights stay in the mapped file wherever the family allows. Safe to share between threads.
+class Model {
+ public:
+  const ModelConfig& config() const;
+  const Encoding& encoding() const;               ///< the one it was trained with
+  const std::vector<std::string>& notes() const;  ///< what was defaulted or not understood on the way
+
+  /// Appends the tokens to the cache and returns the wanted logits, [wanted, vocab]. Tokens, positions and room are
+  /// checked first; on Error the cache is as it was. A length-dependent encoding is not moved on: see Cache.
+  std::vector<float> forward(const ForwardCall& call, Cache& cache) const;
+  /// One sequence, the logits of its last token.
+  std::vector<float> forward(std::span<const Token> tokens, SequenceId sequence, Cache& cache,
+                             Executor* executor = nullptr) const;
+
+  /// Bytes of a forward over so many tokens at once, beyond weights and cache.
+  std::int64_t working_bytes(std::int64_t tokens, std::int64_t logits) const;
+
+  explicit Model(std::shared_ptr<const Network> network);
+
+ private:
+  std::shared_ptr<const Network> network_;
+};
+
+/// `path`: a llama2.c .bin, a .gguf, or the folder of a Hugging Face model (or its config.json). An architecture that
+/// is not served is named in the Error, as is every tensor that is missing or has a wrong shape.
+Model load(const std::filesystem::path& path);
+
+/// The model's RoPE under another rule of `locus list` (none, linear, ntk, dynamic_ntk, yarn, ...): its own base, width
+/// and pairing, the rule's arguments from `given` and, where not given, original_length = the trained length.
+/// Error where the model does not rotate.
+Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given = {});
+
+}  // namespace locus::probe

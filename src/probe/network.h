@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a family of models must say of itself: how a block of it turns rows into rows. The rest is common to all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probe/model.h"
+#include "probe/ops.h"
+#include "probe/source.h"
+
+namespace locus::probe {
+
+/// One forward call on its way through the layers: it knows who is where and what is cached.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  /// Rotates, caches and attends, all in place of the views' rows: [tokens, heads * head_dim]. Views hold one row per
+  /// token of the call; the heads may lie anywhere in it.
+  virtual Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) = 0;
+  virtual Executor* executor() const = 0;
+};
+
+/// Rows of a matrix that makes queries, keys and values at once: all queries, all keys, all values; or query, key and
+/// value of head 0, then of head 1, ...
+enum class FusedOrder : std::uint8_t { by_part, by_head };
+
+class Network {
+ public:
+  explicit Network(const Source& source);
+  virtual ~Network() = default;
+
+  ModelConfig config;
+  Encoding encoding;
+  std::vector<std::string> notes;
+
+  /// The embedding of each token; Bloom normalises it.
+  virtual Rows embed(std::span<const Token> tokens) const;
+  /// One layer, residual connections included.
+  virtual void block(std::int64_t layer, Rows& x, Pass& pass) const = 0;
+  virtual Rows final_norm(const Rows& x) const = 0;
+  Rows logits(const Rows& x, Executor* executor) const { return product(final_norm(x), head_, executor); }
+
+ protected:
+  /// For families whose queries, keys and values are each as wide as the hidden state.
+  void require_heads_fill_width(const Source& source) const;
+  Rows attend_fused(std::int64_t layer, Rows& query_key_value, FusedOrder order, Pass& pass) const;
+
+  Matrix embedding_;
+  Linear head_;
+
+ private:
+  std::shared_ptr<const void> keeps_;
+};
+
+// One file each.
+std::shared_ptr<Network> make_llama(const Source& source);
+std::shared_ptr<Network> make_gpt2(const Source& source);
+std::shared_ptr<Network> make_gpt_neox(const Source& source);
+std::shared_ptr<Network> make_bloom(const Source& source);
+
+}  // namespace locus::probe

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boundary between matrix products and their SIMD targets: rows of stored weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "probe/weights.h"
+
+namespace locus::probe {
+
+bool is_quantised(WeightType type);
+
+/// A row in 16-bit integers, 32 columns to a scale: what quantised weights, integers themselves, are multiplied with.
+/// x_k lies within 2^-16 m of scale x integer, m being the largest magnitude among its 32 columns.
+struct IntegerRow {
+  std::vector<std::int16_t> integers;
+  std::vector<float> scales;        ///< one per 32 columns
+  std::vector<float> scales_by_16;  ///< the same, each twice
+  std::vector<float> sums;          ///< one per 32 columns: scale x sum of the integers
+
+  IntegerRow() = default;
+  explicit IntegerRow(std::span<const float> x);
+};
+
+/// out[r - begin] = row r of `matrix` times x, for r in [begin, end), in float32. Quantised types meet `integers`, and
+/// the sums inside a group of 32 are exact; the others meet `x`.
+/// |error| <= columns 2^-24 sum |w x|, and for quantised types sum over k of |w_k| 2^-16 m_k more (see IntegerRow); |w|
+/// is the sum of the absolute values of scale x integer and minimum where a type has both.
+void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const float* x, const IntegerRow& integers,
+              float* out);
+
+/// Rows [begin, end) as float32, behind each other, each element rounded at most twice.
+void decode_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, float* out);
+
+/// out[t * out_stride + r] = sum over k of rows[r * columns + k] x[t * columns + k]: what sgemm does, where there is
+/// none.
+void multiply_rows(const float* rows, std::int64_t row_count, std::int64_t columns, const float* x, std::int64_t tokens,
+                   float* out, std::int64_t out_stride);
+
+}  // namespace locus::probe

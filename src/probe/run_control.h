@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a long measurement is run: on which threads, who hears of progress, who may end it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "locus/executor.h"
+
+namespace locus::probe {
+
+struct RunControl {
+  Executor* executor = nullptr;
+  std::function<void(std::int64_t)> on_tokens = [](std::int64_t) {};  ///< so many more tokens went through the model
+  std::function<bool()> interrupted = [] { return false; };           ///< true: what is measured so far is returned
+  std::int64_t chunk = 256;                                           ///< tokens that go through the model at a time
+};
+
+}  // namespace locus::probe

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights as they lie in a file: the numbers are decoded where they are used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "locus/io/gguf.h"
+
+namespace locus::probe {
+
+/// ggml's names serve for all formats: F32, F16, BF16 and the blocks Q8_0, Q4_0, Q4_K, Q6_K.
+using WeightType = io::GgufTensorType;
+
+/// A tensor of any format, in C order.
+struct StoredTensor {
+  std::string name;
+  WeightType type = WeightType::f32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> bytes;
+};
+
+/// y = W x: one row per output. Rows lie behind each other, each a whole number of blocks.
+struct Matrix {
+  WeightType type = WeightType::f32;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_bytes = 0;
+  const std::byte* data = nullptr;
+  std::shared_ptr<const std::vector<std::byte>> owned = nullptr;  ///< where the file's order had to be changed
+
+  const std::byte* row(std::int64_t index) const { return data + index * row_bytes; }
+};
+
+/// A matrix and, where the model has one, a bias.
+struct Linear {
+  Matrix weight;
+  std::vector<float> bias;
+};
+
+/// The tensor as a matrix of `rows` x `columns`; Error naming tensor and shapes otherwise. `file` starts messages.
+Matrix as_matrix(const StoredTensor& tensor, std::int64_t rows, std::int64_t columns, const std::string& file);
+/// The transpose of a tensor stored `columns` x `rows`, copied: GPT-2 in transformers keeps its weights that way.
+Matrix as_transposed_matrix(const StoredTensor& tensor, std::int64_t rows, std::int64_t columns,
+                            const std::string& file);
+std::vector<float> as_vector(const StoredTensor& tensor, std::int64_t length, const std::string& file);
+
+}  // namespace locus::probe

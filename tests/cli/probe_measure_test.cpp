@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus probe loss`, `retrieve`, `attention` and `check` on a real model, where it lies beside the checkout.
+#include <filesystem>
+
+#include "cli/locus_command.h"
+
+namespace locus::testing {
+namespace {
+
+class ProbeMeasure : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto folder = std::filesystem::path(LOCUS_SOURCE_DIR).parent_path() / "shared" / "models" / "stories260K";
+    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no model at " << folder;
+    model_ = (folder / "stories260K.bin").string();
+    story_ = (folder / "greedy-200.txt").string();
+  }
+  TemporaryFolder folder_;
+  std::string model_, story_;
+};
+
+TEST_F(ProbeMeasure, loss_has_a_curve_per_rule_and_three_per_length_dependent_one) {
+  const Json json = json_of(folder_, "probe loss " + model_ + " --text " + story_ +
+                                         " --rules none,linear:2,dynamic_ntk:2 --buckets 0,64,128,512");
+  std::vector<std::string> names;
+  for (const Json& curve : json["curves"]) names.push_back(curve["name"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"sliding window", "none", "linear:2", "dynamic_ntk:2 whole",
+                                             "dynamic_ntk:2 rerotated", "dynamic_ntk:2 mixed"}));
+  EXPECT_EQ(json["trained_length"], 512);
+  EXPECT_EQ(json["bos_added"], true);
+  EXPECT_EQ(json["caveat"], "");
+  const Json& none = json["curves"][1];
+  EXPECT_EQ(none["buckets"].size(), 3u);
+  EXPECT_EQ(none["buckets"][0]["count"], 64);
+  EXPECT_EQ(none["buckets"][2]["end"], json["tokens"].get<int>() - 1);
+  EXPECT_TRUE(none["breaks_at"].is_null());
+  // Its own greedy text within its trained length: it is sure of nearly every token, and no curve but linear differs.
+  EXPECT_LT(none["buckets"][1]["mean"], 1.0);
+  for (const std::size_t same : {0, 3, 4, 5}) {
+    EXPECT_NEAR(json["curves"][same]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>(),
+                1e-4);
+  }
+  EXPECT_GT(json["curves"][2]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>() + 0.1);
+}
+
+TEST_F(ProbeMeasure, without_a_text_the_model_speaks_and_the_output_says_what_that_shows) {
+  const Json json = json_of(folder_, "probe loss " + model_ + " --rules none --buckets 0,100 --seed 3");
+  EXPECT_EQ(json["tokens"], 101);
+  EXPECT_NE(json["caveat"].get<std::string>().find("sampled from the model itself"), std::string::npos);
+  const std::string text = output_of(folder_, "probe loss " + model_ + " --rules none --buckets 0,100 --seed 3");
+  EXPECT_NE(text.find("Where they break"), std::string::npos);
+}
+
+TEST_F(ProbeMeasure, ids_and_figures) {
+  folder_.write("ids.json", "[403, 407, 261, 378, 432]");
+  const Json json = json_of(folder_, "probe loss " + model_ + " --ids ids.json --rules none --buckets 0,8");
+  EXPECT_EQ(json["tokens"], 6);  // with the beginning
+  EXPECT_EQ(
+      run_locus(folder_, "probe loss " + model_ + " --ids ids.json --rules none --buckets 0,8 -o l.vl.json").exit_code,
+      0);
+  EXPECT_TRUE(Json::parse(folder_.read("l.vl.json")).contains("layer"));
+}
+
+TEST_F(ProbeMeasure, check_passes_on_real_weights) {
+  const Json json = json_of(folder_, "probe check " + model_);
+  EXPECT_EQ(json["passed"], 5);
+  EXPECT_EQ(json["failed"], 0);
+}
+
+TEST_F(ProbeMeasure, attention_in_and_beyond_range) {
+  const Json json = json_of(folder_, "probe attention " + model_ + " --length 600 --queries 4");
+  ASSERT_EQ(json["ranges"].size(), 2u);
+  EXPECT_EQ(json["ranges"][1]["begin"], 512);
+  EXPECT_EQ(json["ranges"][0]["heads"].size(), 40u);
+}
+
+TEST_F(ProbeMeasure, retrieve_says_that_a_small_model_cannot) {
+  const Json json = json_of(folder_, "probe retrieve " + model_ + " --lengths 400,800 --depths 0,1 --trials 1");
+  EXPECT_EQ(json["cells"].size(), 4u);
+  EXPECT_NE(json["words"].get<std::string>().find("cannot do the task"), std::string::npos);
+}
+
+TEST_F(ProbeMeasure, refuses_bad_input_in_one_line) {
+  for (const std::string& line :
+       {"loss MODEL --rules nonsense", "loss MODEL --rules linear:0", "loss MODEL --rules none:2",
+        "loss MODEL --buckets 5,3", "loss MODEL --text absent.txt", "loss MODEL --window-stride 0",
+        "loss MODEL -o figure.png", "loss MODEL --ids ids.json --text t.txt", "check MODEL --length 7",
+        "retrieve MODEL --lengths 20", "retrieve MODEL --depths 2", "attention MODEL --queries 0", "loss absent.bin"}) {
+    std::string full = "probe " + line;
+    if (const auto at = full.find("MODEL"); at != std::string::npos) full.replace(at, 5, model_);
+    const CommandResult result = run_locus(folder_, full);
+    EXPECT_EQ(result.exit_code, 2) << full;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << full << "\n" << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace locus::testing

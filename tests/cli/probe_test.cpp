@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus probe generate` as a user meets it. What models compute is tested in tests/probe.
+#include <fstream>
+#include <sstream>
+
+#include "cli/locus_command.h"
+
+namespace locus::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path& stories() {
+  static const fs::path path = fs::path(LOCUS_SOURCE_DIR).parent_path() / "shared" / "models" / "stories260K";
+  return path;
+}
+
+CommandResult generate(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"probe", "generate"});
+  return run_command(LOCUS_COMMAND, arguments, folder.path());
+}
+
+class ProbeGenerate : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(stories() / "stories260K.bin")) GTEST_SKIP() << "no model at " << stories();
+  }
+  static std::string published() {
+    std::ifstream file(stories() / "greedy-200.txt", std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  const std::string model_ = (stories() / "stories260K.bin").string();
+  const std::string tokenizer_ = (stories() / "tok512.bin").string();
+  TemporaryFolder folder_;
+};
+
+TEST_F(ProbeGenerate, prints_the_published_story_and_nothing_else) {
+  const CommandResult result = generate(
+      folder_, {model_, "--tokenizer", tokenizer_, "--prompt", "", "--max-tokens", "200", "--temperature", "0"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out + "\n", published());
+  EXPECT_NE(result.err.find("tokens/s"), std::string::npos) << result.err;
+}
+
+TEST_F(ProbeGenerate, continues_a_prompt_whatever_the_chunks_and_threads) {
+  const std::string story = published();
+  const std::string prompt = story.substr(0, story.find(" Lily"));
+  for (const std::string chunk : {"1", "4", "512"}) {
+    const CommandResult result = generate(
+        folder_, {stories().string(), "--prompt", prompt, "--max-tokens", "30", "--chunk", chunk, "--threads", "1"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_FALSE(result.out.empty());
+    EXPECT_EQ(story.rfind(prompt + result.out, 0), 0U) << result.out;
+  }
+}
+
+TEST_F(ProbeGenerate, takes_a_rule) {
+  const auto told = [&](const std::string& rule, const std::string& factor) {
+    std::vector<std::string> arguments = {model_, "--max-tokens", "60", "--rope-rule", rule};
+    if (!factor.empty()) arguments.insert(arguments.end(), {"--rope-factor", factor});
+    const CommandResult result = generate(folder_, arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_EQ(published().rfind(told("none", ""), 0), 0U);
+  EXPECT_NE(published().rfind(told("linear", "1000"), 0), 0U);  // 60 tokens within a sixteenth of a position
+}
+
+TEST_F(ProbeGenerate, says_in_one_line_what_is_wrong) {
+  const auto expect_line = [&](const std::vector<std::string>& arguments, const std::string& part) {
+    const CommandResult result = generate(folder_, arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+  };
+  expect_line({model_, "--rope-factor", "4"}, "--rope-rule");
+  expect_line({model_, "--rope-rule", "yern"}, "yern");
+  expect_line({model_, "--rope-rule", "yarn", "--rope-set", "alpha=1"}, "alpha");
+  expect_line({model_, "--top-p", "0"}, "top_p");
+  expect_line({model_, "--max-tokens", "-1"}, "max_tokens");
+  expect_line({model_, "--max-tokens", "1000000000000"}, "GB");
+  expect_line({model_, "--tokenizer", "absent.bin"}, "absent.bin");
+  expect_line({"absent.gguf"}, "absent.gguf");
+  expect_line({tokenizer_}, "tok512.bin");
+}
+
+}  // namespace
+}  // namespace locus::testing

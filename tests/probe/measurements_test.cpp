@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "io/bytes.h"
+#include "probe/attention_map.h"
+#include "probe/byte_tokens.h"
+#include "probe/model_check.h"
+#include "probe/retrieval.h"
+#include "probe/small_llama.h"
+
+namespace locus::probe {
+namespace {
+
+// ---- attention by distance
+
+// Zero queries look at all keys alike: query q gives 1 / (q + 1) to each.
+TEST(AttentionMap, OfAModelThatLooksEverywhere) {
+  const Model model = small_llama({.trained = 2, .blind = true});
+  RunControl control;
+  control.chunk = 3;
+  const auto tokens = random_tokens(4, 20);
+  const AttentionMap map = measure_attention(model, model.encoding(), tokens, 100, control);
+  ASSERT_EQ(map.bins.size(), 3u);  // 0, 1, 2-3
+  ASSERT_EQ(map.ranges.size(), 2u);
+  EXPECT_EQ(map.ranges[0].queries, 2);
+  EXPECT_EQ(map.ranges[1].queries, 2);
+  EXPECT_EQ(map.ranges[0].pairs, (std::vector<std::int64_t>{2, 1, 0}));
+  EXPECT_EQ(map.ranges[1].pairs, (std::vector<std::int64_t>{2, 2, 3}));
+  for (std::int64_t row = 0; row < 4; ++row) {  // 2 layers, 2 heads; within float32's rounding of a softmax
+    EXPECT_NEAR(map.ranges[0].mean(row, 0), (1 + 1.0 / 2) / 2, 1e-6);
+    EXPECT_NEAR(map.ranges[0].mean(row, 1), 1.0 / 2, 1e-6);
+    EXPECT_EQ(map.ranges[0].mean(row, 2), 0);
+    EXPECT_NEAR(map.ranges[1].mean(row, 0), (1.0 / 3 + 1.0 / 4) / 2, 1e-6);
+    EXPECT_NEAR(map.ranges[1].mean(row, 1), (1.0 / 3 + 1.0 / 4) / 2, 1e-6);
+    EXPECT_NEAR(map.ranges[1].mean(row, 2), (1.0 / 3 + 2.0 / 4) / 3, 1e-6);
+  }
+  const auto figure = attention_figure("m", map);
+  EXPECT_EQ(figure.spec["data"]["values"].size(), 4u * 5);
+}
+
+// What a query gives adds up to one, whatever the model.
+TEST(AttentionMap, MassIsOnePerQuery) {
+  const Model model = small_llama();
+  const auto tokens = random_tokens(20, 20);
+  const AttentionMap map = measure_attention(model, model.encoding(), tokens, 3);
+  for (const AttentionRange& range : map.ranges) {
+    EXPECT_GE(range.queries, 3);
+    for (std::int64_t row = 0; row < 4; ++row) {
+      double mass = 0;
+      for (std::size_t bin = 0; bin < map.bins.size(); ++bin) {
+        mass += range.mass[static_cast<std::size_t>(row) * map.bins.size() + bin];
+      }
+      EXPECT_NEAR(mass, static_cast<double>(range.queries), 1e-5);
+    }
+  }
+}
+
+// ---- the same logits however they are read
+
+TEST(ModelCheck, HoldsOnRandomWeights) {
+  const Model model = small_llama();
+  const auto checks = check_model(model, random_tokens(24, 20));
+  EXPECT_EQ(checks.size(), 5u);
+  for (const Check& check : checks)
+    EXPECT_TRUE(check.pass) << check.name << ": " << check.value << " > " << check.bound;
+}
+
+// The bound is not so wide that a fault passes: one token of 24 read one position too far.
+TEST(ModelCheck, TheBoundSeesAPositionThatIsOffByOne) {
+  const Model model = small_llama();
+  const auto tokens = random_tokens(24, 20);
+  const auto read = [&](Position skipped) {
+    Cache cache(model, 24);
+    std::vector<Position> ids(24);
+    for (std::size_t i = 0; i < 24; ++i) ids[i] = static_cast<Position>(i) + (i == 23 ? skipped : 0);
+    const Segment segment{.sequence = cache.create(), .tokens = tokens, .positions = ids};
+    ForwardCall call;
+    call.segments = std::span(&segment, 1);
+    return model.forward(call, cache);
+  };
+  const auto right = read(0), wrong = read(1);
+  double largest = 0;
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    largest = std::max(largest, std::fabs(static_cast<double>(right[i]) - static_cast<double>(wrong[i])));
+  }
+  EXPECT_GT(largest, 10 * logit_bound(model.config(), 24, right));
+  EXPECT_NE(io::error_of([&] { (void)check_model(model, random_tokens(7, 20)); }), "no error");
+}
+
+// ---- passkeys
+
+/// llama2.c's vocabulary with nothing but bytes and a space: every character is a token.
+std::unique_ptr<Tokenizer> bytes_only() {
+  io::Llama2cTokenizer file;
+  file.max_token_length = 6;
+  file.tokens = {{"<unk>", 0}, {"\n<s>\n", 0}, {"\n</s>\n", 0}};
+  for (int b = 0; b < 256; ++b) file.tokens.push_back({byte_token_spelling(static_cast<unsigned char>(b)), 0});
+  file.tokens.push_back({" ", 0});
+  return make_tokenizer(file, "bytes");
+}
+
+TEST(Passkey, PromptsHaveTheKeyWhereItWasPut) {
+  const auto tokenizer = bytes_only();
+  for (const double depth : {0.0, 0.5, 1.0}) {
+    const PasskeyPrompt prompt = passkey_prompt(*tokenizer, 1000, depth, 54321);
+    const auto size = prompt.tokens.size() + prompt.answer.size();
+    EXPECT_LE(size, 1000u);
+    EXPECT_GT(size, 1000u - 91);  // a filler sentence more would not fit
+    const std::string text = tokenizer->decode(prompt.tokens);
+    EXPECT_TRUE(text.ends_with("The pass key is"));
+    EXPECT_EQ(tokenizer->decode(prompt.answer), "54321") << "its space is the text's first here, and is taken off";
+    EXPECT_EQ(prompt.answer.size(), 6u);
+    const std::size_t key = text.find("54321"), filler = text.find("The grass"), last = text.rfind("The grass");
+    ASSERT_NE(key, std::string::npos);
+    EXPECT_EQ(key < filler, depth == 0.0);
+    EXPECT_EQ(key > last, depth == 1.0);
+  }
+  EXPECT_NE(io::error_of([&] { (void)passkey_prompt(*tokenizer, 200, 0, 54321); }).find("needs at least"),
+            std::string::npos);
+}
+
+TEST(Passkey, ARandomModelFindsNothingAndTheWordsSaySo) {
+  const Model model = small_llama({.vocab = 260, .trained = 700});
+  PasskeyGrid grid;
+  grid.lengths = {400, 800};
+  grid.depths = {0, 1};
+  grid.trials = 2;
+  const auto cells = measure_passkeys(model, model.encoding(), *bytes_only(), grid);
+  ASSERT_EQ(cells.size(), 4u);
+  for (const PasskeyCell& cell : cells) {
+    EXPECT_EQ(cell.trials, 2);
+    EXPECT_EQ(cell.found, 0);  // six tokens out of 260 by chance
+    EXPECT_GT(cell.key_loss, 1);
+  }
+  EXPECT_EQ(words_of(cells, 700),
+            "this model cannot do the task within its trained length (0 of 4 keys found): what it does beyond says "
+            "nothing about its positions");
+  const std::vector<PasskeyCell> good = {{512, 0, 4, 4, 0.1}, {1024, 0, 4, 1, 3}};
+  EXPECT_EQ(words_of(good, 512), "within the trained length 4 of 4 keys were found, beyond it 1 of 4");
+  EXPECT_TRUE(words_of(std::span(good).last(1), 512).starts_with("no length within the trained length"));
+  EXPECT_EQ(passkey_figure("m", good).spec["data"]["values"][1]["found"], 0.25);
+}
+
+}  // namespace
+}  // namespace locus::probe

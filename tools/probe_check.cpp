@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus probe check`: the same tokens give the same logits on this model's weights, however they are read.
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include "locus/error.h"
+#include "position_list.h"
+#include "probe/model_check.h"
+#include "probe_options.h"
+
+namespace locus::tools {
+namespace {
+
+struct CheckRequest {
+  ProbeOptions options;
+  std::int64_t length = 64;
+  std::int64_t seed = 0;
+  bool json = false;
+};
+
+/// Any tokens do: what is compared is two readings of them.
+std::vector<probe::Token> some_tokens(const probe::Model& model, std::int64_t length, std::int64_t seed) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  std::vector<probe::Token> tokens;
+  for (std::int64_t i = 0; i < length; ++i) {
+    tokens.push_back(static_cast<probe::Token>(random() % static_cast<std::uint64_t>(model.config().vocab)));
+  }
+  return tokens;
+}
+
+void run(const CheckRequest& request) {
+  require(request.length >= 8, "--length must be at least 8, got ", request.length);
+  require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
+  const probe::Model model = probe::load(request.options.model);
+  require(request.length - 1 <= model.encoding().position_range().last, "--length ", request.length,
+          " is more than this model has positions (", model.encoding().position_range().last + 1, ")");
+  ThreadPool pool(threads_of(request.options));
+  const std::vector<Check> checks = probe::check_model(model, some_tokens(model, request.length, request.seed), &pool);
+  const std::int64_t failures = failed(checks);
+  const std::int64_t passed = std::ssize(checks) - failures;
+  if (request.json) {
+    Json rows = Json::array();
+    for (const Check& check : checks) {
+      rows.push_back({{"name", check.name},
+                      {"scheme", check.scheme},
+                      {"value", std::isfinite(check.value) ? Json(check.value) : Json(nullptr)},
+                      {"bound", check.bound},
+                      {"pass", check.pass},
+                      {"note", check.note}});
+    }
+    print_json({{"model", request.options.model}, {"checks", rows}, {"passed", passed}, {"failed", failures}});
+  } else {
+    for (const Check& check : checks) {
+      std::cout << (check.pass ? "pass " : "FAIL ") << std::left << std::setw(42) << check.name << std::right
+                << std::setprecision(3) << std::setw(11) << check.value << "   bound " << std::setw(9) << check.bound
+                << "   " << check.note << '\n';
+    }
+    std::cout << passed << " passed, " << failures << " failed\n";
+  }
+  if (failures > 0) throw CheckFailed();
+}
+
+}  // namespace
+
+void add_probe_check(CLI::App& probe) {
+  CLI::App* command =
+      probe.add_subcommand("check", "The same tokens, read in every way, must give the same logits on these weights");
+  const auto request = std::make_shared<CheckRequest>();
+  add_model_options(*command, request->options);
+  add_integer(*command, "--length", request->length, "Tokens to read; absent: 64");
+  add_integer(*command, "--seed", request->seed, "Of the tokens; absent: 0");
+  command->add_flag("--json", request->json, "One JSON object");
+  command->footer(
+      "All at once, one at a time, in chunks, left padded, packed with another sequence, through a forked cache. The\n"
+      "bound is what another order of float32 sums can do to a logit. Exit code 1 where a check fails.\n"
+      "Example: locus probe check model.gguf");
+  command->callback([request] { run(*request); });
+}
+
+}  // namespace locus::tools

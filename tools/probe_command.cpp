@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus probe`: real models on Locus's own rotation, attention and cache; one file per subcommand of it.
+#include "command.h"
+#include "probe_options.h"
+
+namespace locus::tools {
+
+void add_probe_command(CLI::App& app) {
+  CLI::App* probe = app.add_subcommand("probe", "Run a trained model under its own encoding or another");
+  probe->require_subcommand(1);
+  add_probe_generate(*probe);
+  add_probe_loss(*probe);
+  add_probe_retrieve(*probe);
+  add_probe_attention(*probe);
+  add_probe_check(*probe);
+  probe->footer("Example: locus probe generate model.gguf --prompt \"Once upon a time\" --max-tokens 100");
+}
+
+}  // namespace locus::tools

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus probe generate`: the text, and only the text, on standard output; speed and notes on standard error.
+#include <iomanip>
+#include <iostream>
+
+#include "interruption.h"
+#include "locus/error.h"
+#include "position_list.h"
+#include "probe/generate.h"
+#include "probe_options.h"
+
+namespace locus::tools {
+namespace {
+
+struct GenerateRequest {
+  ProbeOptions options;
+  std::string prompt;
+  std::int64_t max_tokens = 256;
+  std::int64_t seed = 0;
+  std::int64_t chunk = 512;
+  probe::Sampling sampling;
+};
+
+std::vector<probe::Token> tokens_of(const std::string& prompt, const probe::Tokenizer& tokenizer) {
+  probe::EncodeOptions options;
+  if (prompt.empty()) options.bos = true;
+  std::vector<probe::Token> tokens = tokenizer.encode(prompt, options);
+  require(!tokens.empty(), "an empty --prompt needs a tokenizer with a beginning-of-sequence token; this one has none");
+  return tokens;
+}
+
+/// A text ends where the model says so; llama2.c's models say it with the beginning of the next one.
+std::vector<probe::Token> stops_of(const probe::Tokenizer& tokenizer, const probe::Model& model) {
+  std::vector<probe::Token> stops;
+  if (const auto eos = tokenizer.eos()) stops.push_back(*eos);
+  if (const auto bos = tokenizer.bos(); bos && model.config().format == "llama2c") stops.push_back(*bos);
+  return stops;
+}
+
+void report(const probe::Generated& result, std::int64_t prompt, const probe::Model& model) {
+  const auto rate = [](std::int64_t count, double seconds) {
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0.0;
+  };
+  std::cerr << std::fixed << std::setprecision(2) << "locus: prompt " << prompt << " tokens in "
+            << result.prompt_seconds << " s (" << rate(prompt, result.prompt_seconds) << " tokens/s); then "
+            << result.tokens.size() << " tokens in " << result.seconds << " s (" << rate(result.steps, result.seconds)
+            << " tokens/s, " << rate(result.steps * model.config().weight_bytes, result.seconds) / 1e9
+            << " GB/s of weights)\n";
+  if (result.out_of_positions) std::cerr << "locus: note: the encoding has no position for another token\n";
+  if (result.interrupted) std::cerr << "locus: note: interrupted\n";
+}
+
+void run(const GenerateRequest& request) {
+  const probe::Model model = probe::load(request.options.model);
+  const auto tokenizer = read_tokenizer_of(request.options, model);
+  const Encoding encoding = choose_rule(request.options, model);
+  const std::vector<probe::Token> prompt = tokens_of(request.prompt, *tokenizer);
+  ThreadPool pool(threads_of(request.options));
+  const Interruption interruption;
+  std::optional<probe::Token> previous = prompt.back();
+
+  probe::GenerateCall call;
+  call.prompt = prompt;
+  call.max_tokens = request.max_tokens;
+  call.sampling = request.sampling;
+  require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
+  call.sampling.seed = static_cast<std::uint64_t>(request.seed);
+  call.stop = stops_of(*tokenizer, model);
+  call.chunk = request.chunk;
+  call.interrupted = [&] { return interruption.happened(); };
+  call.on_token = [&](probe::Token token) {
+    std::cout << tokenizer->piece(token, previous) << std::flush;
+    require(std::cout.good(), "standard output could not be written");
+    previous = token;
+  };
+  call.executor = &pool;
+  const probe::Generated result = probe::generate(model, encoding, call);
+  for (const std::string& note : model.notes()) std::cerr << "locus: note: " << note << '\n';
+  report(result, std::ssize(prompt), model);
+  if (result.interrupted) interruption.end_program();
+}
+
+}  // namespace
+
+void add_probe_generate(CLI::App& probe) {
+  CLI::App* command = probe.add_subcommand("generate", "Continue a prompt");
+  const auto request = std::make_shared<GenerateRequest>();
+  add_model_options(*command, request->options);
+  command->add_option("--prompt", request->prompt, "The text to continue; absent: from the beginning");
+  add_integer(*command, "--max-tokens", request->max_tokens, "Tokens to generate, at most; absent: 256");
+  command->add_option("--temperature", request->sampling.temperature, "0 (absent): always the likeliest token");
+  command->add_option("--top-p", request->sampling.top_p,
+                      "Of the likeliest tokens, those that hold this much; absent: 1");
+  add_integer(*command, "--seed", request->seed, "The same seed gives the same text; absent: 0");
+  add_integer(*command, "--chunk", request->chunk, "Tokens of the prompt that are read at a time; absent: 512");
+  add_rule_options(*command, request->options);
+  command->footer(
+      "Examples:\n"
+      "  locus probe generate model.gguf --prompt \"Once upon a time\" --max-tokens 100\n"
+      "  locus probe generate folder/ --prompt \"...\" --rope-rule yarn --rope-factor 4 --temperature 0.8 --top-p 0.9");
+  command->callback([request] { run(*request); });
+}
+
+}  // namespace locus::tools

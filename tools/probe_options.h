@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands of `locus probe` share: which model, which tokenizer, under which encoding, on how many threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "probe/model.h"
+#include "probe/tokenizer.h"
+
+namespace locus::tools {
+
+// One function per subcommand of `probe`, one file each.
+void add_probe_generate(CLI::App& probe);
+void add_probe_loss(CLI::App& probe);
+void add_probe_retrieve(CLI::App& probe);
+void add_probe_attention(CLI::App& probe);
+void add_probe_check(CLI::App& probe);
+
+struct ProbeOptions {
+  std::string model;
+  std::string tokenizer;
+  std::string rule;
+  std::optional<double> factor;
+  std::vector<std::string> settings;
+  std::optional<std::int64_t> threads;
+};
+
+/// Adds MODEL, --tokenizer and --threads.
+void add_model_options(CLI::App& command, ProbeOptions& options);
+/// Adds --rope-rule, --rope-factor and --rope-set.
+void add_rule_options(CLI::App& command, ProbeOptions& options);
+
+/// --tokenizer, or the one that comes with the model: inside a GGUF file, or beside the weights.
+std::unique_ptr<probe::Tokenizer> read_tokenizer_of(const ProbeOptions& options, const probe::Model& model);
+/// The model's own encoding, or its RoPE under the rule asked for.
+Encoding choose_rule(const ProbeOptions& options, const probe::Model& model);
+int threads_of(const ProbeOptions& options);
+
+}  // namespace locus::tools

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the charts of a page: those in sight first, the others when there is time, all again when light turns to dark
+// or the width changes; and saves them.
+(() => {
+  'use strict';
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const charts = [...document.querySelectorAll('figure.chart')].map((figure) => ({
+    figure,
+    name: figure.dataset.name,
+    box: figure.querySelector('.drawing'),
+    spec: JSON.parse(figure.querySelector('script').textContent),
+    drawing: null,
+  }));
+  document.getElementById('charts').textContent = globalThis.locusCharts;
+
+  function config(onPaper) {
+    const isDark = dark.matches && !onPaper;
+    const [ink, soft, grid] = isDark ? ['#e4e6ea', '#9aa2af', '#2b3036'] : ['#1c1e21', '#5d6470', '#e6e8ec'];
+    const font = getComputedStyle(document.body).fontFamily;
+    const category = isDark
+      ? ['#7fb2f0', '#f2a65a', '#6fcf97', '#f28b82', '#c3a6f2', '#d6b38f', '#f2a3d0', '#a8b0bb', '#d9d36a', '#74d3dc']
+      : ['#1f66b0', '#d9730d', '#1f8a55', '#c0392b', '#7d54b8', '#8a5a35', '#c2508f', '#6b7280', '#93901a', '#158a96'];
+    return {
+      background: 'transparent', font,
+      axis: { labelColor: soft, titleColor: soft, gridColor: grid, domainColor: grid, tickColor: grid,
+              labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8 },
+      legend: { labelColor: ink, titleColor: soft, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, labelLimit: 260 },
+      header: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontSize: 11, labelFontWeight: 600 },
+      title: { color: ink, subtitleColor: soft, fontSize: 13, fontWeight: 600, anchor: 'start' },
+      view: { stroke: grid },
+      mark: { color: category[0] }, text: { color: ink }, rule: { color: soft },
+      range: { category },
+    };
+  }
+
+  // Single charts take the width there is; small multiples as many columns as fit.
+  function fitted(spec, width) {
+    const result = { ...spec };
+    const inner = spec.spec;
+    const wanted = (inner && inner.width) || 200;
+    if ((spec.facet || spec.concat) && spec.columns && typeof wanted === 'number') {
+      result.columns = Math.max(1, Math.min(spec.columns, Math.floor(width / (wanted + 45))));
+      if (inner) result.spec = { ...inner, width: Math.min(wanted * 1.4, Math.floor(width / result.columns) - 62) };
+    } else if (!inner && !spec.concat && !spec.hconcat && !spec.vconcat && spec.width === undefined) {
+      result.width = 'container';
+    }
+    if (result.width === 'container' && !result.autosize) result.autosize = { type: 'fit-x', contains: 'padding' };
+    return result;
+  }
+
+  function options(onPaper) {
+    return { actions: false, renderer: 'svg', config: config(onPaper),
+             tooltip: { theme: dark.matches ? 'dark' : 'light' } };
+  }
+
+  function draw(chart, onPaper = false) {
+    const width = chart.box.clientWidth;
+    if (width === 0) return Promise.resolve();  // folded away: drawn when it is opened
+    chart.width = width;
+    chart.drawing = vegaEmbed(chart.box, fitted(chart.spec, width), options(onPaper)).then((result) => {
+      if (chart.result) chart.result.finalize();
+      chart.result = result;
+      chart.box.classList.add('drawn');
+      return result;
+    }, (error) => {
+      chart.box.textContent = `This chart could not be drawn: ${error.message}`;
+      console.error(`${chart.name}: ${error.message}`);
+    });
+    return chart.drawing;
+  }
+
+  // ---- Saving
+
+  function download(name, href) {
+    const link = document.createElement('a');
+    link.href = href;
+    link.download = name;
+    link.click();
+  }
+
+  function downloadText(name, type, text) {
+    const href = URL.createObjectURL(new Blob([text], { type }));
+    download(name, href);
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
+  }
+
+  // All rows of a chart, wherever in its specification they stand.
+  function rowsOf(spec) {
+    const rows = [];
+    const visit = (part) => {
+      if (!part || typeof part !== 'object') return;
+      if (part.data && Array.isArray(part.data.values)) rows.push(...part.data.values);
+      for (const name of ['layer', 'concat', 'hconcat', 'vconcat']) (part[name] ?? []).forEach(visit);
+      visit(part.spec);
+    };
+    visit(spec);
+    for (const values of Object.values(spec.datasets ?? {})) if (Array.isArray(values)) rows.push(...values);
+    return rows.map((row) => (row && typeof row === 'object' ? row : { value: row }));
+  }
+
+  function csvOf(rows) {
+    const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    const field = (value) => {
+      const text = value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : `${value}`;
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    return [columns, ...rows.map((row) => columns.map((name) => row[name]))]
+      .map((line) => line.map(field).join(',')).join('\r\n') + '\r\n';
+  }
+
+  function addButtons(chart) {
+    const image = async (kind) => {
+      const result = chart.result ?? (await draw(chart));
+      download(`${chart.name}.${kind}`, await result.view.toImageURL(kind, 2));
+    };
+    const actions = {
+      SVG: () => image('svg'),
+      PNG: () => image('png'),
+      'data (CSV)': () => downloadText(`${chart.name}.csv`, 'text/csv', csvOf(rowsOf(chart.spec))),
+      'chart (Vega-Lite JSON)': () =>
+        downloadText(`${chart.name}.vl.json`, 'application/json', JSON.stringify(chart.spec, null, 2)),
+    };
+    const box = chart.figure.querySelector('.save');
+    box.append('Save: ');
+    for (const [label, action] of Object.entries(actions)) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = label;
+      button.addEventListener('click', action);
+      box.append(button);
+    }
+  }
+
+  // ---- When to draw
+
+  const chartOf = new Map(charts.map((chart) => [chart.box, chart]));
+  const inSight = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const chart = chartOf.get(entry.target);
+      if (entry.isIntersecting && !chart.drawing) draw(chart);
+    }
+  }, { rootMargin: '400px' });
+  charts.forEach((chart) => inSight.observe(chart.box));
+  charts.forEach(addButtons);
+
+  const idle = globalThis.requestIdleCallback ?? ((task) => setTimeout(task, 50));
+  const drawRest = () => idle(async () => {
+    const next = charts.find((chart) => !chart.drawing && chart.box.clientWidth > 0);
+    if (!next) return;
+    await draw(next);
+    drawRest();
+  });
+  if (document.readyState === 'complete') drawRest();
+  else addEventListener('load', drawRest);
+  document.addEventListener('toggle', (event) => { if (event.target.open) drawRest(); }, true);
+
+  const drawAgain = () => { for (const chart of charts) if (chart.drawing) draw(chart); };
+  dark.addEventListener('change', drawAgain);
+  let waiting = 0;
+  addEventListener('resize', () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      for (const chart of charts) if (chart.drawing && chart.box.clientWidth !== chart.width) draw(chart);
+    }, 200);
+  });
+  // Paper is light, and nothing on it can be scrolled to.
+  addEventListener('beforeprint', () => {
+    for (const chart of charts) if (dark.matches || !chart.drawing) draw(chart, true);
+  });
+  addEventListener('afterprint', () => { if (dark.matches) drawAgain(); });
+})();
