@@ -78,10 +78,10 @@ struct Measurement {
   std::string model;
   std::int64_t trained = 0;
   ProbeText text = {};
-  probe::BreakRule break_rule;
+  probe::BreakRule break_rule = {};
   std::int64_t stride = 0;
-  std::vector<probe::LossCurve> curves;
-  std::vector<std::string> notes;
+  std::vector<probe::LossCurve> curves = {};
+  std::vector<std::string> notes = {};
   bool interrupted = false;
 };
 
