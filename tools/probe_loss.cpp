@@ -78,10 +78,10 @@ struct Measurement {
   std::string model;
   std::int64_t trained = 0;
   ProbeText text = {};
-  probe::BreakRule break_rule;
+  probe::BreakRule break_rule = {};
   std::int64_t stride = 0;
-  std::vector<probe::LossCurve> curves;
-  std::vector<std::string> notes;
+  std::vector<probe::LossCurve> curves = {};
+  std::vector<std::string> notes = {};
   bool interrupted = false;
 };
 
@@ -169,6 +169,7 @@ void print_as_text(const Measurement& result) {
     std::cout << '\n';
   }
   for (const std::string& note : result.notes) std::cout << "note: " << note << '\n';
+  if (result.interrupted) std::cout << "note: interrupted; this is what was measured until then\n";
   std::cout << "Where they break (" << probe::words_of(result.break_rule) << "):\n";
   for (const probe::LossCurve& curve : result.curves) {
     if (!curve.baseline) std::cout << "  " << curve.name << " " << words_of(result, curve) << '\n';
