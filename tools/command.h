@@ -29,5 +29,6 @@ void add_lint_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
+void add_report_command(CLI::App& app);
 
 }  // namespace locus::tools

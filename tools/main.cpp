@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   add_bench_command(app);
   add_verify_command(app);
   add_diagnose_command(app);
+  add_report_command(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();
