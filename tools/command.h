@@ -30,5 +30,6 @@ void add_bench_command(CLI::App& app);
 void add_verify_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
 void add_report_command(CLI::App& app);
+void add_plot_command(CLI::App& app);
 
 }  // namespace locus::tools

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   add_verify_command(app);
   add_diagnose_command(app);
   add_report_command(app);
+  add_plot_command(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "figures/html.h"
-#include "figures/numbers.h"
+#include "figures/spec.h"
 
 namespace locus::figures {
 namespace {
@@ -143,15 +143,6 @@ std::vector<std::string> labels_of(const Results& results, const std::vector<std
 
 }  // namespace
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
 std::vector<std::vector<std::string>> line_groups(const Results& results) {
   std::map<std::string, std::vector<std::string>> by_scheme;
   for (const ResultLine& line : results.lines) by_scheme[line.trained].push_back(line.name);
@@ -187,7 +178,7 @@ std::vector<Figure> line_figures(const Results& results, const ResultTask& task,
       figure.name += "-" + identifier(first.trained);
       figure.title += ": " + results.label(first.trained) + " and what can be made of it";
     }
-    if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + joined(not_learned) + ".";
+    if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + listed(not_learned) + ".";
     figure.spec = spec_of(chart, rows_of(results, task, own), y_scale(chart, own),
                           colour_channel(labels_of(results, group), learned));
     figures.push_back(std::move(figure));

@@ -2,10 +2,10 @@
 // Section 1: which scheme to use when. Every sentence follows from a count or a difference by the rules it states.
 #include <algorithm>
 
-#include "figures/line_chart.h"
 #include "figures/numbers.h"
 #include "figures/report_parts.h"
 #include "figures/results_figures.h"
+#include "figures/spec.h"
 
 namespace locus::figures {
 namespace {
@@ -70,7 +70,7 @@ void add_lead(Page& page, const Results& results, const Answer& answer) {
                    "lead");
     return;
   }
-  page.paragraph(Html("These numbers argue for ") + strong(joined(labels(results, answer.defaults))) +
+  page.paragraph(Html("These numbers argue for ") + strong(listed(labels(results, answer.defaults))) +
                      Html(" alike and cannot choose between them. Of each: ") + counts_text(first, tasks) + Html("."),
                  "lead");
 }
@@ -214,7 +214,7 @@ std::string leaders_text(const Results& results, const std::vector<Standing>& st
   for (const Standing& standing : standings) {
     if (standing.leads) names.push_back(results.label(standing.line));
   }
-  return joined(names);
+  return listed(names);
 }
 
 void add_answer(Page& page, const Results& results, const Answer& answer) {

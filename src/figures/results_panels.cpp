@@ -4,7 +4,6 @@
 #include <set>
 
 #include "figures/html.h"
-#include "figures/line_chart.h"
 #include "figures/numbers.h"
 #include "figures/results_figures.h"
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Characters on a grid, and text that fits a terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace locus::figures {
+
+/// The number of characters of a UTF-8 text, colours not counted; every character drawn here is one column wide.
+std::size_t columns_of(std::string_view text);
+
+/// Control characters become `?`: text of a file must not steer the terminal.
+std::string plain(std::string_view text);
+
+std::string left_padded(std::string_view text, std::size_t columns);
+std::string right_padded(std::string_view text, std::size_t columns);
+
+/// Lines of at most `width` columns, broken at blanks, each ended by a newline.
+std::string wrapped(std::string_view text, std::size_t width);
+
+/// `text` in the colour of series `index` (or as it is where colours are off).
+std::string coloured(std::string_view text, std::size_t index, bool colours);
+
+class Canvas {
+ public:
+  Canvas(std::size_t width, std::size_t height);
+
+  std::size_t width() const { return width_; }
+  std::size_t height() const { return height_; }
+  /// One character in the colour of a series; later ones cover earlier ones. Row 0 is at the top.
+  void put(std::size_t column, std::size_t row, std::string_view glyph, std::size_t colour);
+  /// A braille dot: the grid is twice as wide and four times as high for dots. Dots of a cell add up.
+  void dot(std::size_t x, std::size_t y, std::size_t colour);
+  bool empty(std::size_t column, std::size_t row) const;
+  /// The row without blanks at its end.
+  std::string line(std::size_t row, bool colours) const;
+
+ private:
+  struct Cell {
+    std::string glyph = {};
+    unsigned dots = 0;
+    std::size_t colour = 0;
+  };
+  std::size_t width_, height_;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace locus::figures

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rects as shades: five of them from the lowest value to the highest; in colour the sign is the hue and the shade the
+// size.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "figures/draw_parts.h"
+#include "figures/spec.h"
+
+namespace locus::figures {
+namespace {
+
+constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
+constexpr int last_shade = 4;
+constexpr std::size_t most_lines = 32;
+
+using Index = std::map<std::string, std::size_t>;
+
+/// Every `step`-th label, so that they fit.
+struct Places {
+  std::vector<std::string> labels;
+  std::size_t step = 1;
+  Index index;  ///< of those that are drawn
+};
+
+Places places_of(const Channel& channel, const std::vector<const Json*>& rows, std::size_t room) {
+  Places places{.labels = labels_of(channel, rows), .step = 1, .index = {}};
+  places.step = std::max<std::size_t>((places.labels.size() + room - 1) / room, 1);
+  for (std::size_t i = 0; i < places.labels.size(); i += places.step) places.index[places.labels[i]] = i / places.step;
+  return places;
+}
+
+std::vector<Tick> ticks_of(const Places& places, const Channel& channel, std::size_t cell) {
+  std::vector<Tick> ticks;
+  for (std::size_t i = 0; i < places.labels.size(); i += places.step) {
+    const std::string& label = places.labels[i];
+    const auto& shown = channel.labelled;
+    if (shown.empty() || std::find(shown.begin(), shown.end(), label) != shown.end()) {
+      ticks.push_back({i / places.step * cell, label});
+    }
+  }
+  return ticks;
+}
+
+struct Shading {
+  double low = 0, high = 0;
+  bool by_size = false;  ///< the shade is |value|, the colour its sign
+
+  int shade(double value) const {
+    const double reach = std::max(std::fabs(low), std::fabs(high));
+    const double part =
+        by_size ? std::fabs(value) / (reach == 0 ? 1 : reach) : (high == low ? 1.0 : (value - low) / (high - low));
+    return std::clamp(static_cast<int>(std::lround(part * last_shade)), 0, last_shade);
+  }
+  std::size_t colour(double value) const { return by_size && value > 0 ? 1 : 0; }
+
+  std::string legend(const std::string& title, bool colours) const {
+    std::string text = plain(title) + ":";
+    for (int i = 0; i <= last_shade; ++i) {
+      const double reach = std::max(std::fabs(low), std::fabs(high));
+      const double value = by_size ? reach * i / last_shade : low + (high - low) * i / last_shade;
+      text += "  [" + std::string(shades[i]) + "] " + pretty(rounded(value));
+    }
+    if (by_size) text += "  " + coloured("below 0", 0, colours) + ", " + coloured("above 0", 1, colours);
+    return text;
+  }
+};
+
+Shading shading_of(const Layer& layer, bool colours) {
+  Shading shading;
+  if (layer.colour.domain) {
+    shading.low = layer.colour.domain->first;
+    shading.high = layer.colour.domain->second;
+  } else {
+    bool first = true;
+    for (const Json* row : layer.rows) {
+      const auto value = number_in(*row, layer.colour.field);
+      if (!value) continue;
+      shading.low = first ? *value : std::min(shading.low, *value);
+      shading.high = first ? *value : std::max(shading.high, *value);
+      first = false;
+    }
+  }
+  shading.by_size = colours && shading.low < 0 && shading.high > 0;
+  return shading;
+}
+
+std::string left_out(const Places& places, const std::string& title) {
+  return places.step == 1 ? "" : "1 " + plain(title) + " in " + std::to_string(places.step) + " is drawn.\n";
+}
+
+}  // namespace
+
+PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options) {
+  const auto found =
+      std::find_if(panel.layers.begin(), panel.layers.end(), [](const Layer& layer) { return layer.mark == "rect"; });
+  const Layer& layer = *found;
+  const Places down = places_of(layer.y, layer.rows, most_lines);
+  const std::vector<Tick> y_ticks = ticks_of(down, layer.y, 1);
+  const std::size_t room = options.width - margin_of(y_ticks);
+  const Places across = places_of(layer.x, layer.rows, room);
+  // Characters are about twice as high as wide: two make a square, where there is room.
+  const std::size_t cell = 2 * across.index.size() <= room ? 2 : 1;
+  Canvas canvas(across.index.size() * cell, down.index.size());
+  const Shading shading = shading_of(layer, options.colour);
+  for (const Json* row : layer.rows) {
+    const auto value = number_in(*row, layer.colour.field);
+    if (!value || !row->contains(layer.x.field) || !row->contains(layer.y.field)) continue;
+    const auto x = across.index.find(label_of((*row)[layer.x.field]));
+    const auto y = down.index.find(label_of((*row)[layer.y.field]));
+    if (x == across.index.end() || y == down.index.end()) continue;
+    for (std::size_t i = 0; i < cell; ++i) {
+      canvas.put(x->second * cell + i, y->second, shades[shading.shade(*value)], shading.colour(*value));
+    }
+  }
+  const std::string note = left_out(across, layer.x.title) + left_out(down, layer.y.title);
+  return {
+      .body = framed(canvas, ticks_of(across, layer.x, cell), layer.x.title, y_ticks, layer.y.title, options.colour),
+      .legend = shading.legend(layer.colour.title, options.colour) + "\n" + note};
+}
+
+}  // namespace locus::figures

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figures/registry.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "figures/canvas.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+
+#define LOCUS_FIGURE(name) const FigureKind& name##_figure();
+#include "figures/registry.def"
+#undef LOCUS_FIGURE
+
+std::span<const FigureKind* const> figure_kinds() {
+  static const FigureKind* const all[] = {
+#define LOCUS_FIGURE(name) &name##_figure(),
+#include "figures/registry.def"
+#undef LOCUS_FIGURE
+  };
+  return all;
+}
+
+const FigureKind& find_figure(std::string_view name) {
+  std::string known;
+  for (const FigureKind* kind : figure_kinds()) {
+    if (kind->name == name) return *kind;
+    known += (known.empty() ? "" : ", ") + std::string(kind->name);
+  }
+  fail("no figure ", name, "; there are ", known);
+}
+
+Figure make_figure(const FigureKind& kind, const Request& request) {
+  const auto check = [&](std::string_view list, bool given) {
+    const bool read = std::find(kind.uses.begin(), kind.uses.end(), list) != kind.uses.end();
+    require(read || !given, "the figure ", kind.name, " has no ", list, " to choose");
+  };
+  check("positions", !request.positions.empty());
+  check("dims", !request.dims.empty());
+  check("pairs", !request.pairs.empty());
+  check("heads", !request.heads.empty());
+  check("rules", !request.rules.empty());
+  const std::size_t count = request.encodings.size();
+  if (kind.scheme.empty()) {
+    require(count == 0, "the figure ", kind.name, " has no encoding to choose");
+  } else {
+    require(count == 1 || (count > 1 && kind.several), "the figure ", kind.name, " draws one encoding, got ", count);
+  }
+  Figure figure = kind.make(request);
+  figure.name = kind.name;
+  return figure;
+}
+
+Figure make_figure(const FigureKind& kind) {
+  if (kind.scheme.empty()) return make_figure(kind, Request{});
+  return make_figure(kind, {.encodings = {{.name = "", .encoding = Encoding(kind.scheme, kind.arguments)}}});
+}
+
+Json standalone_spec(const Figure& figure) {
+  // A chart is about 600 pixels wide: lines of text must be broken by hand.
+  const auto lines = [](const std::string& text, std::size_t width) {
+    Json result = Json::array();
+    std::istringstream stream(wrapped(text, width));
+    for (std::string line; std::getline(stream, line);) result.push_back(line);
+    return result;
+  };
+  Json spec = {{"$schema", figure.spec.value("$schema", "https://vega.github.io/schema/vega-lite/v5.json")},
+               {"title",
+                {{"text", lines(figure.title, 80)},
+                 {"subtitle", lines(figure.caption, 100)},
+                 {"anchor", "start"},
+                 {"frame", "group"}}},
+               {"description", figure.title}};
+  spec.update(figure.spec);
+  return spec;
+}
+
+}  // namespace locus::figures

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of schemes: what can be drawn, from what, and with which options. `locus plot` and the report iterate
+// over it; a figure is one file and one line of registry.def.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "figures/figure.h"
+#include "locus/encoding.h"
+
+namespace locus::figures {
+
+/// An encoding to draw; `name` tells the kinds of layers of one model apart.
+struct Drawn {
+  std::string name;
+  Encoding encoding;
+  std::optional<std::int64_t> training_length = {};
+};
+
+/// What is asked of a figure. Lists that are empty are the figure's own choice.
+struct Request {
+  std::vector<Drawn> encodings;          ///< one; several only where the figure's `several` says so
+  std::vector<Position> positions = {};  ///< ids of tokens, or offsets where the figure says so
+  std::vector<std::int64_t> dims = {};   ///< columns of a row
+  std::vector<std::int64_t> pairs = {};  ///< of a rotation
+  std::vector<std::int64_t> heads = {};
+  std::vector<std::string> rules = {};
+};
+
+struct FigureKind {
+  std::string_view name;
+  std::string_view meaning;
+  std::string_view scheme;             ///< drawn when no other is asked for; empty: the figure chooses its own
+  Arguments arguments;                 ///< its arguments then
+  std::vector<std::string_view> uses;  ///< which lists of Request it reads: positions, dims, pairs, heads, rules
+  Figure (*make)(const Request&);
+  bool several = false;  ///< draws several encodings together
+};
+
+/// All figures, in the order of the registry.
+std::span<const FigureKind* const> figure_kinds();
+/// Throws Error naming the known figures.
+const FigureKind& find_figure(std::string_view name);
+
+/// Draws it after checking that the request gives what the figure needs and nothing that it does not read.
+Figure make_figure(const FigureKind& kind, const Request& request);
+/// The figure as it is without any options.
+Figure make_figure(const FigureKind& kind);
+
+/// The spec with title and description inside, for a file of its own.
+Json standalone_spec(const Figure& figure);
+
+}  // namespace locus::figures

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// cos and sin of the query_key site as figures need them.
+#pragma once
+
+#include <vector>
+
+#include "locus/encoding.h"
+
+namespace locus::figures {
+
+/// What pair (1, 0) becomes at a position: (cos, sin) times magnitude and scale, one of each per pair.
+struct TurnedPairs {
+  std::vector<double> cos, sin;
+};
+
+/// In double; a text token stands at the same place on every axis. Error for a position that is not accepted.
+TurnedPairs turned_pairs(const Encoding& encoding, Role role, Position position);
+
+}  // namespace locus::figures

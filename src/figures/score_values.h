@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What figures of the score site have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "figures/registry.h"
+
+namespace locus::figures {
+
+/// The heads asked for, else at most `most` of all, from the first to the last; Error for heads that are not there.
+std::vector<std::int64_t> heads_of(const Request& request, std::int64_t heads, std::int64_t most);
+
+/// Whether keys after the query are seen at all.
+bool sees_future(const Encoding& encoding);
+
+/// `2^-3` where that is exact, else three digits.
+std::string slope_text(double slope);
+
+}  // namespace locus::figures

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that figures are written in: data rows, channels, palettes that colour-blind readers can tell apart.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "figures/figure.h"
+#include "locus/position_ids.h"
+
+namespace locus::figures {
+
+/// Figures are looked at: a number keeps 6 significant digits. Error where it is not finite.
+double rounded(double value);
+
+/// A chart of these rows as wide as its place, without mark and encoding yet.
+Json chart(Json rows);
+
+Json quantitative(std::string_view field, std::string_view title);
+Json nominal(std::string_view field, std::string_view title);
+/// One band per value, in rising order, with labels at round values only.
+Json bands(std::string_view field, std::string_view title, std::span<const std::int64_t> values);
+/// Adds a logarithmic scale to a quantitative channel.
+Json logarithmic(Json channel, int base = 10);
+
+/// A colour per name, in the order of `names`.
+Json category_colour(std::string_view field, std::string_view title, const std::vector<std::string>& names);
+/// Colour by value from `low` to `high`: two hues around 0, the same length both ways, where both signs occur.
+Json value_colour(std::string_view field, std::string_view title, double low, double high);
+
+/// Evenly spaced values, at most `most`, and what a caption must say about those left out (empty: nothing).
+struct Thinned {
+  std::vector<Position> values;
+  std::string note;
+};
+Thinned thinned(std::span<const Position> values, std::size_t most, std::string_view what);
+
+/// No figure holds more rows of data than this.
+constexpr std::size_t most_rows = 16384;
+
+/// first, first + 1, ..., last.
+std::vector<Position> range(Position first, Position last);
+
+/// At most `most` of 0 .. count - 1, spread from the first to the last.
+std::vector<std::int64_t> spread(std::int64_t count, std::int64_t most);
+
+/// `12,345` for whole numbers, else three significant digits.
+std::string pretty(double value);
+
+/// `a, b and c`.
+std::string listed(const std::vector<std::string>& names);
+
+}  // namespace locus::figures

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ladder of wavelengths: after how many positions each pair of a rotation, or each sine, has made one turn.
+#include <algorithm>
+#include <numbers>
+
+#include "figures/registry.h"
+#include "figures/spec.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+/// Radians per position of each pair, or of each sine of a row.
+std::vector<double> frequencies_of(const Encoding& encoding) {
+  if (encoding.site() == Site::query_key) return encoding.rotation().inv_freq;
+  std::vector<double> frequencies;
+  for (const Wave& wave : encoding.hidden().waves) {
+    if (!wave.cosine && !wave.silent) frequencies.push_back(wave.inv_freq);
+  }
+  require(!frequencies.empty(), encoding.scheme().name, " has no wavelengths: its rows are no waves");
+  return frequencies;
+}
+
+struct Ladder {
+  Json rows = Json::array();
+  double shortest = 0, longest = 0;
+  std::size_t pairs = 0, still = 0, partial = 0;  ///< all, those that never turn, those slower than the trained length
+
+  void add(const Drawn& drawn) {
+    const std::vector<double> frequencies = frequencies_of(drawn.encoding);
+    for (std::size_t i = 0; i < frequencies.size(); ++i) {
+      ++pairs;
+      if (frequencies[i] == 0) {
+        ++still;
+        continue;
+      }
+      const double wavelength = 2 * std::numbers::pi / frequencies[i];
+      shortest = shortest == 0 ? wavelength : std::min(shortest, wavelength);
+      longest = std::max(longest, wavelength);
+      if (drawn.training_length && wavelength > static_cast<double>(*drawn.training_length)) ++partial;
+      rows.push_back({{"pair", i}, {"layers", drawn.name}, {"wavelength", rounded(wavelength)}});
+    }
+  }
+};
+
+/// A dashed line at each trained length that is known.
+Json length_rule(const std::vector<Drawn>& encodings) {
+  Json values = Json::array();
+  for (const Drawn& drawn : encodings) {
+    if (drawn.training_length) values.push_back({{"length", *drawn.training_length}});
+  }
+  if (values.empty()) return {};
+  return {{"data", {{"values", values}}},
+          {"mark", {{"type", "rule"}, {"strokeDash", {6, 4}}, {"color", "#8C8C8C"}, {"tooltip", true}}},
+          {"encoding", {{"y", quantitative("length", "")}}}};
+}
+
+Figure make(const Request& request) {
+  Ladder ladder;
+  std::vector<std::string> names;
+  std::string schemes;
+  for (const Drawn& drawn : request.encodings) {
+    ladder.add(drawn);
+    names.push_back(drawn.name);
+  }
+  require(ladder.rows.size() > 0, "no pair of this encoding turns: there are no wavelengths");
+  const bool known_length = request.encodings.front().training_length.has_value();
+  Json spec = chart(std::move(ladder.rows));
+  spec["height"] = 300;
+  Json points = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 28}, {"tooltip", true}}},
+                 {"encoding",
+                  {{"x", quantitative("pair", "pair (two dimensions that turn together)")},
+                   {"y", logarithmic(quantitative("wavelength", "wavelength in positions"))}}}};
+  if (names.size() > 1) points["encoding"]["color"] = category_colour("layers", "layers", names);
+  spec["layer"] = Json::array({points});
+  const Json rule = length_rule(request.encodings);
+  if (!rule.is_null()) spec["layer"].push_back(rule);
+
+  std::string title = "Wavelengths from " + pretty(ladder.shortest) + " to " + pretty(ladder.longest) + " positions";
+  if (known_length) {
+    title += "; " + std::to_string(ladder.partial) + " of " + std::to_string(ladder.pairs) +
+             " pairs never complete a turn in training";
+  }
+  std::string caption = "After how many positions each pair of dimensions stands where it began, for " +
+                        std::string(request.encodings.front().encoding.scheme().name) + ".";
+  if (known_length) caption += " The dashed line is the trained length: pairs above it see only part of a turn.";
+  if (ladder.still > 0) caption += " " + std::to_string(ladder.still) + " pairs do not turn at all and are left out.";
+  return {.name = {}, .title = title, .caption = caption, .spec = std::move(spec)};
+}
+
+}  // namespace
+
+const FigureKind& wavelengths_figure();
+const FigureKind& wavelengths_figure() {
+  static const FigureKind kind{
+      .name = "wavelengths",
+      .meaning = "the ladder of wavelengths of rope, xpos or sinusoidal; --config for a model's",
+      .scheme = "rope",
+      .arguments = {{"head_dim", std::int64_t{128}}, {"pairing", std::string("half")}},
+      .uses = {},
+      .make = make,
+      .several = true};
+  return kind;
+}
+
+}  // namespace locus::figures
