@@ -84,6 +84,13 @@ std::string with_interval(const Mean& mean) {
   return text;
 }
 
+Html stacked(const Mean& mean) {
+  Html cell(significant(mean.value));
+  if (!mean.low) return cell;
+  const std::string interval = "[" + significant(*mean.low) + ", " + significant(*mean.high) + "]";
+  return cell + Html::raw("<br>") + element("small", interval);
+}
+
 void check_results(const Json& results) { read_results(results); }
 
 std::string report_html(const Json& file, std::span<const Check> checks) {

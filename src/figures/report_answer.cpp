@@ -148,7 +148,7 @@ void add_when(Page& page, const Results& results, const Answer& answer) {
 
 Cell number_cell(const Results& results, const TaskAnswer& task, const std::string& line) {
   if (const Standing* standing = find(task.beyond, line)) {
-    return {with_interval(standing->mean), standing->leads && can_tell(task.beyond) ? "good" : ""};
+    return {stacked(standing->mean), standing->leads && can_tell(task.beyond) ? "good" : ""};
   }
   const bool tested = std::any_of(results.verdicts.begin(), results.verdicts.end(), [&](const ResultVerdict& verdict) {
     return verdict.task == task.task->name && verdict.line == line;

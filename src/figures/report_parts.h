@@ -19,6 +19,8 @@ void add_run(Page& page, const Results& results);
 
 /// "0.912 [0.887, 0.937]", without the interval where there is none.
 std::string with_interval(const Mean& mean);
+/// The same in two lines, for a cell.
+Html stacked(const Mean& mean);
 /// The labels of the lines, joined; those that lead of `standings`.
 std::string leaders_text(const Results& results, const std::vector<Standing>& standings);
 

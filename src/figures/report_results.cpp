@@ -40,7 +40,7 @@ std::vector<Cell> table_row(const Results& results, const ResultTask& task, cons
     if (number == nullptr) {
       row.emplace_back("");
     } else {
-      row.emplace_back(with_interval({number->mean, number->low, number->high, number->values.size()}));
+      row.emplace_back(stacked({number->mean, number->low, number->high, number->values.size()}));
     }
   }
   return row;
@@ -60,8 +60,8 @@ void add_task_table(Page& page, const Results& results, const TaskAnswer& answer
   std::size_t place = 0;
   for (const Standing& standing : ranked) {
     std::vector<Cell> row = table_row(results, task, standing.line, std::to_string(++place));
-    row.push_back({with_interval(standing.mean), standing.leads && can_tell(ranked) ? "good" : ""});
-    row.emplace_back(standing.difference ? with_interval(*standing.difference) : std::string("best"));
+    row.push_back({stacked(standing.mean), standing.leads && can_tell(ranked) ? "good" : ""});
+    row.emplace_back(standing.difference ? stacked(*standing.difference) : Html("best"));
     table.rows.push_back(std::move(row));
     table.row_styles.emplace_back("");
   }
