@@ -33,7 +33,7 @@ Json ordered_lines() {
           {"type", "nominal"},
           {"title", nullptr},
           {"sort", {{"field", "order"}, {"op", "min"}}},
-          {"axis", {{"labelLimit", 190}, {"grid", true}, {"domain", false}, {"ticks", false}}}};
+          {"axis", {{"grid", true}, {"domain", false}, {"ticks", false}}}};
 }
 
 }  // namespace
