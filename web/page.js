@@ -11,6 +11,7 @@
     spec: JSON.parse(figure.querySelector('script').textContent),
     drawing: null,
   }));
+  if (matchMedia('(max-width: 40rem)').matches) document.querySelector('nav details')?.removeAttribute('open');
   document.getElementById('charts').textContent = globalThis.locusCharts;
 
   function config(onPaper, width) {
@@ -24,10 +25,11 @@
       background: 'transparent', font,
       axis: { labelColor: soft, titleColor: soft, gridColor: grid, domainColor: grid, tickColor: grid,
               labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8 },
-      legend: { labelColor: ink, titleColor: soft, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, labelLimit: 260,
+      legend: { labelColor: ink, titleColor: soft, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, labelLimit: width < 600 ? width / 2 - 40 : 260,
                 columns: width < 600 ? 2 : 6, symbolLimit: 40 },
       header: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontSize: 11, labelFontWeight: 600 },
-      title: { color: ink, subtitleColor: soft, fontSize: 13, fontWeight: 600, anchor: 'start' },
+      title: { color: ink, subtitleColor: soft, fontSize: 13, fontWeight: 600, anchor: 'start', frame: 'bounds', limit: width - 20 },
+      axisY: { labelLimit: width < 600 ? 120 : 190 },
       view: { stroke: grid },
       mark: { color: category[0] }, text: { color: ink }, rule: { color: soft },
       range: { category },
@@ -41,7 +43,7 @@
     const parts = spec.concat ?? (spec.facet && spec.spec ? [spec.spec] : []);
     const panel = parts[0]?.width;
     if (spec.columns && typeof panel === 'number') {
-      const margin = spec.usermeta?.panel_margin ?? 50;
+      const margin = Math.min(spec.usermeta?.panel_margin ?? 50, width < 600 ? 145 : Infinity);
       const left = spec.facet ? 70 : 0;  // the axis of the first column
       result.columns = Math.max(1, Math.min(spec.columns, Math.floor((width - left) / (panel * 0.85 + margin))));
       const own = Math.min(panel * 1.6, Math.floor((width - left) / result.columns) - margin);
