@@ -114,8 +114,13 @@ void add_arguments(Page& page, const Results& results, const Answer& answer) {
   }
 }
 
-std::string leaders_or_why(const Results& results, const std::vector<Standing>& standings) {
-  if (standings.empty()) return "none learned it";
+std::string leaders_or_why(const Results& results, const ResultTask& task, const std::vector<Standing>& standings) {
+  if (standings.empty()) {
+    const bool any = std::any_of(results.verdicts.begin(), results.verdicts.end(), [&](const ResultVerdict& verdict) {
+      return verdict.task == task.name && verdict.learned;
+    });
+    return any ? "not measured" : "none learned it";
+  }
   if (!can_tell(standings) && standings.size() > 1) {
     return results.label(standings.front().line) + " has the best mean; one seed cannot tell";
   }
@@ -135,11 +140,11 @@ void add_when(Page& page, const Results& results, const Answer& answer) {
     row.emplace_back(
         element("strong", task.task->title) + Html::raw("<br>") + element("span", task.task->measures, "class=\"dim\""),
         "wide");
-    row.emplace_back(leaders_or_why(results, task.in_range));
-    row.emplace_back(leaders_or_why(results, task.beyond));
+    row.emplace_back(leaders_or_why(results, *task.task, task.in_range));
+    row.emplace_back(leaders_or_why(results, *task.task, task.beyond));
     if (tuned) {
       row.emplace_back(task.after_tuning.empty() ? std::string("not tried")
-                                                 : leaders_or_why(results, task.after_tuning));
+                                                 : leaders_or_why(results, *task.task, task.after_tuning));
     }
     table.rows.push_back(std::move(row));
   }
