@@ -70,11 +70,12 @@ Json colour_channel(const Results& results, const ResultTask& task, const std::v
     domain.push_back(shown_label(results, task, group[i]));
     range.push_back(results.learned(task.name, group[i]) ? colours[i % std::size(colours)] : grey);
   }
-  return {{"field", "line"},
-          {"type", "nominal"},
-          {"title", nullptr},
-          {"scale", {{"domain", domain}, {"range", range}}},
-          {"legend", {{"orient", "bottom"}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 2.5}}}};
+  return {
+      {"field", "line"},
+      {"type", "nominal"},
+      {"title", nullptr},
+      {"scale", {{"domain", domain}, {"range", range}}},
+      {"legend", {{"orient", "bottom"}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 2.5}, {"symbolOpacity", 1}}}};
 }
 
 Json reference_layers(const LineChart& chart) {
@@ -182,7 +183,7 @@ std::vector<Figure> line_figures(const Results& results, const ResultTask& task,
     if (g > 0) {
       const ResultLine& first = results.line(group.front());
       figure.name += "-" + identifier(first.trained);
-      figure.title += ": " + results.label(first.trained) + " and what can be made of it";
+      figure.title += ": " + results.label(first.trained) + " and its variants";
     }
     if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + listed(not_learned) + ".";
     figure.spec =

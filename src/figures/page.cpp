@@ -89,7 +89,7 @@ void Page::figure(const Figure& figure) {
   const std::string id = unique_id(figure.name);
   std::string markup = "<figure id=\"" + id + "\" class=\"chart\" data-name=\"" + escaped(figure.name) + "\">";
   markup += "<figcaption>" + element("strong", figure.title).markup();
-  if (!figure.caption.empty()) markup += " " + element("span", figure.caption).markup();
+  if (!figure.caption.empty()) markup += " " + element("span", prose(figure.caption)).markup();
   markup += "</figcaption><div class=\"drawing\" role=\"img\" aria-label=\"" + escaped(figure.title) + "\"></div>";
   markup += "<div class=\"save\"></div><script type=\"application/json\">" + embedded_json(figure.spec) + "</script>";
   add(Html::raw(markup + "</figure>"));

@@ -137,9 +137,9 @@ void add_when(Page& page, const Results& results, const Answer& answer) {
   if (tuned) table.head.emplace_back("beyond it, with a short fine-tune");
   for (const TaskAnswer& task : answer.tasks) {
     std::vector<Cell> row;
-    row.emplace_back(
-        element("strong", task.task->title) + Html::raw("<br>") + element("span", task.task->measures, "class=\"dim\""),
-        "wide");
+    row.emplace_back(element("strong", task.task->title) + Html::raw("<br>") +
+                         element("span", prose(sentence(task.task->measures)), "class=\"dim\""),
+                     "wide");
     row.emplace_back(leaders_or_why(results, *task.task, task.in_range));
     row.emplace_back(leaders_or_why(results, *task.task, task.beyond));
     if (tuned) {

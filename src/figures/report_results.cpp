@@ -11,7 +11,7 @@ namespace locus::figures {
 namespace {
 
 std::string levels(const ResultTask& task) {
-  std::string text = task.measures;
+  std::string text = sentence(task.measures);
   if (task.chance) text += " A uniform guess gives " + significant(*task.chance) + ".";
   if (task.majority) text += " The best answer that ignores the input gives " + significant(*task.majority) + ".";
   if (task.learned_at) {
@@ -124,7 +124,7 @@ void add_results(Page& page, const Results& results, const Answer& answer) {
   page.section(2, "Results", "results");
   for (const TaskAnswer& task : answer.tasks) {
     page.section(3, task.task->title, "task-" + task.task->name);
-    page.paragraph(levels(*task.task));
+    page.paragraph(prose(levels(*task.task)));
     add_task_table(page, results, task);
     add_figures(page, length_figures(results, *task.task));
     add_figures(page, grid_figures(results, *task.task));

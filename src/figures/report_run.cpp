@@ -9,6 +9,7 @@ namespace locus::figures {
 namespace {
 
 std::string spoken(std::string key) {
+  if (key == "seconds") return "time of work, all workers together";
   for (char& c : key) {
     if (c == '_') c = ' ';
   }
@@ -16,7 +17,7 @@ std::string spoken(std::string key) {
 }
 
 std::string value_text(const std::string& key, const Json& value) {
-  if (value.is_null()) return "not measured";
+  if (value.is_null()) return key == "finished" ? "not yet" : "not measured";
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_number()) {
@@ -27,8 +28,8 @@ std::string value_text(const std::string& key, const Json& value) {
   }
   std::string text;
   for (const auto& item : value.items()) {
-    text += text.empty() ? "" : ", ";
-    if (value.is_object()) text += spoken(item.key()) + " ";
+    text += text.empty() ? "" : item.value().is_object() ? "; " : ", ";
+    if (value.is_object()) text += spoken(item.key()) + (item.value().is_object() ? ": " : " ");
     text += value_text(item.key(), item.value());
   }
   return text;
@@ -83,6 +84,16 @@ void add_failures(Page& page, const Json& run) {
                  "warning");
 }
 
+void add_failed_trials(Page& page, const Results& results) {
+  if (results.failures.empty()) return;
+  Table table;
+  table.head = {{"task", "tight"}, {"scheme", "tight"}, {"seed", "number"}, "error"};
+  for (const ResultFailure& failure : results.failures) {
+    table.rows.push_back({failure.task, failure.scheme, grouped(failure.seed), failure.error});
+  }
+  page.table(table, "Trials that failed.");
+}
+
 /// Half the width of an interval over n seeds of one spread goes with t / sqrt(n).
 double reach(std::size_t seeds) { return student_t95(seeds - 1) / std::sqrt(static_cast<double>(seeds)); }
 
@@ -116,6 +127,7 @@ void add_more(Page& page, const Results& results, const std::vector<TaskAnswer>&
 void add_run(Page& page, const Results& results) {
   page.section(2, "How it was run", "run");
   add_failures(page, results.run);
+  add_failed_trials(page, results);
   add_facts(page, results.run);
   add_budgets(page, results);
   add_more(page, results, answer_of(results).tasks);

@@ -27,16 +27,6 @@ std::string where_it_enters(Site site) {
   return {};
 }
 
-/// A capital letter first, a full stop last.
-std::string sentence(std::string_view text) {
-  std::string result(text);
-  if (!result.empty() && result.front() >= 'a' && result.front() <= 'z') {
-    result.front() = static_cast<char>(result.front() - 'a' + 'A');
-  }
-  if (!result.ends_with('.')) result += '.';
-  return result;
-}
-
 std::string promises(const Claims& claims) {
   std::string text;
   for (const Claim claim : claims.all()) {
@@ -76,7 +66,7 @@ void add_rules(Page& page) {
 void add_scheme(Page& page, const Scheme& scheme) {
   page.section(3, std::string(scheme.name), "scheme-" + std::string(scheme.name));
   page.paragraph(Html(sentence(scheme.summary) + " " + where_it_enters(scheme.site)));
-  Html facts = Html(scheme.paper.empty() ? std::string() : sentence(scheme.paper));
+  Html facts = Html(sentence(scheme.paper));
   const std::string claims = promises(scheme.claims);
   if (!claims.empty()) facts += Html(" Promises, each verified in section 5: " + claims + ".");
   page.paragraph(facts, "note");

@@ -41,7 +41,7 @@ std::vector<const Check*> checks_where(std::span<const Check> checks, const Want
 void add_verification(Page& page, std::span<const Check> checks) {
   page.section(2, "Verification", "verification");
   if (checks.empty()) {
-    page.paragraph("No verification was given to this report; `locus verify` runs it.", "warning");
+    page.paragraph(prose("No verification was given to this report; `locus verify` runs it."), "warning");
     return;
   }
   const std::vector<const Check*> failures = checks_where(checks, [](const Check& check) { return !check.pass; });

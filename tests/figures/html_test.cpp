@@ -33,6 +33,14 @@ TEST(Html, elements_nest_and_links_stay_on_the_page) {
   EXPECT_EQ(link_to("results", "Results").markup(), "<a href=\"#results\">Results</a>");
 }
 
+TEST(Html, backticks_mark_code_and_a_lone_one_is_itself) {
+  EXPECT_EQ(prose("say `a<b` or `c`").markup(), "say <code>a&lt;b</code> or <code>c</code>");
+  EXPECT_EQ(prose("it`s").markup(), "it`s");
+  EXPECT_EQ(sentence("a word"), "A word.");
+  EXPECT_EQ(sentence("Done."), "Done.");
+  EXPECT_EQ(sentence(""), "");
+}
+
 TEST(Html, identifiers_hold_small_letters_digits_and_hyphens) {
   EXPECT_EQ(identifier("rope+yarn+tuned"), "rope-yarn-tuned");
   EXPECT_EQ(identifier("  The Answer: 42! "), "the-answer-42");
