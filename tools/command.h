@@ -31,6 +31,7 @@ void add_verify_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
 void add_lab_command(CLI::App& app);
 void add_probe_command(CLI::App& app);
+void add_report_command(CLI::App& app);
 void add_plot_command(CLI::App& app);
 
 }  // namespace locus::tools

@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   add_diagnose_command(app);
   add_lab_command(app);
   add_probe_command(app);
+  add_report_command(app);
   add_plot_command(app);
   try {
     app.parse(argc, argv);

@@ -11,9 +11,10 @@
     spec: JSON.parse(figure.querySelector('script').textContent),
     drawing: null,
   }));
+  if (matchMedia('(max-width: 40rem)').matches) document.querySelector('nav details')?.removeAttribute('open');
   document.getElementById('charts').textContent = globalThis.locusCharts;
 
-  function config(onPaper) {
+  function config(onPaper, width) {
     const isDark = dark.matches && !onPaper;
     const [ink, soft, grid] = isDark ? ['#e4e6ea', '#9aa2af', '#2b3036'] : ['#1c1e21', '#5d6470', '#e6e8ec'];
     const font = getComputedStyle(document.body).fontFamily;
@@ -24,32 +25,39 @@
       background: 'transparent', font,
       axis: { labelColor: soft, titleColor: soft, gridColor: grid, domainColor: grid, tickColor: grid,
               labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8 },
-      legend: { labelColor: ink, titleColor: soft, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, labelLimit: 260 },
+      legend: { labelColor: ink, titleColor: soft, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, labelLimit: width < 600 ? width / 2 - 40 : 260,
+                columns: width < 600 ? 2 : 6, symbolLimit: 40 },
       header: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontSize: 11, labelFontWeight: 600 },
-      title: { color: ink, subtitleColor: soft, fontSize: 13, fontWeight: 600, anchor: 'start' },
+      title: { color: ink, subtitleColor: soft, fontSize: 13, fontWeight: 600, anchor: 'start', frame: 'bounds', limit: width - 20 },
+      axisY: { labelLimit: width < 600 ? 120 : 190 },
       view: { stroke: grid },
       mark: { color: category[0] }, text: { color: ink }, rule: { color: soft },
       range: { category },
     };
   }
 
-  // Single charts take the width there is; small multiples as many columns as fit.
+  // Single charts take the width there is; charts side by side as many columns as fit. What labels take of a panel's
+  // width the chart says itself, in usermeta.panel_margin.
   function fitted(spec, width) {
     const result = { ...spec };
-    const inner = spec.spec;
-    const wanted = (inner && inner.width) || 200;
-    if ((spec.facet || spec.concat) && spec.columns && typeof wanted === 'number') {
-      result.columns = Math.max(1, Math.min(spec.columns, Math.floor(width / (wanted + 45))));
-      if (inner) result.spec = { ...inner, width: Math.min(wanted * 1.4, Math.floor(width / result.columns) - 62) };
-    } else if (!inner && !spec.concat && !spec.hconcat && !spec.vconcat && spec.width === undefined) {
+    const parts = spec.concat ?? (spec.facet && spec.spec ? [spec.spec] : []);
+    const panel = parts[0]?.width;
+    if (spec.columns && typeof panel === 'number') {
+      const margin = Math.min(spec.usermeta?.panel_margin ?? 50, width < 600 ? 145 : Infinity);
+      const left = spec.facet ? 70 : 0;  // the axis of the first column
+      result.columns = Math.max(1, Math.min(spec.columns, Math.floor((width - left) / (panel * 0.85 + margin))));
+      const own = Math.min(panel * 1.6, Math.floor((width - left) / result.columns) - margin);
+      if (spec.concat) result.concat = spec.concat.map((part) => ({ ...part, width: own }));
+      else result.spec = { ...spec.spec, width: own };
+    } else if (parts.length === 0 && !spec.hconcat && !spec.vconcat && spec.width === undefined) {
       result.width = 'container';
     }
     if (result.width === 'container' && !result.autosize) result.autosize = { type: 'fit-x', contains: 'padding' };
     return result;
   }
 
-  function options(onPaper) {
-    return { actions: false, renderer: 'svg', config: config(onPaper),
+  function options(onPaper, width) {
+    return { actions: false, renderer: 'svg', config: config(onPaper, width),
              tooltip: { theme: dark.matches ? 'dark' : 'light' } };
   }
 
@@ -57,7 +65,7 @@
     const width = chart.box.clientWidth;
     if (width === 0) return Promise.resolve();  // folded away: drawn when it is opened
     chart.width = width;
-    chart.drawing = vegaEmbed(chart.box, fitted(chart.spec, width), options(onPaper)).then((result) => {
+    chart.drawing = vegaEmbed(chart.box, fitted(chart.spec, width), options(onPaper, width)).then((result) => {
       if (chart.result) chart.result.finalize();
       chart.result = result;
       chart.box.classList.add('drawn');

@@ -88,6 +88,26 @@ Html link_to(std::string_view id, const Html& content) {
   return element("a", content, "href=\"#" + escaped(id) + "\"");
 }
 
+Html prose(std::string_view text) {
+  Html result;
+  while (!text.empty()) {
+    const std::size_t begin = text.find('`');
+    const std::size_t end = begin == text.npos ? text.npos : text.find('`', begin + 1);
+    if (end == text.npos) return result + Html(text);
+    result += Html(text.substr(0, begin)) + code(text.substr(begin + 1, end - begin - 1));
+    text.remove_prefix(end + 1);
+  }
+  return result;
+}
+
+std::string sentence(std::string_view text) {
+  std::string result(text);
+  if (result.empty()) return result;
+  if (result.front() >= 'a' && result.front() <= 'z') result.front() = static_cast<char>(result.front() - 'a' + 'A');
+  if (!result.ends_with('.')) result += '.';
+  return result;
+}
+
 std::string identifier(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -37,6 +37,12 @@ Html code(const Html& content);
 /// A link to a place of the same page: the only links there are.
 Html link_to(std::string_view id, const Html& content);
 
+/// Plain text in which `backticks` mark code.
+Html prose(std::string_view text);
+
+/// A capital letter first, a full stop last.
+std::string sentence(std::string_view text);
+
 /// Small letters, digits and single hyphens of a text, as in "rope-yarn-tuned"; "x" where nothing is left.
 std::string identifier(std::string_view text);
 

@@ -6,17 +6,24 @@
 #include <map>
 
 #include "figures/html.h"
-#include "figures/numbers.h"
+#include "figures/spec.h"
 
 namespace locus::figures {
 namespace {
 
 constexpr const char* grey = "#8b929c";
+// Middle tones, to be seen on a light and on a dark page.
+constexpr const char* colours[] = {"#3b82c4", "#e08a1e", "#2a9d6f", "#d1495b", "#8f6bc9", "#9c6b3f",
+                                   "#d26fb0", "#8a9a2b", "#2aa5b5", "#b58b00", "#6f7fd6", "#c96a3a"};
+
+std::string shown_label(const Results& results, const ResultTask& task, const std::string& line) {
+  return results.label(line) + (results.learned(task.name, line) ? "" : " (not learned)");
+}
 
 Json rows_of(const Results& results, const ResultTask& task, const std::vector<LinePoint>& points) {
   Json rows = Json::array();
   for (const LinePoint& point : points) {
-    Json row = {{"line", results.label(point.line)},
+    Json row = {{"line", shown_label(results, task, point.line)},
                 {"x", point.x},
                 {"mean", point.mean},
                 {"learned", results.learned(task.name, point.line)}};
@@ -45,25 +52,30 @@ Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points) {
 Json x_channel(const LineChart& chart) {
   Json x = {{"field", "x"}, {"type", "quantitative"}, {"title", chart.x_title}};
   if (chart.x_values.empty()) {
-    x["scale"] = {{"zero", false}, {"nice", false}};
+    x["scale"] = {{"zero", false}, {"nice", false}, {"padding", 10}};
+    x["axis"] = {{"tickCount", 8}, {"format", ",d"}};
   } else {
-    x["scale"] = {{"type", "log"}, {"base", 2}, {"nice", false}};
+    x["scale"] = {{"type", "log"}, {"base", 2}, {"nice", false}, {"padding", 10}};
     x["axis"] = {{"values", chart.x_values}, {"format", ",d"}, {"grid", true}};
   }
   return x;
 }
 
-// A scheme keeps its colour from chart to chart: the domain is the whole group, the legend what is drawn in colour.
-Json colour_channel(const std::vector<std::string>& group, const std::vector<std::string>& in_legend) {
-  return {{"condition",
-           {{"test", "datum.learned"},
-            {"field", "line"},
-            {"type", "nominal"},
-            {"title", nullptr},
-            {"scale", {{"domain", group}}},
-            {"legend",
-             {{"orient", "bottom"}, {"values", in_legend}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 2.5}}}}},
-          {"value", grey}};
+// A scheme keeps its colour from chart to chart: it goes by the place in the whole group, drawn or not.
+Json colour_channel(const Results& results, const ResultTask& task, const std::vector<std::string>& group,
+                    const std::vector<std::string>& drawn) {
+  Json domain = Json::array(), range = Json::array();
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (std::find(drawn.begin(), drawn.end(), group[i]) == drawn.end()) continue;
+    domain.push_back(shown_label(results, task, group[i]));
+    range.push_back(results.learned(task.name, group[i]) ? colours[i % std::size(colours)] : grey);
+  }
+  return {
+      {"field", "line"},
+      {"type", "nominal"},
+      {"title", nullptr},
+      {"scale", {{"domain", domain}, {"range", range}}},
+      {"legend", {{"orient", "bottom"}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 2.5}, {"symbolOpacity", 1}}}};
 }
 
 Json reference_layers(const LineChart& chart) {
@@ -79,8 +91,8 @@ Json reference_layers(const LineChart& chart) {
     layers.push_back({{"data", data}, {"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}}, {"encoding", {{"x", x}}}});
     layers.push_back(
         {{"data", data},
-         {"mark", {{"type", "text"}, {"align", "left"}, {"dx", 5}, {"baseline", "top"}, {"fontSize", 10.5}}},
-         {"encoding", {{"x", x}, {"y", {{"value", 4}}}, {"text", {{"field", "text"}}}}}});
+         {"mark", {{"type", "text"}, {"align", "left"}, {"dx", -4}, {"baseline", "bottom"}, {"fontSize", 10.5}}},
+         {"encoding", {{"x", x}, {"y", {{"value", -5}}}, {"text", {{"field", "text"}}}}}});
   }
   return layers;
 }
@@ -126,7 +138,7 @@ Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& c
          {"strokeDash", dash},
          {"opacity", faded}}}});
   layers.push_back(
-      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 34}, {"clip", true}}},
+      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 34}}},
        {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"opacity", faded}, {"tooltip", tooltip(chart)}}}});
   return {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
           {"width", "container"},
@@ -135,22 +147,7 @@ Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& c
           {"layer", std::move(layers)}};
 }
 
-std::vector<std::string> labels_of(const Results& results, const std::vector<std::string>& lines) {
-  std::vector<std::string> labels;
-  for (const std::string& line : lines) labels.push_back(results.label(line));
-  return labels;
-}
-
 }  // namespace
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
-}
 
 std::vector<std::vector<std::string>> line_groups(const Results& results) {
   std::map<std::string, std::vector<std::string>> by_scheme;
@@ -172,24 +169,25 @@ std::vector<Figure> line_figures(const Results& results, const ResultTask& task,
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::vector<std::string>& group = groups[g];
     std::vector<LinePoint> own;
-    std::vector<std::string> learned, not_learned;
+    std::vector<std::string> drawn, not_learned;
     for (const std::string& line : group) {
       const std::size_t before = own.size();
       std::copy_if(points.begin(), points.end(), std::back_inserter(own),
                    [&](const LinePoint& point) { return point.line == line; });
       if (own.size() == before) continue;
-      (results.learned(task.name, line) ? learned : not_learned).push_back(results.label(line));
+      drawn.push_back(line);
+      if (!results.learned(task.name, line)) not_learned.push_back(results.label(line));
     }
-    if (learned.size() + not_learned.size() < (g == 0 ? 1u : 2u)) continue;  // one line of a family was in the first
+    if (drawn.size() < (g == 0 ? 1u : 2u)) continue;  // one line of a family was in the first
     Figure figure{.name = chart.name, .title = chart.title, .caption = chart.caption, .spec = {}};
     if (g > 0) {
       const ResultLine& first = results.line(group.front());
       figure.name += "-" + identifier(first.trained);
-      figure.title += ": " + results.label(first.trained) + " and what can be made of it";
+      figure.title += ": " + results.label(first.trained) + " and its variants";
     }
-    if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + joined(not_learned) + ".";
-    figure.spec = spec_of(chart, rows_of(results, task, own), y_scale(chart, own),
-                          colour_channel(labels_of(results, group), learned));
+    if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + listed(not_learned) + ".";
+    figure.spec =
+        spec_of(chart, rows_of(results, task, own), y_scale(chart, own), colour_channel(results, task, group, drawn));
     figures.push_back(std::move(figure));
   }
   return figures;

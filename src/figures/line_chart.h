@@ -37,7 +37,4 @@ std::vector<std::vector<std::string>> line_groups(const Results& results);
 std::vector<Figure> line_figures(const Results& results, const ResultTask& task, const LineChart& chart,
                                  const std::vector<LinePoint>& points);
 
-/// "a, b and c".
-std::string joined(const std::vector<std::string>& names);
-
 }  // namespace locus::figures

@@ -75,9 +75,9 @@ void Page::list(std::span<const Html> items) {
 }
 
 void Page::table(const Table& table, const Html& caption) {
-  std::string markup = "<div class=\"table\" tabindex=\"0\"><table>";
-  if (!caption.empty()) markup += element("caption", caption).markup();
-  markup += "<thead><tr>" + row_markup(table.head, "th", {}) + "</tr></thead><tbody>";
+  if (!caption.empty()) paragraph(caption, "caption");  // outside of the box, so that it does not scroll away
+  std::string markup = "<div class=\"table\" tabindex=\"0\"><table><thead><tr>" + row_markup(table.head, "th", {}) +
+                       "</tr></thead><tbody>";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const std::string_view style = i < table.row_styles.size() ? table.row_styles[i] : std::string_view();
     markup += element("tr", Html::raw(row_markup(table.rows[i], "td", table.head)), class_attribute(style)).markup();
@@ -89,7 +89,7 @@ void Page::figure(const Figure& figure) {
   const std::string id = unique_id(figure.name);
   std::string markup = "<figure id=\"" + id + "\" class=\"chart\" data-name=\"" + escaped(figure.name) + "\">";
   markup += "<figcaption>" + element("strong", figure.title).markup();
-  if (!figure.caption.empty()) markup += " " + element("span", figure.caption).markup();
+  if (!figure.caption.empty()) markup += " " + element("span", prose(figure.caption)).markup();
   markup += "</figcaption><div class=\"drawing\" role=\"img\" aria-label=\"" + escaped(figure.title) + "\"></div>";
   markup += "<div class=\"save\"></div><script type=\"application/json\">" + embedded_json(figure.spec) + "</script>";
   add(Html::raw(markup + "</figure>"));

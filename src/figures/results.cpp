@@ -186,6 +186,11 @@ Results read_results(const Json& file) {
   results.verdicts = read_all<ResultVerdict>(from, "verdicts", read_verdict);
   results.claims = read_all<ResultClaim>(from, "claims", read_claim);
   results.costs = read_all<ResultCost>(from, "costs", read_cost);
+  if (file.contains("failures")) {
+    results.failures = read_all<ResultFailure>(from, "failures", [](const Reader& one) {
+      return ResultFailure{one.text("task"), one.text("scheme"), one.integer("seed"), one.text("error")};
+    });
+  }
   require(!results.tasks.empty(), "the results have no task");
   return results;
 }

@@ -56,6 +56,12 @@ struct ResultCost {
   std::optional<double> parameters, seconds_per_step, peak_bytes;
 };
 
+struct ResultFailure {
+  std::string task, scheme;
+  std::int64_t seed = 0;
+  std::string error;
+};
+
 struct Results {
   Json run;  ///< as it stands in the file
   std::vector<std::int64_t> seeds;
@@ -65,6 +71,7 @@ struct Results {
   std::vector<ResultVerdict> verdicts;
   std::vector<ResultClaim> claims;
   std::vector<ResultCost> costs;
+  std::vector<ResultFailure> failures;
 
   const ResultLine& line(const std::string& name) const;  ///< Error where there is none
   /// What `label` calls it, and the name where there is no such line.

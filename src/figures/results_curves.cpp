@@ -75,7 +75,8 @@ std::vector<Figure> length_figures(const Results& results, const ResultTask& tas
     LineChart chart;
     chart.name = identifier(task.name + "-" + name);
     chart.title = task.title + ": " + spoken(name) + " by length";
-    chart.caption = (main ? task.measures : "What else was measured: " + spoken(name) + ".") + interval_words(results);
+    chart.caption =
+        (main ? sentence(task.measures) : "What else was measured: " + spoken(name) + ".") + interval_words(results);
     chart.x_title = "length of the sequence, tokens";
     chart.y_title = spoken(name) + " (" + unit_of(loss) + ")";
     for (const std::int64_t length : task.lengths) chart.x_values.push_back(static_cast<double>(length));

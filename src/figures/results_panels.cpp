@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charts of many small panels: the answer at a glance, depth by length, time per step.
 #include <algorithm>
-#include <set>
 
 #include "figures/html.h"
-#include "figures/line_chart.h"
 #include "figures/numbers.h"
 #include "figures/results_figures.h"
 
@@ -17,14 +15,17 @@ std::string direction(const ResultTask& task) {
   return task.main + ", " + (task.higher_is_better ? "higher" : "lower") + " is better";
 }
 
-/// A panel per value of `panel`, each with scales of its own; `margin` is what labels take of a panel's width.
-Json panels(Json rows, const std::vector<std::string>& order, Json inner, int columns, int margin) {
+/// Charts side by side, as many as fit: the page gives them widths and columns. `margin` is what labels take of each.
+Json side_by_side(Json charts, int margin) {
   return {{"$schema", schema},
-          {"data", {{"values", std::move(rows)}}},
           {"usermeta", {{"panel_margin", margin}}},
-          {"columns", columns},
-          {"facet", {{"field", "panel"}, {"type", "nominal"}, {"title", nullptr}, {"sort", order}}},
-          {"spec", std::move(inner)}};
+          {"columns", 2},
+          {"spacing", 24},
+          {"concat", std::move(charts)}};
+}
+
+Json panel(const std::string& title, Json rows) {
+  return {{"title", title}, {"width", 270}, {"height", {{"step", 18}}}, {"data", {{"values", std::move(rows)}}}};
 }
 
 Json ordered_lines() {
@@ -32,30 +33,12 @@ Json ordered_lines() {
           {"type", "nominal"},
           {"title", nullptr},
           {"sort", {{"field", "order"}, {"op", "min"}}},
-          {"axis", {{"labelLimit", 190}, {"grid", true}, {"domain", false}, {"ticks", false}}}};
+          {"axis", {{"grid", true}, {"domain", false}, {"ticks", false}}}};
 }
 
 }  // namespace
 
 Figure beyond_figure(const Results& results, const Answer& answer) {
-  Json rows = Json::array();
-  std::vector<std::string> order;
-  for (const TaskAnswer& task : answer.tasks) {
-    order.push_back(task.task->title + " (" + direction(*task.task) + ")");
-    const std::vector<Standing>& all = task.after_tuning.empty() ? task.beyond : task.after_tuning;
-    for (std::size_t place = 0; place < all.size(); ++place) {
-      Json row = {{"panel", order.back()},
-                  {"line", results.label(all[place].line)},
-                  {"order", place},
-                  {"mean", all[place].mean.value},
-                  {"group", all[place].leads ? "leads" : "behind"}};
-      if (all[place].mean.low) {
-        row["low"] = *all[place].mean.low;
-        row["high"] = *all[place].mean.high;
-      }
-      rows.push_back(std::move(row));
-    }
-  }
   const Json x = {{"field", "mean"}, {"type", "quantitative"}, {"title", nullptr}, {"scale", {{"zero", false}}}};
   Json from = x;
   from["field"] = "low";
@@ -67,25 +50,39 @@ Figure beyond_figure(const Results& results, const Answer& answer) {
   const Json colour = {{"field", "group"},
                        {"type", "nominal"},
                        {"title", nullptr},
-                       {"scale", {{"domain", {"leads", "behind"}}, {"range", {"#1f8a55", "#8b929c"}}}},
-                       {"legend", {{"orient", "bottom"}}}};
-  const Json inner = {
-      {"width", 270},
-      {"height", {{"step", 19}}},
-      {"layer",
-       {{{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-         {"encoding", {{"y", ordered_lines()}, {"x", from}, {"x2", {{"field", "high"}}}, {"color", colour}}}},
-        {{"mark", {{"type", "point"}, {"filled", true}, {"size", 55}, {"opacity", 1}}},
-         {"encoding", {{"y", ordered_lines()}, {"x", x}, {"color", colour}, {"tooltip", tooltip}}}}}}};
-  Figure figure{.name = "beyond",
-                .title = "Beyond the training length",
-                .caption =
-                    "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % "
-                    "interval over seeds. Green: the best, and what cannot be told from it. Schemes that did not "
-                    "learn a task are not in its panel.",
-                .spec = panels(std::move(rows), order, inner, 2, 190)};
-  figure.spec["resolve"] = {{"scale", {{"x", "independent"}, {"y", "independent"}}}};
-  return figure;
+                       {"scale", {{"domain", {"leads", "behind"}}, {"range", {"#2a9d6f", "#8b929c"}}}},
+                       {"legend", nullptr}};
+  const Json layers = {
+      {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
+       {"encoding", {{"y", ordered_lines()}, {"x", from}, {"x2", {{"field", "high"}}}, {"color", colour}}}},
+      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 55}, {"opacity", 1}}},
+       {"encoding", {{"y", ordered_lines()}, {"x", x}, {"color", colour}, {"tooltip", tooltip}}}}};
+  Json charts = Json::array();
+  for (const TaskAnswer& task : answer.tasks) {
+    const std::vector<Standing>& all = task.after_tuning.empty() ? task.beyond : task.after_tuning;
+    Json rows = Json::array();
+    for (std::size_t place = 0; place < all.size(); ++place) {
+      const Mean& mean = all[place].mean;
+      Json row = {{"task", task.task->name},
+                  {"line", results.label(all[place].line)},
+                  {"order", place},
+                  {"mean", mean.value},
+                  {"group", all[place].leads ? "leads" : "behind"}};
+      row["low"] = mean.low.value_or(mean.value);
+      row["high"] = mean.high.value_or(mean.value);
+      rows.push_back(std::move(row));
+    }
+    if (rows.empty()) continue;
+    charts.push_back(panel(task.task->title + " (" + direction(*task.task) + ")", std::move(rows)));
+    charts.back()["layer"] = layers;
+  }
+  return {.name = "beyond",
+          .title = "Beyond the training length",
+          .caption =
+              "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % interval "
+              "over seeds. Green leads: the best, and what cannot be told from it. Schemes that did not learn a task "
+              "are not in its panel.",
+          .spec = side_by_side(std::move(charts), 210)};
 }
 
 std::vector<Figure> grid_figures(const Results& results, const ResultTask& task) {
@@ -128,12 +125,24 @@ std::vector<Figure> grid_figures(const Results& results, const ResultTask& task)
                       ". Down: how deep in it the asked-for thing lies, in percent. " +
                       "Numbers are means of the main "
                       "number over the seeds.",
-           .spec = panels(std::move(rows), order, inner, 4, 50)}};
+           .spec = {{"$schema", schema},
+                    {"data", {{"values", std::move(rows)}}},
+                    {"usermeta", {{"panel_margin", 30}}},
+                    {"columns", 4},
+                    {"spacing", 24},
+                    {"bounds", "flush"},
+                    {"facet",
+                     {{"field", "panel"},
+                      {"type", "nominal"},
+                      {"title", nullptr},
+                      {"sort", order},
+                      {"header", {{"labelLimit", 180}}}}},
+                    {"spec", inner}}}};
 }
 
 std::vector<Figure> cost_figures(const Results& results) {
-  Json rows = Json::array();
-  std::vector<std::string> order;
+  const Json x = {{"field", "milliseconds"}, {"type", "quantitative"}, {"title", "milliseconds per training step"}};
+  Json charts = Json::array();
   for (const ResultTask& task : results.tasks) {
     std::vector<const ResultCost*> costs;
     for (const ResultCost& cost : results.costs) {
@@ -143,27 +152,22 @@ std::vector<Figure> cost_figures(const Results& results) {
     std::stable_sort(costs.begin(), costs.end(), [](const ResultCost* a, const ResultCost* b) {
       return *a->seconds_per_step < *b->seconds_per_step;
     });
-    order.push_back(task.title);
+    Json rows = Json::array();
     for (std::size_t place = 0; place < costs.size(); ++place) {
-      rows.push_back({{"panel", task.title},
+      rows.push_back({{"task", task.name},
                       {"line", results.label(costs[place]->line)},
                       {"order", place},
                       {"milliseconds", *costs[place]->seconds_per_step * 1000}});
     }
+    charts.push_back(panel(task.title, std::move(rows)));
+    charts.back()["mark"] = {{"type", "bar"}, {"tooltip", true}, {"height", 9}};
+    charts.back()["encoding"] = {{"y", ordered_lines()}, {"x", x}};
   }
-  if (rows.empty()) return {};
-  const Json x = {{"field", "milliseconds"}, {"type", "quantitative"}, {"title", "milliseconds per training step"}};
-  const Json inner = {{"width", 270},
-                      {"height", {{"step", 17}}},
-                      {"mark", {{"type", "bar"}, {"tooltip", true}, {"height", 9}}},
-                      {"encoding", {{"y", ordered_lines()}, {"x", x}}}};
-  Figure figure{
-      .name = "cost",
-      .title = "What a training step costs",
-      .caption = "Time of one optimiser step on one thread, quickest on top. Other work on the machine moves it.",
-      .spec = panels(std::move(rows), order, inner, 2, 190)};
-  figure.spec["resolve"] = {{"scale", {{"x", "independent"}, {"y", "independent"}}}};
-  return {figure};
+  if (charts.empty()) return {};
+  return {{.name = "cost",
+           .title = "What a training step costs",
+           .caption = "Time of one optimiser step on one thread, quickest on top. Other work on the machine moves it.",
+           .spec = side_by_side(std::move(charts), 210)}};
 }
 
 }  // namespace locus::figures

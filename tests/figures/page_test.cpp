@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages: nothing from outside gets in unescaped, nothing is loaded, ids are unique.
+#include "figures/page.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "figures/assets.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+Figure hostile_figure() {
+  const std::string hostile = "</script><script>alert(1)</script><!-- \" ' &";
+  return {.name = "demo",
+          .title = hostile,
+          .caption = hostile,
+          .spec = {{"data", {{"values", {{{"text", hostile}}}}}}, {"mark", "point"}}};
+}
+
+/// The page without what the build put in.
+std::string own_part(const std::string& page) {
+  const std::size_t scripts = page.find("<script>\n/*!");
+  EXPECT_NE(scripts, std::string::npos);
+  const std::size_t body = page.find("<body>");
+  return page.substr(body, scripts - body);
+}
+
+class Pages : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
+  }
+};
+
+TEST(PagesWithoutNpm, are_an_error_that_says_so) {
+  if (can_write_pages()) GTEST_SKIP() << "built with npm";
+  EXPECT_THROW(html_page("x", {}), Error);
+}
+
+TEST_F(Pages, hold_hostile_text_as_text) {
+  const std::vector<Figure> figures = {hostile_figure()};
+  const std::string page = html_page("<title> & co", figures);
+  EXPECT_NE(page.find("<title>&lt;title&gt; &amp; co</title>"), std::string::npos);
+  const std::string own = own_part(page);
+  EXPECT_EQ(count(own, "<script"), 1u);  // the chart's data
+  EXPECT_EQ(count(own, "</script"), 1u);
+  EXPECT_EQ(count(own, "alert(1)"), 4u);  // title, its label, caption, data
+  EXPECT_EQ(own.find("<!--"), std::string::npos);
+}
+
+TEST_F(Pages, keep_the_data_of_a_chart_as_it_was) {
+  const Figure figure = hostile_figure();
+  const std::vector<Figure> figures = {figure};
+  const std::string own = own_part(html_page("x", figures));
+  const std::string opening = "<script type=\"application/json\">";
+  const std::size_t begin = own.find(opening) + opening.size();
+  EXPECT_EQ(Json::parse(own.substr(begin, own.find("</script>") - begin)), figure.spec);
+}
+
+TEST_F(Pages, end_their_scripts_only_where_they_end) {
+  const Assets files = assets();
+  for (const std::string_view file : {files.charts_script, files.page_script}) {
+    EXPECT_EQ(file.find("</script"), std::string_view::npos);
+    EXPECT_EQ(file.find("<!--"), std::string_view::npos);
+  }
+  EXPECT_EQ(files.style.find("</style"), std::string_view::npos);
+  EXPECT_NE(files.charts_script.find("Redistribution and use in source and binary forms"), std::string_view::npos);
+}
+
+// The browser test sees that nothing is asked for; here, that nothing of ours could ask.
+TEST_F(Pages, load_nothing) {
+  const std::vector<Figure> figures = {hostile_figure()};
+  const std::string page = html_page("x", figures);
+  const std::string head = page.substr(0, page.find("<body>"));
+  EXPECT_NE(head.find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(head.find("url("), std::string::npos);
+  EXPECT_EQ(head.find("@import"), std::string::npos);
+  EXPECT_FALSE(std::regex_search(own_part(page), std::regex("(src|href)=\"[^#]")));
+}
+
+TEST_F(Pages, list_their_sections_and_keep_ids_apart) {
+  Page page("x");
+  EXPECT_EQ(page.section(2, "Results & more"), "results-more");
+  EXPECT_EQ(page.section(3, "Results more"), "results-more-2");
+  page.figure({.name = "results-more", .title = "", .caption = "", .spec = Json::object()});
+  const std::string html = page.html();
+  EXPECT_NE(html.find("<a href=\"#results-more\">Results &amp; more</a>"), std::string::npos);
+  EXPECT_NE(html.find("<h3 id=\"results-more-2\">"), std::string::npos);
+  EXPECT_NE(html.find("<figure id=\"results-more-3\""), std::string::npos);
+  EXPECT_THROW(page.section(1, "x"), Error);
+}
+
+TEST_F(Pages, put_tables_in_a_box_and_give_columns_their_style) {
+  Page page("x");
+  Table table;
+  table.head = {"name", {"value", "number"}};
+  table.rows = {{"a<b", "1"}, {"c", {"2", "good"}}};
+  table.row_styles = {"", "first"};
+  page.table(table, "caption");
+  EXPECT_NE(page.html().find("<p class=\"caption\">caption</p>\n<div class=\"table\" tabindex=\"0\"><table><thead><tr>"
+                             "<th>name</th><th class=\"number\">value</th></tr></thead><tbody><tr><td>a&lt;b</td>"
+                             "<td class=\"number\">1</td></tr><tr class=\"first\"><td>c</td>"
+                             "<td class=\"good number\">2</td></tr></tbody></table></div>"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace locus::figures

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of the made-up results of the browser test: what must be in it, and what bad input says.
+#include "figures/report.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "figures/page.h"
+#include "figures/results_figures.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+Json made_up() {
+  std::ifstream stream(LOCUS_SOURCE_DIR "/tests/web/fixture/results.json");
+  return Json::parse(stream);
+}
+
+std::string error_of(const Json& results) {
+  try {
+    check_results(results);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Report, says_where_results_are_not_results) {
+  EXPECT_EQ(error_of(made_up()), "none");
+  EXPECT_EQ(error_of(Json::array()), "the results must be an object, got array");
+  Json results = made_up();
+  results["format"] = 2;
+  EXPECT_EQ(error_of(results), "the results have format 2; this Locus reads 1");
+  results = made_up();
+  results["tasks"][1]["better"] = "sideways";
+  EXPECT_EQ(error_of(results), "tasks[1].better must be lower or higher, got sideways");
+  results = made_up();
+  results["numbers"][3]["mean"] = "much";
+  EXPECT_EQ(error_of(results), "numbers[3].mean must be a number, got \"much\"");
+  results = made_up();
+  results["lines"][0].erase("label");
+  EXPECT_EQ(error_of(results), "lines[0] has no \"label\"");
+}
+
+TEST(Report, reads_what_verify_prints) {
+  const Json file = Json::parse(
+      R"({"checks":[{"name":"n","scheme":"s","value":null,"bound":1,"pass":false,"note":""}],"passed":0,"failed":1})");
+  const std::vector<Check> checks = checks_from_json(file);
+  ASSERT_EQ(checks.size(), 1u);
+  EXPECT_EQ(checks[0].value, std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(checks[0].pass);
+  EXPECT_THROW(checks_from_json(Json::object()), Error);
+  EXPECT_THROW(checks_from_json(Json::parse(R"({"checks":[{"name":"n"}]})")), Error);
+}
+
+TEST(Report, has_a_chart_for_everything_measured) {
+  const Results results = read_results(made_up());
+  const auto names_of = [](const std::vector<Figure>& figures) {
+    std::vector<std::string> names;
+    for (const Figure& figure : figures) names.push_back(figure.name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_of(length_figures(results, results.tasks[0])),
+            (Names{"verbs-loss", "verbs-loss-rope", "verbs-agreement", "verbs-agreement-rope"}));
+  EXPECT_EQ(names_of(position_figures(results, results.tasks[0])),
+            (Names{"verbs-loss-by-position", "verbs-loss-by-position-rope"}));
+  EXPECT_EQ(names_of(training_figures(results, results.tasks[0])), Names{"verbs-training"});
+  EXPECT_EQ(names_of(grid_figures(results, results.tasks[1])), Names{"passkey-grid"});
+  EXPECT_TRUE(grid_figures(results, results.tasks[2]).empty());
+  EXPECT_EQ(names_of(cost_figures(results)), Names{"cost"});
+  const Figure first = length_figures(results, results.tasks[1]).front();
+  EXPECT_NE(first.caption.find("Not learned, grey and dashed: No positions."), std::string::npos) << first.caption;
+}
+
+TEST(Report, holds_every_section_and_every_line_of_the_verification) {
+  if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
+  std::vector<Check> checks = {at_most("first <check>", "rope", 0.5, 1), at_most("second check", "rope", 2, 1)};
+  const std::string page = report_html(made_up(), checks);
+  for (const char* id : {"answer", "why", "schemes", "results", "verification", "run"}) {
+    EXPECT_NE(page.find("<h2 id=\"" + std::string(id) + "\">"), std::string::npos) << id;
+  }
+  EXPECT_NE(page.find("first &lt;check&gt;"), std::string::npos);
+  EXPECT_NE(page.find("Lines that fail"), std::string::npos);
+  EXPECT_NE(page.find("T5 &lt;b&gt;buckets&lt;/b&gt; &amp; &lt;/script&gt;"), std::string::npos);
+  EXPECT_EQ(page.find("<b>buckets"), std::string::npos);
+  EXPECT_NE(page.find("Not all of it ran."), std::string::npos);
+}
+
+}  // namespace
+}  // namespace locus::figures

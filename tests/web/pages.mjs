@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens pages in a headless Chromium: every chart drawn, no error, no request, nothing wider than the window.
+// node pages.mjs NODE_MODULES CHROMIUM PICTURES PAGE...   (PICTURES: a folder for screenshots, or "-")
+import { createRequire } from 'node:module';
+import { basename, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [modules, chromium, pictures, ...pages] = process.argv.slice(2);
+const { chromium: browserType } = createRequire(pathToFileURL(resolve(modules, 'x.js')))('playwright-core');
+
+const views = [
+  { name: 'desktop-light', width: 1280, height: 900, colorScheme: 'light' },
+  { name: 'desktop-dark', width: 1280, height: 900, colorScheme: 'dark' },
+  { name: 'phone-light', width: 390, height: 844, colorScheme: 'light' },
+];
+
+const failures = [];
+const check = (condition, what) => { if (!condition) failures.push(what); };
+
+// Inside the page: what there is to see of every chart.
+function look() {
+  return [...document.querySelectorAll('figure.chart')].map((figure) => {
+    const marks = figure.querySelectorAll('svg .mark-symbol path, svg .mark-line path, svg .mark-rect path, '
+      + 'svg .mark-area path, svg .mark-rule line, svg .mark-text text, svg .mark-group .background');
+    const data = figure.querySelectorAll('svg .role-mark path, svg .role-mark line, svg .role-mark text');
+    return { name: figure.dataset.name, marks: marks.length, data: data.length,
+             buttons: figure.querySelectorAll('.save button').length, text: figure.querySelector('.drawing').textContent };
+  });
+}
+
+async function openAll(page) {
+  await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => { one.open = true; }));
+}
+
+const settled = (page) => page.waitForFunction(() =>
+  [...document.querySelectorAll('figure.chart .drawing')].every((box) => box.classList.contains('drawn')), null,
+  { timeout: 20000 });
+
+// The colour of the text of the first chart's axis: it must follow light and dark.
+const ink = (page) => page.evaluate(() => document.querySelector('figure.chart svg .role-axis text').getAttribute('fill'));
+
+async function saved(page, where) {
+  const figure = page.locator('figure.chart').first();
+  for (const [label, ending, start] of [['SVG', '.svg', '<svg'], ['PNG', '.png', '\x89PNG'], ['data (CSV)', '.csv', ''],
+                                        ['chart (Vega-Lite JSON)', '.vl.json', '{']]) {
+    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 5000 }),
+                                          figure.getByRole('button', { name: label }).click()]);
+    check(download.suggestedFilename().endsWith(ending), `${where}: ${label} is saved as ${download.suggestedFilename()}`);
+    const chunks = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString('latin1');
+    check(text.length > 20 && text.startsWith(start), `${where}: ${label} holds ${JSON.stringify(text.slice(0, 30))}`);
+  }
+}
+
+async function visit(browser, file, view) {
+  const where = `${basename(file)}, ${view.name}`;
+  const context = await browser.newContext({ viewport: { width: view.width, height: view.height },
+                                             colorScheme: view.colorScheme, acceptDownloads: true });
+  const page = await context.newPage();
+  const url = pathToFileURL(resolve(file)).href;
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) failures.push(`${where}: console: ${message.text()}`); });
+  page.on('pageerror', (error) => failures.push(`${where}: ${error.message}`));
+  page.on('request', (request) => { if (request.url() !== url && !/^(data|blob):/.test(request.url())) failures.push(`${where}: asks for ${request.url()}`); });
+  page.on('dialog', (dialog) => { failures.push(`${where}: a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  await page.goto(url);
+  await openAll(page);
+  await settled(page).catch(() => failures.push(`${where}: charts are still missing after 20 s`));
+  const charts = await page.evaluate(look);
+  check(charts.length > 0, `${where}: has no chart`);
+  for (const chart of charts) {
+    check(chart.data > 0, `${where}: the chart ${chart.name} has no marks: ${chart.text.slice(0, 200)}`);
+    check(chart.buttons === 4, `${where}: the chart ${chart.name} has ${chart.buttons} buttons`);
+  }
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  check(overflow <= 0, `${where}: is ${overflow} pixels wider than the window`);
+  if (pictures !== '-') {
+    await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => { one.open = false; }));
+    await page.screenshot({ path: resolve(pictures, `${basename(file, '.html')}-${view.name}.png`), fullPage: true });
+  }
+  if (view.name === 'desktop-light') {
+    await saved(page, where);
+    const before = await ink(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.waitForFunction((light) =>
+      document.querySelector('figure.chart svg .role-axis text')?.getAttribute('fill') !== light, before, { timeout: 5000 })
+      .catch(() => failures.push(`${where}: charts do not follow when it gets dark`));
+  }
+  await context.close();
+  return charts.length;
+}
+
+const browser = await browserType.launch({
+  executablePath: chromium, headless: true,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+         '--disable-component-update', '--disable-sync'],
+});
+let charts = 0;
+for (const file of pages) for (const view of views) charts += await visit(browser, file, view);
+await browser.close();
+for (const failure of failures) console.error(`FAILED ${failure}`);
+console.log(`${pages.length} pages, ${views.length} views of each, ${charts} charts seen, ${failures.length} failures`);
+process.exit(failures.length > 0 ? 1 : 0);

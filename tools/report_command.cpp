@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus report`: a lab's results as one page.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "command.h"
+#include "figures/page.h"
+#include "figures/report.h"
+#include "locus/error.h"
+#include "progress_bar.h"
+
+namespace locus::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportRequest {
+  std::string results;
+  std::string output;
+  std::string verification;
+  int shapes = 3;
+  bool json = false;
+};
+
+Json read_json(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  require(stream.good(), path.string(), " could not be read");
+  Json json = Json::parse(stream, nullptr, false);
+  require(!json.is_discarded(), path.string(), " is not JSON");
+  return json;
+}
+
+std::vector<Check> measured_checks(int shapes) {
+  ProgressBar progress;
+  return figures::measure_checks(shapes, [&](double done, std::size_t all, const std::string& what) {
+    progress.show(done, all, "verifying " + what);
+  });
+}
+
+void report(const ReportRequest& request) {
+  require(figures::can_write_pages(), "this Locus was built without npm and cannot write pages; build it where npm is");
+  const fs::path given(request.results);
+  const fs::path file = fs::is_directory(given) ? given / "results.json" : given;
+  require(fs::exists(file), file.string(), " does not exist; `locus lab` writes it");
+  const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
+  const Json results = read_json(file);
+  figures::check_results(results);  // before the ten seconds of the verification
+  const std::vector<Check> checks = request.verification.empty()
+                                        ? measured_checks(request.shapes)
+                                        : figures::checks_from_json(read_json(request.verification));
+  figures::write_report(results, checks, output);
+  const std::int64_t failures = failed(checks);
+  if (request.json) {
+    print_json({{"report", output.string()}, {"checks", checks.size()}, {"failed", failures}});
+  } else {
+    std::cout << output.string() << ": " << checks.size() << " lines of verification, " << failures << " failed\n";
+  }
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("report", "A lab's results as one page that loads nothing");
+  const auto request = std::make_shared<ReportRequest>();
+  command->add_option("results", request->results, "results.json, or the folder it is in")->required();
+  command->add_option("-o,--output", request->output, "The page (default: report.html beside the results)");
+  command->add_option("--verification", request->verification,
+                      "What `locus verify --json` printed; without it, the verification is run now");
+  command->add_option("--shapes", request->shapes, "Random shapes per equivalence of the verification")
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--json", request->json, "One JSON object");
+  command->footer(
+      "The page holds its charts, its data and all it is drawn with.\n"
+      "Examples:\n"
+      "  locus report locus-lab\n"
+      "  locus verify --json > verify.json; locus report locus-lab/results.json --verification verify.json -o "
+      "report.html");
+  command->callback([request] { report(*request); });
+}
+
+}  // namespace locus::tools
