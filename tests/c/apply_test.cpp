@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "c_support.h"
+#include "c/c_support.h"
 #include "locus/io/model_encoding.h"
 #include "support/command.h"
 
