@@ -215,6 +215,16 @@ TEST(Layers, ToolsUsePublicHeaders) {
   }
 }
 
+TEST(Layers, TheCApiUsesPublicHeaders) {
+  for (const fs::path& file : sources_in("bindings/c/src")) {
+    for (const std::string& include : includes_of(text_of(file))) {
+      const bool own = include == "locus.h" || fs::exists(file.parent_path() / include);
+      EXPECT_TRUE(is_standard(include) || own || heights().contains(include))
+          << file << " must not include " << include;
+    }
+  }
+}
+
 // The reference shares no table or helper with what it checks: not the fixed-point angles, not a kernel.
 TEST(Layers, TheReferenceHasItsOwnAngles) {
   for (const fs::path& file : sources_in("src/reference")) {
