@@ -93,8 +93,8 @@ typedef struct locus_out_f64 {
  * @{ */
 /** The version of the library that is linked, e.g. "0.1.0". */
 LOCUS_API const char* locus_version(void);
-/** The message of the last call that failed in this thread; "" if none has. Never NULL; stays until the next failure.
- */
+/** The message of the last call that failed in this thread; "" if none has. Never NULL, and at most 1023
+ * bytes long. */
 LOCUS_API const char* locus_last_error(void);
 /** The SIMD instructions that the kernels chose on this machine, e.g. "AVX2". */
 LOCUS_API const char* locus_simd_target(void);
@@ -192,7 +192,7 @@ typedef struct locus_hidden {
 /** @name Applying an encoding
  * @{ */
 /** Rows [tokens, row_width] for tables of your own: [cos | sin] of the pairs at site query_key, what is added at site
- * hidden. An entry of the exact profile is the true value rounded to float32, at every position. One batch row. */
+ * hidden. Of the exact profile each is within 3.1e-8 (times the magnitude) of the truth, anywhere. One batch row. */
 LOCUS_API int locus_rows(const locus_encoding* encoding, int role, const locus_ids* ids, float* rows);
 /** The same in double. */
 LOCUS_API int locus_rows_f64(const locus_encoding* encoding, int role, const locus_ids* ids, double* rows);
