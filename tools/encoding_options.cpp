@@ -5,17 +5,13 @@
 #include <iostream>
 
 #include "locus/error.h"
-#include "locus/io/hf_config.h"
+#include "locus/io/model_encoding.h"
 #include "locus/io/npy.h"
+#include "locus/settings.h"
 #include "position_list.h"
 
 namespace locus::tools {
 namespace {
-
-struct Setting {
-  std::string name;
-  std::string text;
-};
 
 std::vector<Setting> split_settings(const std::vector<std::string>& settings) {
   std::vector<Setting> result;
@@ -35,19 +31,8 @@ Tensor read_tensor(const std::string& path) {
 }
 
 Arguments read_settings(const Scheme& scheme, const std::vector<std::string>& texts) {
-  const std::vector<Setting> settings = split_settings(texts);
-  Arguments arguments;
-  for (const Setting& setting : settings) {  // the rule first: it brings parameters of its own
-    if (setting.name == "rule") arguments.set("rule", setting.text);
-  }
-  const std::vector<Parameter> parameters = parameters_of(scheme, arguments);
-  for (const Setting& setting : settings) {
-    const Parameter& parameter = find_parameter(scheme.name, parameters, setting.name);
-    arguments.set(setting.name, parameter.kind == ValueKind::tensor
-                                    ? Value(read_tensor(setting.text))
-                                    : parse_value(scheme.name, parameter, setting.text));
-  }
-  return arguments;
+  const auto read = [](const Setting& setting) { return read_tensor(setting.text); };
+  return parse_settings(scheme, split_settings(texts), read);
 }
 
 bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view name) {
@@ -81,25 +66,11 @@ ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::
 
 std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::optional<std::int64_t> length) {
   require(options.settings.empty(), "--set needs --scheme");
-  io::HfOptions hf;
-  if (!options.layer_type.empty()) hf.layer_type = options.layer_type;
-  if (!options.pairing.empty()) hf.pairing = options.pairing;
-  hf.length = length;
-  const io::HfConfig config = io::read_hf_config(options.config, hf);
   std::vector<ChosenEncoding> result;
-  for (const io::LayerEncoding& layer : config.layers) {
-    const Scheme& scheme = find_scheme(layer.scheme);
-    Arguments arguments = layer.arguments;
-    if (!options.profile.empty() && takes(scheme, arguments, "profile")) {
-      arguments.set("profile", options.profile);
-      const bool rounds = options.profile == "hf" || options.profile == "vllm";
-      if (rounds && takes(scheme, arguments, "table_type") &&
-          (config.dtype == "bfloat16" || config.dtype == "float16")) {
-        arguments.set("table_type", *config.dtype);
-      }
-    }
-    result.push_back({layer.layer_type, Encoding(layer.scheme, arguments), layer.used, layer.defaulted, layer.unknown,
-                      layer.training_length, ""});
+  for (const io::ModelEncoding& one :
+       io::model_encodings(options.config, {options.layer_type, options.pairing, options.profile, length})) {
+    result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
+                      one.read.training_length, ""});
   }
   return result;
 }
@@ -114,7 +85,7 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command.add_option("--config", options.config, "A Hugging Face config.json, in place of --scheme");
+  command.add_option("--config", options.config, "A Hugging Face config.json (or a .gguf file), in place of --scheme");
   command.add_option("--layer-type", options.layer_type, "With --config: one kind of layer, e.g. sliding_attention");
   command.add_option("--pairing", options.pairing, "half or interleaved, in place of what the model type implies")
       ->check(CLI::IsMember({"half", "interleaved"}));

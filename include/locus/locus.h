@@ -6,6 +6,7 @@
 #include "locus/attention.h"
 #include "locus/attention_backward.h"
 #include "locus/bias.h"
+#include "locus/cache.h"
 #include "locus/encoding.h"
 #include "locus/error.h"
 #include "locus/executor.h"
@@ -17,3 +18,4 @@
 #include "locus/rotate.h"
 #include "locus/rows.h"
 #include "locus/scaling.h"
+#include "locus/settings.h"

@@ -28,6 +28,22 @@ void check_pair(const HeadsView& input, const HeadsView& output) {
           "rotate: input and output must have the same batch, heads and head_dim");
 }
 
+// Two tokens in one slot would overwrite each other, in any order. Slots mostly rise, which is quickly seen.
+void check_slots(std::span<const std::int64_t> slots, std::int64_t capacity) {
+  bool rising = true;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    require(slots[i] >= 0 && slots[i] < capacity, "rotate_into: slots must be from 0 to ", capacity - 1, ", got ",
+            slots[i]);
+    rising = rising && (i == 0 || slots[i] > slots[i - 1]);
+  }
+  if (rising) return;
+  std::vector<std::int64_t> sorted(slots.begin(), slots.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  require(twice == sorted.end(), "rotate_into: slots must be distinct, got ", twice == sorted.end() ? 0 : *twice,
+          " twice");
+}
+
 void copy_rest(const HeadsView& input, const HeadsView& output, const Rotation& rotation, std::int64_t batch,
                std::int64_t from, std::int64_t to) {
   const std::size_t size = size_of(input.type);
@@ -219,10 +235,7 @@ void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsVi
   require(input.data != cache.data, "rotate_into: the cache must not be the input");
   require(static_cast<std::int64_t>(slots.size()) == input.tokens, "rotate_into: there are ", slots.size(),
           " slots for ", input.tokens, " tokens");
-  for (const std::int64_t slot : slots) {
-    require(slot >= 0 && slot < cache.tokens, "rotate_into: slots must be from 0 to ", cache.tokens - 1, ", got ",
-            slot);
-  }
+  check_slots(slots, cache.tokens);
   check_ids(input, encoding.rotation(), ids);
   encoding.check_positions(ids.ids);
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),

@@ -231,7 +231,7 @@ TEST(NothingWrittenOnError, Rotations) {
     cache_memory.memory().make_read_only();
     const HeadsView cache = cache_memory.view();
     EXPECT_THROW(rotate_into(encoding, q, cache, slots, last_is(max_position + 1), Role::key, executor), Error);
-    for (const std::int64_t slot : {tokens, std::int64_t{-1}}) {
+    for (const std::int64_t slot : {tokens, std::int64_t{-1}, std::int64_t{0}}) {  // beyond, before, taken
       std::vector<std::int64_t> bad_slots = slots;
       bad_slots.back() = slot;
       EXPECT_THROW(rotate_into(encoding, q, cache, bad_slots, good, Role::key, executor), Error);

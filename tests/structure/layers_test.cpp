@@ -78,6 +78,7 @@ const std::map<std::string, int>& heights() {
       {"locus/rows.h", 2},
       {"locus/registry.h", 2},
       {"locus/encoding.h", 3},
+      {"locus/settings.h", 3},
       {"locus/add.h", 4},
       {"locus/bias.h", 4},
       {"locus/rotate.h", 4},
@@ -105,6 +106,7 @@ const std::map<std::string, int>& heights() {
       {"locus/io/gguf.h", 4},
       {"locus/io/gguf_rope.h", 5},
       {"locus/io/gguf_encoding.h", 5},
+      {"locus/io/model_encoding.h", 5},
       {"locus/io/hf_rope_keys.h", 3},
       {"locus/io/convert_pairing.h", 5},
       {"locus/io/convert_table.h", 5},
@@ -214,6 +216,16 @@ TEST(Layers, ToolsUsePublicHeaders) {
       const bool is_public = heights().contains(include);
       const bool outside = starts_with_any(include, {"figures/", "nlohmann/", "CLI/", "unistd.h", "sys/", "probe/"});
       EXPECT_TRUE(is_standard(include) || own || is_public || outside) << file << " must not include " << include;
+    }
+  }
+}
+
+TEST(Layers, TheCApiUsesPublicHeaders) {
+  for (const fs::path& file : sources_in("bindings/c/src")) {
+    for (const std::string& include : includes_of(text_of(file))) {
+      const bool own = include == "locus.h" || fs::exists(file.parent_path() / include);
+      EXPECT_TRUE(is_standard(include) || own || heights().contains(include))
+          << file << " must not include " << include;
     }
   }
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The KV cache.
+#include "locus/cache.h"
+
+#include "convert.h"
+#include "handles.h"
+
+namespace locus::c {
+namespace {
+
+KvCache& cache_of(locus_cache* handle) { return valid(handle, "cache").cache; }
+const KvCache& cache_of(const locus_cache* handle) { return valid(handle, "cache").cache; }
+
+}  // namespace
+}  // namespace locus::c
+
+using namespace locus::c;
+
+extern "C" {
+
+int locus_cache_new(const locus_encoding* encoding, const locus_cache_shape* shape, locus_cache** out) {
+  return give(out, [&] {
+    const locus_cache_shape& given = at(shape, "shape");
+    return new locus_cache{
+        .cache = locus::KvCache(encoding_of(encoding),
+                                {.capacity = given.capacity,
+                                 .heads = given.heads,
+                                 .head_dim = given.head_dim,
+                                 .type = type_of("shape", given.type),
+                                 .form = given.raw_keys != 0 ? locus::KeyForm::raw : locus::KeyForm::rotated})};
+  });
+}
+
+void locus_cache_free(locus_cache* cache) { release(cache); }
+
+int locus_cache_create(locus_cache* cache, int64_t* sequence) {
+  return guarded([&] {
+    int64_t& place = at(sequence, "sequence");
+    place = cache_of(cache).create();
+  });
+}
+
+int locus_cache_fork(locus_cache* cache, int64_t sequence, int64_t* forked) {
+  return guarded([&] {
+    int64_t& place = at(forked, "forked");
+    place = cache_of(cache).fork(sequence);
+  });
+}
+
+int locus_cache_drop(locus_cache* cache, int64_t sequence) {
+  return guarded([&] { cache_of(cache).free(sequence); });
+}
+
+int locus_cache_length(const locus_cache* cache, int64_t sequence, int64_t* length) {
+  return guarded([&] { at(length, "length") = cache_of(cache).length(sequence); });
+}
+
+int locus_cache_free_tokens(const locus_cache* cache, int64_t* tokens) {
+  return guarded([&] { at(tokens, "tokens") = cache_of(cache).free_tokens(); });
+}
+
+int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_heads* keys, const locus_heads* values,
+                       locus_span_i64 ids, locus_pool* pool) {
+  return guarded([&] {
+    cache_of(cache).append(sequence, heads_of(keys, "keys"), heads_of(values, "values"), span_of(ids, "ids"),
+                           executor_of(pool));
+  });
+}
+
+int locus_cache_set_encoding(locus_cache* cache, const locus_encoding* encoding, int rerotate) {
+  return guarded([&] { cache_of(cache).set_encoding(encoding_of(encoding), rerotate != 0); });
+}
+
+int locus_cache_truncate(locus_cache* cache, int64_t sequence, int64_t length) {
+  return guarded([&] { cache_of(cache).truncate(sequence, length); });
+}
+
+int locus_cache_slide(locus_cache* cache, int64_t sequence, int64_t sinks, int64_t window, int renumber) {
+  return guarded([&] { cache_of(cache).slide(sequence, sinks, window, renumber != 0); });
+}
+
+int locus_cache_shift(locus_cache* cache, int64_t sequence, int64_t delta) {
+  return guarded([&] { cache_of(cache).shift(sequence, delta); });
+}
+
+int locus_cache_relocate(locus_cache* cache, int64_t sequence, int64_t begin, int64_t end, int64_t position) {
+  return guarded([&] { cache_of(cache).relocate(sequence, begin, end, position); });
+}
+
+int locus_cache_divide(locus_cache* cache, int64_t sequence, int64_t begin, int64_t end, int64_t group) {
+  return guarded([&] { cache_of(cache).divide(sequence, begin, end, group); });
+}
+
+int locus_cache_settle(locus_cache* cache, int64_t sequence) {
+  return guarded([&] { cache_of(cache).settle(sequence); });
+}
+
+int locus_cache_gather(const locus_cache* cache, int64_t sequence, locus_cached** out) {
+  return give(out, [&] { return new locus_cached{.sequence = cache_of(cache).gather(sequence)}; });
+}
+
+int locus_cached_get(const locus_cached* cached, locus_cached_view* view) {
+  return guarded([&] {
+    const locus::CachedSequence& from = valid(cached, "cached").sequence;
+    at(view, "view") = {.keys = to_c(from.keys),
+                        .values = to_c(from.values),
+                        .ids = {from.ids.data(), static_cast<std::int64_t>(from.ids.size())}};
+  });
+}
+
+void locus_cached_free(locus_cached* cached) { release(cached); }
+
+}  // extern "C"

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind the opaque handles. Each starts with a mark of its kind, so that one is not taken for another.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guard.h"
+#include "locus/cache.h"
+#include "locus/doctor/diagnose.h"
+#include "locus/encoding.h"
+#include "locus/executor.h"
+#include "locus/position_ids.h"
+
+struct locus_encoding {
+  static constexpr std::uint64_t kind = 0x4C6F637573456E63;
+  std::uint64_t mark = kind;
+  locus::Encoding encoding;
+  std::string description = {};
+};
+
+struct locus_pool {
+  static constexpr std::uint64_t kind = 0x4C6F63757350506C;
+  explicit locus_pool(int count) : threads(count) {}
+  std::uint64_t mark = kind;
+  locus::ThreadPool threads;
+};
+
+struct locus_plan {
+  static constexpr std::uint64_t kind = 0x4C6F637573506C6E;
+  std::uint64_t mark = kind;
+  locus::PositionIds ids = {};
+  std::vector<std::uint8_t> mask = {};
+  std::vector<std::int64_t> kept = {};
+  std::int64_t decode_delta = 0;
+};
+
+struct locus_cache {
+  static constexpr std::uint64_t kind = 0x4C6F637573436368;
+  std::uint64_t mark = kind;
+  locus::KvCache cache;
+};
+
+struct locus_cached {
+  static constexpr std::uint64_t kind = 0x4C6F637573436364;
+  std::uint64_t mark = kind;
+  locus::CachedSequence sequence;
+};
+
+struct locus_diagnosis {
+  static constexpr std::uint64_t kind = 0x4C6F637573446973;
+  std::uint64_t mark = kind;
+  std::vector<locus::Verdict> verdicts;
+};
+
+namespace locus::c {
+
+/// What a pointer argument points at; Error for NULL.
+template <class T>
+T& at(T* pointer, const char* name) {
+  require(pointer != nullptr, name, " must not be NULL");
+  return *pointer;
+}
+
+/// A handle that must be there and of its kind.
+template <class Handle>
+Handle& valid(Handle* handle, const char* name) {
+  require(at(handle, name).mark == Handle::kind, name, " is a handle of another kind, or was freed");
+  return *handle;
+}
+
+inline const Encoding& encoding_of(const locus_encoding* handle) { return valid(handle, "encoding").encoding; }
+
+/// NULL is no pool.
+inline Executor* executor_of(locus_pool* pool) { return pool == nullptr ? nullptr : &valid(pool, "pool").threads; }
+
+/// Hands a new object over to the caller. `make` runs only where there is a place to put it.
+template <class Handle, class Make>
+int give(Handle** out, const Make& make) noexcept {
+  return guarded([&] {
+    Handle*& place = at(out, "out");
+    place = std::unique_ptr<Handle>(make()).release();
+  });
+}
+
+/// Frees; what is NULL or of another kind is left alone.
+template <class Handle>
+void release(Handle* handle) noexcept {
+  if (handle == nullptr || handle->mark != Handle::kind) return;
+  handle->mark = 0;
+  delete handle;
+}
+
+}  // namespace locus::c

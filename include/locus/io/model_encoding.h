@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The encoding that a model's file describes, bound and ready for use.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "locus/encoding.h"
+#include "locus/io/hf_config.h"
+
+namespace locus::io {
+
+/// What the caller knows better than the file.
+struct ModelOptions {
+  std::string layer_type = {};              ///< one kind of layer; empty: all there are
+  std::string pairing = {};                 ///< config.json: in place of what the model type implies
+  std::string profile = {};                 ///< whose float32 arithmetic to reproduce; empty: exact
+  std::optional<std::int64_t> length = {};  ///< of the sequence, for rules that depend on it
+};
+
+struct ModelEncoding {
+  LayerEncoding read;  ///< what the file said, what was defaulted and what was not understood
+  Encoding encoding;
+};
+
+/// One per kind of layer of a config.json, or of a GGUF file (by the name's ending, read as llama.cpp reads it).
+std::vector<ModelEncoding> model_encodings(const std::filesystem::path& path, const ModelOptions& options = {});
+/// The same where exactly one is needed; Error naming the kinds of layers otherwise.
+ModelEncoding model_encoding(const std::filesystem::path& path, const ModelOptions& options = {});
+
+}  // namespace locus::io

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/io/model_encoding.h"
+
+#include <algorithm>
+
+#include "locus/error.h"
+#include "locus/io/gguf_encoding.h"
+
+namespace locus::io {
+namespace {
+
+bool takes(const LayerEncoding& layer, std::string_view name) {
+  const std::vector<Parameter> parameters = parameters_of(find_scheme(layer.scheme), layer.arguments);
+  return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == name; });
+}
+
+// transformers and vLLM round the table to the type of a model that is stored in 16 bits.
+void set_profile(LayerEncoding& layer, const std::string& profile, const std::optional<std::string>& dtype) {
+  if (profile.empty() || !takes(layer, "profile")) return;
+  layer.arguments.set("profile", profile);
+  const bool rounds = profile == "hf" || profile == "vllm";
+  if (rounds && takes(layer, "table_type") && (dtype == "bfloat16" || dtype == "float16")) {
+    layer.arguments.set("table_type", *dtype);
+  }
+}
+
+std::vector<LayerEncoding> read_gguf_layers(const std::filesystem::path& path, const ModelOptions& options) {
+  require(options.pairing.empty(), path.string(),
+          ": the pairing of a GGUF file is that of its architecture, it cannot ", "be given (", options.pairing, ")");
+  std::vector<LayerEncoding> layers = resolve_gguf_encoding(read_gguf(path), options.length).layers;
+  if (options.layer_type.empty()) return layers;
+  std::string known;
+  for (const LayerEncoding& layer : layers) known += (known.empty() ? "" : ", ") + layer.layer_type;
+  std::erase_if(layers, [&](const LayerEncoding& layer) { return layer.layer_type != options.layer_type; });
+  require(!layers.empty(), path.string(), ": layer_type must be one of: ", known, "; got ", options.layer_type);
+  return layers;
+}
+
+HfOptions hf_options(const ModelOptions& options) {
+  HfOptions hf;
+  if (!options.layer_type.empty()) hf.layer_type = options.layer_type;
+  if (!options.pairing.empty()) hf.pairing = options.pairing;
+  hf.length = options.length;
+  return hf;
+}
+
+}  // namespace
+
+std::vector<ModelEncoding> model_encodings(const std::filesystem::path& path, const ModelOptions& options) {
+  HfConfig config;
+  if (path.extension() == ".gguf") {
+    config.layers = read_gguf_layers(path, options);
+  } else {
+    config = read_hf_config(path, hf_options(options));
+  }
+  std::vector<ModelEncoding> result;
+  for (LayerEncoding& layer : config.layers) {
+    set_profile(layer, options.profile, config.dtype);
+    Encoding encoding(layer.scheme, layer.arguments);
+    result.push_back({std::move(layer), std::move(encoding)});
+  }
+  return result;
+}
+
+ModelEncoding model_encoding(const std::filesystem::path& path, const ModelOptions& options) {
+  std::vector<ModelEncoding> all = model_encodings(path, options);
+  std::string names;
+  for (const ModelEncoding& one : all) names += (names.empty() ? "" : ", ") + one.read.layer_type;
+  require(all.size() == 1, path.string(), " has several kinds of layers; choose one by its layer_type: ", names);
+  return std::move(all.front());
+}
+
+}  // namespace locus::io

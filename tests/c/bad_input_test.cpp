@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whatever C hands over, a function answers with a code and a message: it neither crashes nor writes. The cases are in
+// the files *_bad_input_test.cpp.
+#include "c/bad_input.h"
+
+#include <fstream>
+#include <thread>
+
+namespace locus {
+namespace {
+
+using namespace locus::testing;
+
+TEST(CBadInput, IsRefusedWithAMessageAndNothingIsWritten) {
+  World world;
+  const std::vector<float> data = world.data, other = world.other;
+  std::size_t index = 0;
+  for (const auto& [name, call] : all_cases()) {
+    SCOPED_TRACE(name + ", case " + std::to_string(index++));
+    locus_plan* none = nullptr;
+    ASSERT_NE(locus_plan_shard(99, 0, 0, 0, &none), LOCUS_OK);  // leaves a message that a new one must replace
+    const std::string before = locus_last_error();
+    EXPECT_EQ(call(world), LOCUS_BAD_INPUT);
+    EXPECT_NE(locus_last_error(), before);
+    EXPECT_EQ(world.data, data);
+    EXPECT_EQ(world.other, other);
+  }
+  std::int64_t length = 0;
+  EXPECT_OK(locus_cache_length(world.cache.get(), world.sequence, &length));
+  EXPECT_EQ(length, 2);
+}
+
+// A function that comes to the API without cases of its own fails here.
+TEST(CBadInput, EveryFunctionThatCanFailHasCases) {
+  std::ifstream list(std::string(LOCUS_SOURCE_DIR) + "/bindings/c/abi.txt");
+  const std::set<std::string> cannot_fail = {"locus_version",    "locus_last_error",  "locus_simd_target",
+                                             "locus_pool_free",  "locus_plan_free",   "locus_encoding_free",
+                                             "locus_cache_free", "locus_cached_free", "locus_diagnosis_free"};
+  int count = 0;
+  for (std::string name; list >> name; ++count) {
+    EXPECT_TRUE(cannot_fail.contains(name) || all_cases().contains(name)) << name;
+  }
+  EXPECT_GT(count, 50);
+}
+
+TEST(CBadInput, FreeTakesNullAndLeavesOtherKindsAlone) {
+  World world;
+  locus_encoding_free(nullptr);
+  locus_pool_free(nullptr);
+  locus_plan_free(nullptr);
+  locus_cache_free(nullptr);
+  locus_cached_free(nullptr);
+  locus_diagnosis_free(nullptr);
+  locus_encoding_free(as<locus_encoding>(world.plan.get()));
+  locus_plan_view view;
+  EXPECT_OK(locus_plan_get(world.plan.get(), &view));
+}
+
+TEST(CErrors, AreOfTheThreadThatMadeThem) {
+  ASSERT_NE(locus_encoding_new("no such scheme", nullptr, 0, nullptr), LOCUS_OK);
+  const std::string mine = locus_last_error();
+  std::string at_first = "?", theirs;
+  std::thread([&] {
+    at_first = locus_last_error();
+    locus_plan* plan = nullptr;
+    EXPECT_NE(locus_plan_prefill(-3, 0, &plan), LOCUS_OK);
+    theirs = locus_last_error();
+  }).join();
+  EXPECT_EQ(at_first, "");
+  EXPECT_NE(theirs.find("-3"), std::string::npos) << theirs;
+  EXPECT_EQ(locus_last_error(), mine);
+}
+
+TEST(CErrors, AVeryLongMessageIsCut) {
+  const std::string name(5000, 'x');
+  locus_encoding* encoding = nullptr;
+  ASSERT_EQ(locus_encoding_new(name.c_str(), nullptr, 0, &encoding), LOCUS_BAD_INPUT);
+  EXPECT_EQ(std::string(locus_last_error()).size(), 1023u);
+}
+
+TEST(CLibrary, SaysItsVersionAndTarget) {
+  EXPECT_STREQ(locus_version(), LOCUS_EXPECTED_VERSION);
+  EXPECT_EQ(locus_simd_target(), simd_target());
+}
+
+}  // namespace
+}  // namespace locus

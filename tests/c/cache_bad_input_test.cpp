@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bad input for the cache.
+#include "c/bad_input.h"
+
+namespace locus {
+namespace {
+
+using namespace locus::testing;
+
+void add_cache_cases(Cases& all) {
+  static locus_cache* c = nullptr;
+  static locus_cached* gathered = nullptr;
+  static std::int64_t number = 0;
+  all.emplace("locus_cache_new", [](World& w) { return locus_cache_new(nullptr, &w.shape, &c); });
+  all.emplace("locus_cache_new", [](World& w) { return locus_cache_new(w.rope.get(), &w.shape, nullptr); });
+  all.emplace("locus_cache_new", [](World& w) {
+    const std::vector<locus_cache_shape> bad = {changed(w.shape, [](locus_cache_shape& s) { s.capacity = 0; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.capacity = INT64_MAX; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.type = LOCUS_FLOAT64; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.type = 12; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.head_dim = 6; })};
+    return each(bad, [&](const locus_cache_shape* s) { return locus_cache_new(w.rope.get(), s, &c); });
+  });
+  // Every function of a cache: no cache, a handle of another kind, an unknown sequence.
+  const auto add = [&](const char* name, const std::function<int(World&, locus_cache*, std::int64_t)>& call) {
+    all.emplace(name, [call](World& w) { return call(w, nullptr, w.sequence); });
+    all.emplace(name, [call](World& w) { return call(w, as<locus_cache>(w.plan.get()), w.sequence); });
+    if (std::set<std::string>{"locus_cache_create", "locus_cache_free_tokens", "locus_cache_set_encoding"}.contains(
+            name)) {
+      return;
+    }
+    all.emplace(name, [call](World& w) { return call(w, w.cache.get(), -1); });
+    all.emplace(name, [call](World& w) { return call(w, w.cache.get(), 77); });
+  };
+  using Sequence = std::int64_t;
+  add("locus_cache_create", [](World&, locus_cache* h, Sequence) { return locus_cache_create(h, &number); });
+  add("locus_cache_fork", [](World&, locus_cache* h, Sequence s) { return locus_cache_fork(h, s, &number); });
+  add("locus_cache_drop", [](World&, locus_cache* h, Sequence s) { return locus_cache_drop(h, s); });
+  add("locus_cache_length", [](World&, locus_cache* h, Sequence s) { return locus_cache_length(h, s, &number); });
+  add("locus_cache_free_tokens", [](World&, locus_cache* h, Sequence) { return locus_cache_free_tokens(h, &number); });
+  add("locus_cache_append", [](World& w, locus_cache* h, Sequence s) {
+    static const std::int64_t next[2] = {10, 11};
+    return locus_cache_append(h, s, &w.view, &w.out, {next, 2}, nullptr);
+  });
+  add("locus_cache_set_encoding",
+      [](World& w, locus_cache* h, Sequence) { return locus_cache_set_encoding(h, w.rope.get(), 0); });
+  add("locus_cache_truncate", [](World&, locus_cache* h, Sequence s) { return locus_cache_truncate(h, s, 1); });
+  add("locus_cache_slide", [](World&, locus_cache* h, Sequence s) { return locus_cache_slide(h, s, 0, 1, 1); });
+  add("locus_cache_shift", [](World&, locus_cache* h, Sequence s) { return locus_cache_shift(h, s, 1); });
+  add("locus_cache_relocate", [](World&, locus_cache* h, Sequence s) { return locus_cache_relocate(h, s, 0, 1, 0); });
+  add("locus_cache_divide", [](World&, locus_cache* h, Sequence s) { return locus_cache_divide(h, s, 0, 1, 2); });
+  add("locus_cache_settle", [](World&, locus_cache* h, Sequence s) { return locus_cache_settle(h, s); });
+  add("locus_cache_gather", [](World&, locus_cache* h, Sequence s) { return locus_cache_gather(h, s, &gathered); });
+  // And arguments of their own.
+  all.emplace("locus_cache_create", [](World& w) { return locus_cache_create(w.cache.get(), nullptr); });
+  all.emplace("locus_cache_fork", [](World& w) { return locus_cache_fork(w.cache.get(), w.sequence, nullptr); });
+  all.emplace("locus_cache_length", [](World& w) { return locus_cache_length(w.cache.get(), w.sequence, nullptr); });
+  all.emplace("locus_cache_free_tokens", [](World& w) { return locus_cache_free_tokens(w.cache.get(), nullptr); });
+  all.emplace("locus_cache_gather", [](World& w) { return locus_cache_gather(w.cache.get(), w.sequence, nullptr); });
+  all.emplace("locus_cache_set_encoding", [](World& w) { return locus_cache_set_encoding(w.cache.get(), nullptr, 1); });
+  all.emplace("locus_cache_set_encoding",
+              [](World& w) { return locus_cache_set_encoding(w.cache.get(), w.alibi.get(), 1); });
+  all.emplace("locus_cache_truncate", [](World& w) { return locus_cache_truncate(w.cache.get(), w.sequence, 3); });
+  all.emplace("locus_cache_slide", [](World& w) { return locus_cache_slide(w.cache.get(), w.sequence, -1, 1, 1); });
+  all.emplace("locus_cache_shift", [](World& w) { return locus_cache_shift(w.cache.get(), w.sequence, INT64_MIN); });
+  all.emplace("locus_cache_relocate",
+              [](World& w) { return locus_cache_relocate(w.cache.get(), w.sequence, 1, 3, 0); });
+  all.emplace("locus_cache_relocate",
+              [](World& w) { return locus_cache_relocate(w.cache.get(), w.sequence, 0, 2, INT64_MAX); });
+  all.emplace("locus_cache_divide", [](World& w) { return locus_cache_divide(w.cache.get(), w.sequence, 0, 1, 0); });
+  const auto append = [](World& w, const locus_heads* k, const locus_heads* v, locus_span_i64 ids) {
+    return locus_cache_append(w.cache.get(), w.sequence, k, v, ids, nullptr);
+  };
+  static const std::int64_t next[2] = {10, 11};
+  all.emplace("locus_cache_append", [append](World& w) {
+    return each(bad_views(w), [&](const locus_heads* v) { return append(w, v, &w.out, {next, 2}); });
+  });
+  all.emplace("locus_cache_append", [append](World& w) {
+    return each(bad_views(w), [&](const locus_heads* v) { return append(w, &w.view, v, {next, 2}); });
+  });
+  for (const locus_span_i64 ids : {locus_span_i64{nullptr, 2}, {next, 1}, {next, -2}}) {
+    all.emplace("locus_cache_append", [append, ids](World& w) { return append(w, &w.view, &w.out, ids); });
+  }
+  all.emplace("locus_cache_append", [append](World& w) { return append(w, &w.view, &w.out, c_span(w.positions)); });
+  static locus_cached_view view;
+  all.emplace("locus_cached_get", [](World&) { return locus_cached_get(nullptr, &view); });
+  all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(w.cached.get(), nullptr); });
+  all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(as<locus_cached>(w.cache.get()), &view); });
+}
+const AddedCases added(add_cache_cases);
+
+}  // namespace
+}  // namespace locus
