@@ -56,6 +56,7 @@ if(NOT LOCUS_BUILD_WEB STREQUAL "OFF")
                          COMMAND ${LOCUS_NODE} ${PROJECT_SOURCE_DIR}/web/bundle.mjs ${LOCUS_NODE_MODULES} ${LOCUS_CHARTS_SCRIPT}
                          DEPENDS ${PROJECT_SOURCE_DIR}/web/bundle.mjs ${locus_web}/installed
                          COMMENT "Making one script of the chart packages" VERBATIM)
+      add_custom_target(locus_charts DEPENDS ${LOCUS_CHARTS_SCRIPT})
     else()
       locus_left_out("npm could not get the packages; its words are in ${locus_web}/npm.log")
     endif()

@@ -2,6 +2,8 @@
 // `locus-lab`, which `locus lab` runs: the lab's running put together with its tasks and its model.
 #include <string_view>
 
+#include "figures/page.h"
+#include "figures/report.h"
 #include "model/blas.h"
 #include "run/command.h"
 #include "speed_command.h"
@@ -18,5 +20,10 @@ int main(int argc, char** argv) {
   parts.versions["blas"] = locus::lab::blas_name();
   parts.prepare = locus::lab::require_fast_blas;
   parts.speed = locus::lab::measured_speed;
+  if (locus::figures::can_write_pages()) {
+    parts.report = [](const locus::lab::Json& results, const std::filesystem::path& page) {
+      locus::figures::write_report(results, locus::figures::measure_checks(3), page);
+    };
+  }
   return locus::lab::lab_main(argc, argv, parts);
 }

@@ -34,6 +34,7 @@ struct Request {
   int workers = usable_cores();
   bool restart = false;
   bool no_speed = false;
+  bool no_report = false;
   bool json = false;
   std::string store;     // of a worker
   std::int64_t run = 0;  // of a worker
@@ -73,20 +74,25 @@ int show_plan(const Request& request, const Parts& parts) {
 }
 
 /// Results of a run: files, and a summary or the object itself. 1 where a trial failed.
-int give_results(const Request& request, Store& store, std::int64_t run) {
+int give_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
   const Json results = make_results(store, run);
   write_results(request.out, results);
   print(request, results, summary_text(results));
   std::cerr << "results.json, results.csv and store.sqlite are in " << request.out << '\n';
+  if (parts.report && !request.no_report) {
+    const fs::path page = fs::path(request.out) / "report.html";
+    parts.report(results, page);
+    std::cerr << "the report is " << page.string() << '\n';
+  }
   return results.at("failures").empty() ? 0 : 1;
 }
 
-int show_results(const Request& request) {
+int show_results(const Request& request, const Parts& parts) {
   require(fs::exists(store_file(request)), "there is no store in ", request.out, "; locus lab makes one");
   Store store = open_store(request);
   const std::optional<StoredRun> run = store.latest_run();
   require(run.has_value(), "the store in ", request.out, " has no run");
-  return give_results(request, store, run->id);
+  return give_results(request, store, run->id, parts);
 }
 
 /// Measured once for a store: going on after a stop must not wait for it again.
@@ -122,7 +128,7 @@ int run_lab(const Request& request, const Parts& parts) {
     interruption.end_program();
   }
   store.end_run(run);
-  return give_results(request, store, run);
+  return give_results(request, store, run, parts);
 }
 
 int run_worker(const Request& request, const Parts& parts) {
@@ -150,6 +156,7 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--workers", request.workers, "Worker processes of one thread each (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--restart", request.restart, "Do trials again that are finished");
+  app.add_flag("--no-report", request.no_report, "Do not write report.html, which takes ten seconds of verification");
   app.add_flag("--no-speed", request.no_speed, "Do not compare the speed of training with torch's own operations");
   app.add_flag("--json", request.json, "Print one JSON object");
 }
@@ -179,7 +186,7 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::ParseError& error) {
     fail(error.what(), " (see locus lab --help)");
   }
-  if (results->parsed()) return show_results(request);
+  if (results->parsed()) return show_results(request, parts);
   if (parts.prepare) parts.prepare();
   if (worker->parsed()) return run_worker(request, parts);
   return plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);

@@ -2,6 +2,7 @@
 // What the running of a lab is given from outside: the tasks, and trials as functions. Tests give their own.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Parts {
   std::function<void()> prepare;   ///< once in every process before anything is run; throws where it must not run
   /// What results.json says under `run.speed`, measured with a trial's settings for each of the schemes. May be absent.
   std::function<Json(const TrialSpec& spec, const std::vector<std::string>& schemes)> speed;
+  /// Writes a page of the results (as results.json has them) to a file. May be absent.
+  std::function<void(const Json& results, const std::filesystem::path& page)> report;
 };
 
 }  // namespace locus::lab

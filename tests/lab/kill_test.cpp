@@ -24,9 +24,12 @@ TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
   wait_for_the_middle();
   kill(parent, SIGKILL);
   wait_for(parent);
-  const CommandResult resumed = lab(miniature);
+  std::vector<std::string> without_report = miniature;
+  without_report.push_back("--no-report");
+  const CommandResult resumed = lab(without_report);
   ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_NE(resumed.err.find("trials are done already"), std::string::npos) << resumed.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab" / "report.html"));
   const Json numbers = results();
 
   std::filesystem::remove_all(folder_ / "locus-lab");
@@ -34,6 +37,9 @@ TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   EXPECT_EQ(whole.err.find("already"), std::string::npos) << whole.err;
   EXPECT_EQ(results(), numbers);
+  // A build without npm writes no pages, and says nothing of one.
+  EXPECT_EQ(whole.err.find("report.html") != std::string::npos,
+            std::filesystem::exists(folder_ / "locus-lab" / "report.html"));
 
   EXPECT_EQ(numbers["run"]["trials"], (Json{{"planned", 12}, {"finished", 12}, {"failed", 0}}));
   std::size_t stretched = 0;
