@@ -81,7 +81,7 @@ TEST_F(ProbeMeasure, retrieve_says_that_a_small_model_cannot) {
 }
 
 TEST_F(ProbeMeasure, refuses_bad_input_in_one_line) {
-  for (const std::string& line :
+  for (const std::string line :
        {"loss MODEL --rules nonsense", "loss MODEL --rules linear:0", "loss MODEL --rules none:2",
         "loss MODEL --buckets 5,3", "loss MODEL --text absent.txt", "loss MODEL --window-stride 0",
         "loss MODEL -o figure.png", "loss MODEL --ids ids.json --text t.txt", "check MODEL --length 7",
