@@ -90,11 +90,11 @@ int show_results(const Request& request) {
 }
 
 /// Measured once for a store: going on after a stop must not wait for it again.
-Json speed_of(const Request& request, Store& store, const Json& versions, const Parts& parts) {
+Json speed_of(const Request& request, Store& store, const Plan& plan, const Json& versions, const Parts& parts) {
   if (!parts.speed || request.no_speed) return {};
   const std::optional<StoredRun> before = store.latest_run();
   const bool known = before && before->header.at("versions") == versions && !before->header.at("speed").is_null();
-  return known ? before->header.at("speed") : parts.speed();
+  return known ? before->header.at("speed") : parts.speed(plan.trials.front(), plan.schemes);
 }
 
 int run_lab(const Request& request, const Parts& parts) {
@@ -103,7 +103,7 @@ int run_lab(const Request& request, const Parts& parts) {
   Timing timing;
   for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
   Json header = make_header(plan, parts, request.baseline);
-  header["speed"] = speed_of(request, store, header.at("versions"), parts);
+  header["speed"] = speed_of(request, store, plan, header.at("versions"), parts);
   const std::int64_t run = store.begin_run(header, plan.trials, request.restart);
   const tools::Interruption interruption;
   Progress progress(request.workers, timing);

@@ -18,7 +18,8 @@ struct Parts {
   std::function<TaskDescription(const std::string& task, const std::string& text_file)> describe;
   Json versions = Json::object();  ///< of what the trials are made with, e.g. libtorch; put beside our own
   std::function<void()> prepare;   ///< once in every process before anything is run; throws where it must not run
-  std::function<Json()> speed;     ///< what results.json says under `run.speed`; may be absent
+  /// What results.json says under `run.speed`, measured with a trial's settings for the schemes. May be absent.
+  std::function<Json(const TrialSpec& spec, const std::vector<std::string>& schemes)> speed;
 };
 
 }  // namespace locus::lab
