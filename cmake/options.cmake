@@ -3,10 +3,6 @@
 add_library(locus_options INTERFACE)
 target_compile_features(locus_options INTERFACE cxx_std_20)
 target_compile_options(locus_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 sees overlapping copies in "literal" + std::string where there are none (GCC bug 105651).
-  target_compile_options(locus_options INTERFACE -Wno-restrict)
-endif()
 if(LOCUS_WARNINGS_AS_ERRORS)
   target_compile_options(locus_options INTERFACE -Werror)
 endif()
