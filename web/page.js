@@ -14,8 +14,11 @@
   if (matchMedia('(max-width: 40rem)').matches) document.querySelector('nav details')?.removeAttribute('open');
   document.getElementById('charts').textContent = globalThis.locusCharts;
 
-  function config(onPaper, width) {
-    const isDark = dark.matches && !onPaper;
+  let onPaper = false;  // paper is light
+  const isDarkNow = () => dark.matches && !onPaper && !matchMedia('print').matches;
+
+  function config(width) {
+    const isDark = isDarkNow();
     const [ink, soft, grid] = isDark ? ['#e4e6ea', '#9aa2af', '#2b3036'] : ['#1c1e21', '#5d6470', '#e6e8ec'];
     const font = getComputedStyle(document.body).fontFamily;
     const category = isDark
@@ -26,7 +29,7 @@
       axis: { labelColor: soft, titleColor: soft, gridColor: grid, domainColor: grid, tickColor: grid,
               labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, titlePadding: 8 },
       legend: { labelColor: ink, titleColor: soft, labelFontSize: 11, titleFontSize: 11, titleFontWeight: 500, labelLimit: width < 600 ? width / 2 - 40 : 260,
-                columns: width < 600 ? 2 : 6, symbolLimit: 40 },
+                symbolLimit: 40, ...(width < 600 ? { orient: 'bottom' } : {}) },
       header: { labelColor: ink, titleColor: soft, labelFontSize: 12, titleFontSize: 11, labelFontWeight: 600 },
       title: { color: ink, subtitleColor: soft, fontSize: 13, fontWeight: 600, anchor: 'start', frame: 'bounds', limit: width - 20 },
       axisY: { labelLimit: width < 600 ? 120 : 190 },
@@ -34,6 +37,17 @@
       mark: { color: category[0] }, text: { color: ink }, rule: { color: soft },
       range: { category },
     };
+  }
+
+  // Legends under a chart take as many columns as fit; those beside it have one.
+  function withColumns(spec, width) {
+    const { data, datasets, ...rest } = spec;
+    const columns = Math.max(2, Math.floor(width / 170));
+    const below = (legend) => legend?.orient === 'bottom' || (legend === undefined && width < 600);
+    const result = JSON.parse(JSON.stringify(rest), (key, value) =>
+      ((key === 'color' || key === 'strokeDash') && value?.field && value.type === 'nominal' && below(value.legend)
+        ? { ...value, legend: { ...value.legend, columns } } : value));
+    return { ...result, ...(data && { data }), ...(datasets && { datasets }) };
   }
 
   // Single charts take the width there is; charts side by side as many columns as fit. What labels take of a panel's
@@ -56,16 +70,16 @@
     return result;
   }
 
-  function options(onPaper, width) {
-    return { actions: false, renderer: 'svg', config: config(onPaper, width),
-             tooltip: { theme: dark.matches ? 'dark' : 'light' } };
+  function options(width) {
+    return { actions: false, renderer: 'svg', config: config(width),
+             tooltip: { theme: isDarkNow() ? 'dark' : 'light' } };
   }
 
-  function draw(chart, onPaper = false) {
+  function draw(chart) {
     const width = chart.box.clientWidth;
     if (width === 0) return Promise.resolve();  // folded away: drawn when it is opened
     chart.width = width;
-    chart.drawing = vegaEmbed(chart.box, fitted(chart.spec, width), options(onPaper, width)).then((result) => {
+    chart.drawing = vegaEmbed(chart.box, fitted(withColumns(chart.spec, width), width), options(width)).then((result) => {
       if (chart.result) chart.result.finalize();
       chart.result = result;
       chart.box.classList.add('drawn');
@@ -171,9 +185,13 @@
       for (const chart of charts) if (chart.drawing && chart.box.clientWidth !== chart.width) draw(chart);
     }, 200);
   });
-  // Paper is light, and nothing on it can be scrolled to.
+  // Nothing on paper can be scrolled to.
   addEventListener('beforeprint', () => {
-    for (const chart of charts) if (dark.matches || !chart.drawing) draw(chart, true);
+    onPaper = true;
+    for (const chart of charts) if (dark.matches || !chart.drawing) draw(chart);
   });
-  addEventListener('afterprint', () => { if (dark.matches) drawAgain(); });
+  addEventListener('afterprint', () => {
+    onPaper = false;
+    if (dark.matches) drawAgain();
+  });
 })();

@@ -66,8 +66,9 @@ double student_t95(std::size_t degrees) {
   if (degrees <= table.size()) return table[degrees - 1];
   // Cornish and Fisher's series around the normal quantile.
   const double z = 1.959964, n = static_cast<double>(degrees);
-  const double z3 = z * z * z, z5 = z3 * z * z;
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
 std::optional<Mean> mean_of(std::span<const double> values) {

@@ -86,6 +86,13 @@ async function visit(browser, file, view) {
       document.querySelector('figure.chart svg .role-axis text')?.getAttribute('fill') !== light, before, { timeout: 5000 })
       .catch(() => failures.push(`${where}: charts do not follow when it gets dark`));
   }
+  if (view.name === 'desktop-dark') {  // what is printed is light, whatever the screen is
+    const before = await ink(page);
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page.waitForFunction((shown) =>
+      document.querySelector('figure.chart svg .role-axis text')?.getAttribute('fill') !== shown, before, { timeout: 5000 })
+      .catch(() => failures.push(`${where}: charts stay dark on paper`));
+  }
   await context.close();
   return charts.length;
 }
