@@ -5,11 +5,9 @@
 #include <optional>
 #include <span>
 
-namespace locus::lab {
+#include "figures/student_t.h"
 
-/// The t with P(-t < T < t) = `confidence` for Student's T with `degrees` >= 1 degrees of freedom; relative error below
-/// 1e-12. Error for degrees < 1 or a confidence outside (0, 1).
-double student_t(int degrees, double confidence);
+namespace locus::lab {
 
 struct Interval {
   double low = 0;

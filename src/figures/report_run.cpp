@@ -4,6 +4,7 @@
 
 #include "figures/numbers.h"
 #include "figures/report_parts.h"
+#include "figures/student_t.h"
 
 namespace locus::figures {
 namespace {
@@ -95,7 +96,9 @@ void add_failed_trials(Page& page, const Results& results) {
 }
 
 /// Half the width of an interval over n seeds of one spread goes with t / sqrt(n).
-double reach(std::size_t seeds) { return student_t95(seeds - 1) / std::sqrt(static_cast<double>(seeds)); }
+double reach(std::size_t seeds) {
+  return student_t(static_cast<int>(seeds) - 1, 0.95) / std::sqrt(static_cast<double>(seeds));
+}
 
 void add_more(Page& page, const Results& results, const std::vector<TaskAnswer>& answers) {
   page.section(3, "What more would change", "more");

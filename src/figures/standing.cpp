@@ -2,9 +2,9 @@
 #include "figures/standing.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "figures/student_t.h"
 #include "locus/error.h"
 
 namespace locus::figures {
@@ -59,18 +59,6 @@ std::optional<Mean> paired_difference(const PerSeed& values, const PerSeed& best
 
 }  // namespace
 
-double student_t95(std::size_t degrees) {
-  require(degrees >= 1, "Student's t needs a degree of freedom");
-  constexpr std::array<double, 10> table = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
-                                            2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
-  if (degrees <= table.size()) return table[degrees - 1];
-  // Cornish and Fisher's series around the normal quantile.
-  const double z = 1.959964, n = static_cast<double>(degrees);
-  const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-  return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
-         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
-}
-
 std::optional<Mean> mean_of(std::span<const double> values) {
   if (values.empty()) return std::nullopt;
   const auto count = static_cast<double>(values.size());
@@ -79,7 +67,7 @@ std::optional<Mean> mean_of(std::span<const double> values) {
   Mean mean{.value = sum / count, .low = {}, .high = {}, .seeds = values.size()};
   if (values.size() < 2) return mean;
   for (const double value : values) squares += (value - mean.value) * (value - mean.value);
-  const double reach = student_t95(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
+  const double reach = student_t(static_cast<int>(values.size()) - 1, 0.95) * std::sqrt(squares / (count - 1) / count);
   mean.low = mean.value - reach;
   mean.high = mean.value + reach;
   return mean;

@@ -21,9 +21,6 @@ struct Mean {
 /// Nothing for no values.
 std::optional<Mean> mean_of(std::span<const double> values);
 
-/// The t with P(|T| < t) = 0.95 for `degrees` >= 1 degrees of freedom, within 1e-3.
-double student_t95(std::size_t degrees);
-
 /// Which of the lengths of a task: the one trained at, or all above it.
 enum class Range { trained, beyond };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every task: names, shapes, ranges, the same numbers from the same random source, clear refusals.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -15,7 +16,7 @@ namespace locus::lab {
 namespace {
 
 std::string some_text() {
-  const std::string path = testing::TempDir() + "lab_tasks_registry_text.txt";
+  const std::string path = testing::TempDir() + "lab_tasks_registry_text_" + std::to_string(getpid()) + ".txt";
   std::ofstream file(path);
   for (int line = 0; line < 400; ++line) file << "line " << line << " of a text that is read by byte\n";
   return path;

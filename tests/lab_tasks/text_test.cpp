@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace locus::lab {
 namespace {
 
 std::string write(const std::string& name, const std::string& content) {
-  const std::string path = testing::TempDir() + "lab_tasks_" + name;
+  const std::string path = testing::TempDir() + "lab_tasks_" + std::to_string(getpid()) + name;
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }
