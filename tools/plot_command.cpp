@@ -7,6 +7,7 @@
 
 #include "encoding_options.h"
 #include "figures/drawing.h"
+#include "figures/page.h"
 #include "figures/registry.h"
 #include "figures/spec.h"
 #include "locus/error.h"
@@ -117,8 +118,9 @@ Form form_of(const std::string& output) {
   if (output.empty()) return Form::drawing;
   if (output == "-" || output.ends_with(".vl.json")) return Form::vega_lite;
   require(output.ends_with(".html"), "--output must end in .vl.json or .html, got ", output);
-  fail("this build of locus has no page to put a figure in, so it cannot write ", output,
-       "; write a .vl.json, which any Vega-Lite viewer opens");
+  require(figures::can_write_pages(), "this locus was built without npm and writes no pages, so not ", output,
+          "; write a .vl.json, which any Vega-Lite viewer opens");
+  return Form::html;
 }
 
 void plot(const PlotRequest& request) {
@@ -140,7 +142,8 @@ void plot(const PlotRequest& request) {
     std::cout << vega_lite_text(figure);
     return;
   }
-  write_text(request.output, vega_lite_text(figure));
+  write_text(request.output,
+             form == Form::html ? figures::html_page(figure.title, std::span(&figure, 1)) : vega_lite_text(figure));
   if (request.json) {
     print_json({{"figure", figure.name}, {"title", figure.title}, {"output", request.output}});
   } else {

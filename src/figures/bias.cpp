@@ -32,13 +32,15 @@ Figure make(const Request& request) {
       }
     }
   }
-  Json spec = chart(std::move(rows));
-  spec["width"] = spec["height"] = 130;  // facets have no container to fill
-  spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
-  spec["encoding"] = {{"facet", {{"field", "head"}, {"type", "ordinal"}, {"title", "head"}, {"columns", 4}}},
-                      {"x", bands("key", "key position", positions.values)},
-                      {"y", bands("query", "query position", positions.values)},
-                      {"color", value_colour("bias", "added to the score", low, high)}};
+  const Json inner = {{"width", 130},
+                      {"height", 130},
+                      {"mark", {{"type", "rect"}, {"tooltip", true}}},
+                      {"encoding",
+                       {{"x", bands("key", "key position", positions.values)},
+                        {"y", bands("query", "query position", positions.values)},
+                        {"color", value_colour("bias", "added to the score", low, high)}}}};
+  const Json head = {{"field", "head"}, {"type", "ordinal"}, {"title", "head"}};
+  Json spec = faceted(chart(std::move(rows)), head, 4, inner);
   const bool steeper = !encoding.score().slopes.empty();
   return {.name = {},
           .title = steeper ? "Each head looks back at its own range: steep slopes see near keys, flat ones far keys"

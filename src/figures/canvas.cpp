@@ -64,6 +64,19 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return line.empty() ? result : result + line + "\n";
 }
 
+std::string joined(const std::vector<std::string>& entries, std::size_t width) {
+  std::string result, line;
+  for (const std::string& entry : entries) {
+    if (!line.empty() && columns_of(line) + 2 + columns_of(entry) > width) {
+      result += line + "\n";
+      line.clear();
+    }
+    if (!line.empty()) line += "  ";
+    line += entry;
+  }
+  return line.empty() ? result : result + line + "\n";
+}
+
 std::string coloured(std::string_view text, std::size_t index, bool colours) {
   if (!colours) return std::string(text);
   return "\033[38;5;" + std::to_string(terminal_colours[index % std::size(terminal_colours)]) + "m" +
@@ -85,8 +98,6 @@ void Canvas::dot(std::size_t x, std::size_t y, std::size_t colour) {
   cell.glyph = braille(cell.dots);
   cell.colour = colour;
 }
-
-bool Canvas::empty(std::size_t column, std::size_t row) const { return cells_[row * width_ + column].glyph.empty(); }
 
 std::string Canvas::line(std::size_t row, bool colours) const {
   std::string text, blanks;

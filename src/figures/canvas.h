@@ -21,6 +21,9 @@ std::string right_padded(std::string_view text, std::size_t columns);
 /// Lines of at most `width` columns, broken at blanks, each ended by a newline.
 std::string wrapped(std::string_view text, std::size_t width);
 
+/// Entries two blanks apart in lines of at most `width` columns, each ended by a newline.
+std::string joined(const std::vector<std::string>& entries, std::size_t width);
+
 /// `text` in the colour of series `index` (or as it is where colours are off).
 std::string coloured(std::string_view text, std::size_t index, bool colours);
 
@@ -34,7 +37,8 @@ class Canvas {
   void put(std::size_t column, std::size_t row, std::string_view glyph, std::size_t colour);
   /// A braille dot: the grid is twice as wide and four times as high for dots. Dots of a cell add up.
   void dot(std::size_t x, std::size_t y, std::size_t colour);
-  bool empty(std::size_t column, std::size_t row) const;
+  /// What stands there; empty: nothing.
+  const std::string& glyph(std::size_t column, std::size_t row) const { return cells_[row * width_ + column].glyph; }
   /// The row without blanks at its end.
   std::string line(std::size_t row, bool colours) const;
 

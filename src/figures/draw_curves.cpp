@@ -11,6 +11,9 @@
 namespace locus::figures {
 namespace {
 
+constexpr std::string_view several = "*";
+constexpr std::size_t grey = 6;
+
 struct Plot {
   const Panel& panel;
   DrawScale x, y;
@@ -21,6 +24,13 @@ struct Plot {
 std::string letter(std::size_t index) { return std::string(1, static_cast<char>('A' + index % 26)); }
 
 bool is_point(const std::string& mark) { return mark == "point" || mark == "circle" || mark == "square"; }
+
+/// A letter, or a star where another series is already.
+void put_letter(Canvas& canvas, std::size_t column, std::size_t row, const std::string& glyph, std::size_t colour) {
+  const std::string& there = canvas.glyph(column, row);
+  const bool taken = there.size() == 1 && there != glyph;  // rules and dots are longer in UTF-8
+  canvas.put(column, row, taken ? std::string(several) : glyph, taken ? grey : colour);
+}
 
 /// Joins two places by cells or, with no glyph, by dots.
 void join(Canvas& canvas, double x0, double y0, double x1, double y1, const std::string& glyph, std::size_t colour) {
@@ -36,7 +46,7 @@ void join(Canvas& canvas, double x0, double y0, double x1, double y1, const std:
     if (glyph.empty()) {
       canvas.dot(column, row, colour);
     } else {
-      canvas.put(column, row, glyph, colour);
+      put_letter(canvas, column, row, glyph, colour);
     }
   }
 }
@@ -67,10 +77,14 @@ void draw_points(Plot& plot, const Layer& layer, const std::vector<const Json*>&
   for (const Json* row : rows) {
     const auto x = plot.x.place(*row, layer.x.field), y = plot.y.place(*row, layer.y.field);
     if (!x || !y) continue;
-    const std::string glyph = by_number                ? digit_of(*row, layer.colour, digits)
-                              : plot.series.size() > 1 ? letter(series)
-                                                       : "•";
-    plot.canvas.put(cell_at(*x, plot.canvas.width()), cell_at(1 - *y, plot.canvas.height()), glyph, series);
+    const std::size_t column = cell_at(*x, plot.canvas.width()), line = cell_at(1 - *y, plot.canvas.height());
+    if (by_number) {
+      plot.canvas.put(column, line, digit_of(*row, layer.colour, digits), series);
+    } else if (plot.series.size() > 1) {
+      put_letter(plot.canvas, column, line, letter(series), series);
+    } else {
+      plot.canvas.put(column, line, "•", series);
+    }
   }
 }
 
@@ -81,12 +95,12 @@ void draw_rule(Plot& plot, const Layer& layer) {
     if (layer.y.present() && !layer.x.present()) {
       const auto y = plot.y.place(*row, layer.y.field);
       for (std::size_t column = 0; y && column < canvas.width(); ++column) {
-        canvas.put(column, cell_at(1 - *y, canvas.height()), "╌", 6);
+        canvas.put(column, cell_at(1 - *y, canvas.height()), "╌", grey);
       }
     } else if (layer.x.present() && !layer.y.present()) {
       const auto x = plot.x.place(*row, layer.x.field);
       for (std::size_t line = 0; x && line < canvas.height(); ++line) {
-        canvas.put(cell_at(*x, canvas.width()), line, "╎", 6);
+        canvas.put(cell_at(*x, canvas.width()), line, "╎", grey);
       }
     }
   }
@@ -114,12 +128,20 @@ void draw_layer(Plot& plot, const Layer& layer) {
   }
 }
 
+bool holds(const Canvas& canvas, std::string_view glyph) {
+  for (std::size_t i = 0; i < canvas.width() * canvas.height(); ++i) {
+    if (canvas.glyph(i % canvas.width(), i / canvas.width()) == glyph) return true;
+  }
+  return false;
+}
+
 std::string legend_of(const Plot& plot, const DrawingOptions& options) {
-  std::string text;
+  std::vector<std::string> entries;
   if (plot.series.size() > 1) {
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
-      text += (i == 0 ? "" : "   ") + coloured(letter(i), i, options.colour) + " " + plain(plot.series[i]);
+      entries.push_back(coloured(letter(i), i, options.colour) + " " + plain(plot.series[i]));
     }
+    if (holds(plot.canvas, several)) entries.push_back(coloured(several, grey, options.colour) + " several");
   }
   for (const Layer& layer : plot.panel.layers) {
     if (!is_point(layer.mark) || !layer.colour.present() || layer.colour.discrete) continue;
@@ -129,10 +151,10 @@ std::string legend_of(const Plot& plot, const DrawingOptions& options) {
       low = row == layer.rows.front() ? value : std::min(low, value);
       high = row == layer.rows.front() ? value : std::max(high, value);
     }
-    text += plain(layer.colour.title) + ": 0 is " + pretty(low) + ", 9 is " + pretty(high);
+    entries.push_back(plain(layer.colour.title) + ": 0 is " + pretty(low) + ", 9 is " + pretty(high));
     break;
   }
-  return text.empty() ? text : text + "\n";
+  return joined(entries, options.width);
 }
 
 }  // namespace
@@ -141,17 +163,17 @@ PanelText draw_curves(const Panel& panel, const DrawingOptions& options) {
   const auto main = std::find_if(panel.layers.begin(), panel.layers.end(),
                                  [](const Layer& layer) { return layer.x.present() && layer.y.present(); });
   if (main == panel.layers.end()) return {};
-  // All layers share the axes: over all rows that have the fields.
-  std::vector<const Json*> rows;
+  // All layers share the axes.
+  DrawScale x(main->x, main->rows), y(main->y, main->rows);
   std::vector<std::string> series;
   for (const Layer& layer : panel.layers) {
-    rows.insert(rows.end(), layer.rows.begin(), layer.rows.end());
+    x.include(layer.x, layer.rows);
+    y.include(layer.y, layer.rows);
     if (!layer.colour.present() || !layer.colour.discrete) continue;
     for (const std::string& name : labels_of(layer.colour, layer.rows)) {
       if (std::find(series.begin(), series.end(), name) == series.end()) series.push_back(name);
     }
   }
-  const DrawScale x(main->x, rows), y(main->y, rows);
   const std::size_t height = options.width >= 60 ? 16 : 12;
   const std::vector<Tick> y_ticks = y.ticks(height, 6, true);
   const std::size_t width = options.width - margin_of(y_ticks);

@@ -13,7 +13,7 @@ std::string label_line(const std::vector<Tick>& ticks, std::size_t width) {
     const std::size_t size = columns_of(tick.label);
     const std::size_t start = std::min(tick.at - std::min(tick.at, size / 2), width > size ? width - size : 0);
     const std::size_t used = columns_of(line);
-    if (used > 0 && start < used + 2) continue;
+    if (used > 0 && start < used + 1) continue;
     line += std::string(start - used, ' ') + plain(tick.label);
   }
   return line;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view shades[] = {" ", "░", "▒", "▓", "█"};
 constexpr int last_shade = 4;
+constexpr std::string_view no_value = "·";
+constexpr std::size_t no_colour = 6;  // grey
 constexpr std::size_t most_lines = 32;
 
 using Index = std::map<std::string, std::size_t>;
@@ -55,15 +57,18 @@ struct Shading {
   }
   std::size_t colour(double value) const { return by_size && value > 0 ? 1 : 0; }
 
-  std::string legend(const std::string& title, bool colours) const {
-    std::string text = plain(title) + ":";
+  std::vector<std::string> legend(const std::string& title, bool colours) const {
+    std::vector<std::string> entries = {plain(title) + ":"};
+    const double reach = std::max(std::fabs(low), std::fabs(high));
     for (int i = 0; i <= last_shade; ++i) {
-      const double reach = std::max(std::fabs(low), std::fabs(high));
       const double value = by_size ? reach * i / last_shade : low + (high - low) * i / last_shade;
-      text += "  [" + std::string(shades[i]) + "] " + pretty(rounded(value));
+      entries.push_back("[" + std::string(shades[i]) + "] " + pretty(rounded(value)));
     }
-    if (by_size) text += "  " + coloured("below 0", 0, colours) + ", " + coloured("above 0", 1, colours);
-    return text;
+    if (by_size) {
+      entries.push_back(coloured("below 0", 0, colours));
+      entries.push_back(coloured("above 0", 1, colours));
+    }
+    return entries;
   }
 };
 
@@ -104,20 +109,27 @@ PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options) {
   const std::size_t cell = 2 * across.index.size() <= room ? 2 : 1;
   Canvas canvas(across.index.size() * cell, down.index.size());
   const Shading shading = shading_of(layer, options.colour);
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < canvas.width() * canvas.height(); ++i) {
+    canvas.put(i % canvas.width(), i / canvas.width(), no_value, no_colour);
+  }
   for (const Json* row : layer.rows) {
     const auto value = number_in(*row, layer.colour.field);
     if (!value || !row->contains(layer.x.field) || !row->contains(layer.y.field)) continue;
     const auto x = across.index.find(label_of((*row)[layer.x.field]));
     const auto y = down.index.find(label_of((*row)[layer.y.field]));
     if (x == across.index.end() || y == down.index.end()) continue;
+    ++filled;
     for (std::size_t i = 0; i < cell; ++i) {
       canvas.put(x->second * cell + i, y->second, shades[shading.shade(*value)], shading.colour(*value));
     }
   }
+  std::vector<std::string> legend = shading.legend(layer.colour.title, options.colour);
+  if (filled < across.index.size() * down.index.size()) legend.push_back("[" + std::string(no_value) + "] none");
   const std::string note = left_out(across, layer.x.title) + left_out(down, layer.y.title);
   return {
       .body = framed(canvas, ticks_of(across, layer.x, cell), layer.x.title, y_ticks, layer.y.title, options.colour),
-      .legend = shading.legend(layer.colour.title, options.colour) + "\n" + note};
+      .legend = joined(legend, options.width) + note};
 }
 
 }  // namespace locus::figures

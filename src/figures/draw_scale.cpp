@@ -13,29 +13,29 @@ DrawScale::DrawScale(const Channel& channel, const std::vector<const Json*>& row
   if (channel.discrete) {
     names_ = labels_of(channel, rows);
     high_ = std::max(1.0, static_cast<double>(names_.size()) - 1);
-    return;
-  }
-  if (channel.domain) {
+  } else if (channel.domain) {
+    given_ = true;
     low_ = channel.domain->first;
     high_ = channel.domain->second;
   } else {
-    bool first = true;
-    for (const Json* row : rows) {
-      const auto value = number_in(*row, channel.field);
-      if (!value || (logarithmic_ && *value <= 0)) continue;
-      low_ = first ? *value : std::min(low_, *value);
-      high_ = first ? *value : std::max(high_, *value);
-      first = false;
-    }
+    include(channel, rows);
   }
-  if (low_ == high_) {  // one value: in the middle
-    low_ = logarithmic_ ? low_ / 2 : low_ - 1;
-    high_ = logarithmic_ ? high_ * 2 : high_ + 1;
+}
+
+void DrawScale::include(const Channel& channel, const std::vector<const Json*>& rows) {
+  if (given_ || !names_.empty() || !channel.present()) return;
+  for (const Json* row : rows) {
+    const auto value = number_in(*row, channel.field);
+    if (!value || (logarithmic_ && *value <= 0)) continue;
+    low_ = empty_ ? *value : std::min(low_, *value);
+    high_ = empty_ ? *value : std::max(high_, *value);
+    empty_ = false;
   }
 }
 
 std::optional<double> DrawScale::place(double value) const {
   if (logarithmic_ && value <= 0) return {};
+  if (low_ == high_) return value == low_ ? std::optional(0.5) : std::nullopt;
   const double part = logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
   // Data is rounded to 6 digits, which must not push it off the edge.
   if (part < -1e-5 || part > 1 + 1e-5) return {};
@@ -54,6 +54,7 @@ std::optional<double> DrawScale::place(const Json& row, const std::string& field
 
 std::vector<double> DrawScale::round_values(std::size_t most) const {
   std::vector<double> values;
+  if (low_ == high_) return {low_};
   if (logarithmic_) {
     const double from = std::ceil(std::log(low_) / std::log(log_base_) - 1e-9);
     const double to = std::floor(std::log(high_) / std::log(log_base_) + 1e-9);

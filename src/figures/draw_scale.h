@@ -13,6 +13,8 @@ class DrawScale {
  public:
   /// Over the channel's domain, or else over what the rows hold; names stand one step apart.
   DrawScale(const Channel& channel, const std::vector<const Json*>& rows);
+  /// Numbers only: over what these rows hold as well, unless the domain is given.
+  void include(const Channel& channel, const std::vector<const Json*>& rows);
 
   /// Where the row's value lies between 0 and 1; absent where it has none or lies outside the domain.
   std::optional<double> place(const Json& row, const std::string& field) const;
@@ -25,6 +27,8 @@ class DrawScale {
   std::vector<double> round_values(std::size_t most) const;
   bool logarithmic_ = false;
   double log_base_ = 10;
+  bool given_ = false;  ///< the domain is the spec's
+  bool empty_ = true;   ///< no number yet
   double low_ = 0, high_ = 1;
   std::vector<std::string> names_;
 };

@@ -72,23 +72,23 @@ Figure make(const Request&) {
       }
     }
   }
-  Json spec = chart(std::move(rows));
-  spec["width"] = 140;  // facets have no container to fill
-  spec["height"] = 180;
-  spec["mark"] = {{"type", "bar"}, {"tooltip", true}};
+  const std::vector<std::string> sentences = {orders[0].first, orders[1].first};
   Json facet = nominal("encoding", "");
-  facet["columns"] = 4;
   facet["sort"] = names;
   Json token = nominal("token", "token");
   token["sort"] = words;
   token["axis"] = {{"labelAngle", 0}};
   Json offset = nominal("sentence", "read as");
-  offset["sort"] = {orders[0].first, orders[1].first};
-  spec["encoding"] = {{"facet", facet},
-                      {"x", token},
-                      {"y", quantitative("output", "output, first coordinate")},
-                      {"xOffset", offset},
-                      {"color", category_colour("sentence", "read as", {orders[0].first, orders[1].first})}};
+  offset["sort"] = sentences;
+  const Json inner = {{"width", 140},
+                      {"height", 180},
+                      {"mark", {{"type", "bar"}, {"tooltip", true}}},
+                      {"encoding",
+                       {{"x", token},
+                        {"y", quantitative("output", "output, first coordinate")},
+                        {"xOffset", offset},
+                        {"color", category_colour("sentence", "read as", sentences)}}}};
+  Json spec = faceted(chart(std::move(rows)), facet, 4, inner);
   return {.name = {},
           .title = "Without positions a sentence and its reverse give every word the same output",
           .caption =

@@ -54,16 +54,16 @@ Figure make(const Request& request) {
     channel["scale"]["domain"] = {rounded(-1.1 * std::max(reach, 1.0)), rounded(1.1 * std::max(reach, 1.0))};
     return channel;
   };
-  Json spec = chart(std::move(rows));
-  spec["width"] = spec["height"] = 150;  // a circle must be round; facets have no container to fill
-  spec["mark"] = {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}};
   Json facet = nominal("pair", "pair");
-  facet["columns"] = 4;
   facet["sort"] = names;
   Json colour = quantitative("position", "position");
   colour["scale"] = {{"scheme", "viridis"}};
-  spec["encoding"] = {
-      {"facet", facet}, {"x", axis("x", "first coordinate")}, {"y", axis("y", "second coordinate")}, {"color", colour}};
+  const Json inner = {
+      {"width", 150},
+      {"height", 150},
+      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}}},
+      {"encoding", {{"x", axis("x", "first coordinate")}, {"y", axis("y", "second coordinate")}, {"color", colour}}}};
+  Json spec = faceted(chart(std::move(rows)), facet, 4, inner);
   return {.name = {},
           .title = "Each pair turns at its own speed: fast ones count steps, slow ones tell far from near",
           .caption = "Where the pair (1, 0) of a query goes under " + std::string(encoding.scheme().name) +

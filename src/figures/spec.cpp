@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "figures/numbers.h"
 #include "locus/error.h"
 
 namespace locus::figures {
@@ -111,16 +112,17 @@ std::vector<std::int64_t> spread(std::int64_t count, std::int64_t most) {
 }
 
 std::string pretty(double value) {
-  char text[64];
-  if (value != std::floor(value) || std::fabs(value) >= 1e15) {
-    if (std::fabs(value) >= 1000 && std::fabs(value) < 1e15) return pretty(std::round(value));
-    std::snprintf(text, sizeof text, "%.3g", value);
-    return text;
-  }
-  std::snprintf(text, sizeof text, "%.0f", std::fabs(value));
-  std::string digits = text;
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return value < 0 ? "-" + digits : digits;
+  if (std::fabs(value) >= 1e15) return significant(value);
+  const bool whole = value == std::floor(value) || std::fabs(value) >= 1000;
+  return whole ? grouped(std::llround(value)) : significant(value);
+}
+
+Json faceted(Json spec, Json facet, int columns, Json inner) {
+  spec.erase("width");  // each panel has its own
+  spec["facet"] = std::move(facet);
+  spec["columns"] = columns;
+  spec["spec"] = std::move(inner);
+  return spec;
 }
 
 std::string listed(const std::vector<std::string>& names) {

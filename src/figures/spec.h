@@ -19,6 +19,9 @@ double rounded(double value);
 /// A chart of these rows as wide as its place, without mark and encoding yet.
 Json chart(Json rows);
 
+/// The chart as small ones next to each other, one per value of `facet`; the page has as many in a row as fit.
+Json faceted(Json spec, Json facet, int columns, Json inner);
+
 Json quantitative(std::string_view field, std::string_view title);
 Json nominal(std::string_view field, std::string_view title);
 /// One band per value, in rising order, with labels at round values only.
@@ -47,7 +50,7 @@ std::vector<Position> range(Position first, Position last);
 /// At most `most` of 0 .. count - 1, spread from the first to the last.
 std::vector<std::int64_t> spread(std::int64_t count, std::int64_t most);
 
-/// `12,345` for whole numbers, else three significant digits.
+/// `12,345` for whole and large numbers, else three significant digits.
 std::string pretty(double value);
 
 /// `a, b and c`.

@@ -10,6 +10,8 @@
 namespace locus::figures {
 namespace {
 
+constexpr const char* y_title = "wavelength in positions";
+
 /// Radians per position of each pair, or of each sine of a row.
 std::vector<double> frequencies_of(const Encoding& encoding) {
   if (encoding.site() == Site::query_key) return encoding.rotation().inv_freq;
@@ -52,7 +54,7 @@ Json length_rule(const std::vector<Drawn>& encodings) {
   if (values.empty()) return {};
   return {{"data", {{"values", values}}},
           {"mark", {{"type", "rule"}, {"strokeDash", {6, 4}}, {"color", "#8C8C8C"}, {"tooltip", true}}},
-          {"encoding", {{"y", quantitative("length", "")}}}};
+          {"encoding", {{"y", logarithmic(quantitative("length", y_title))}}}};
 }
 
 Figure make(const Request& request) {
@@ -70,7 +72,7 @@ Figure make(const Request& request) {
   Json points = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 28}, {"tooltip", true}}},
                  {"encoding",
                   {{"x", quantitative("pair", "pair (two dimensions that turn together)")},
-                   {"y", logarithmic(quantitative("wavelength", "wavelength in positions"))}}}};
+                   {"y", logarithmic(quantitative("wavelength", y_title))}}}};
   if (names.size() > 1) points["encoding"]["color"] = category_colour("layers", "layers", names);
   spec["layer"] = Json::array({points});
   const Json rule = length_rule(request.encodings);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus plot`: the list, files, JSON, drawings, and what is refused.
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+#include "cli/locus_command.h"
+
+namespace locus::testing {
+namespace {
+
+const char* const llama = R"({"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0,
+  "max_position_embeddings": 131072, "rope_scaling": {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0,
+  "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}})";
+
+TEST(Plot, lists_its_figures) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "plot --list");
+  const std::string text = output_of(folder, "plot --list");
+  for (const char* name :
+       {"equivariance", "sinusoidal", "waveforms", "similarity", "wavelengths", "rotation", "dot-product", "scaling",
+        "bias", "distance", "slopes", "buckets", "shaw", "transformer-xl"}) {
+    const auto same = [&](const Json& one) { return one["name"] == name; };
+    EXPECT_EQ(std::count_if(json["figures"].begin(), json["figures"].end(), same), 1) << name;
+    EXPECT_NE(("\n" + text).find("\n" + std::string(name) + " "), std::string::npos) << name;
+  }
+}
+
+TEST(Plot, writes_the_chart_that_it_prints) {
+  const TemporaryFolder folder;
+  const std::string line = "plot sinusoidal --set dim=8 --positions 0:10";
+  const CommandResult result = run_locus(folder, line + " -o pe.vl.json");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "locus: wrote pe.vl.json\n");
+  const Json written = Json::parse(folder.read("pe.vl.json"));
+  EXPECT_EQ(written, json_of(folder, line));
+  EXPECT_EQ(written, Json::parse(output_of(folder, line + " -o -")));
+  ASSERT_EQ(written["data"]["values"].size(), 80u);
+  const Json& row = written["data"]["values"][8 * 3 + 2];  // position 3, dimension 2: sin(3 x 10000^(-2/8))
+  EXPECT_EQ(row["position"], 3);
+  EXPECT_EQ(row["dimension"], 2);
+  EXPECT_NEAR(row["value"].get<double>(), std::sin(0.3), 5e-6);  // 6 digits are kept
+  EXPECT_EQ(json_of(folder, line + " -o again.vl.json")["output"], "again.vl.json");
+}
+
+// Every picture that the documentation names.
+TEST(Plot, draws_in_the_terminal) {
+  const TemporaryFolder folder;
+  folder.write("config.json", llama);
+  for (const char* line : {"equivariance",
+                           "sinusoidal --set dim=128 --positions 0:100",
+                           "waveforms --dims 0,1",
+                           "similarity",
+                           "wavelengths --config config.json",
+                           "wavelengths --scheme sinusoidal",
+                           "rotation --pairs 0,4",
+                           "dot-product",
+                           "dot-product --scheme xpos",
+                           "bias --scheme alibi --set heads=8",
+                           "bias --scheme t5 --heads 0",
+                           "bias --scheme relative_bias",
+                           "distance --scheme sandwich",
+                           "slopes --set heads=6",
+                           "buckets",
+                           "buckets --set bidirectional=false --positions=-40:1",
+                           "shaw",
+                           "transformer-xl",
+                           "scaling --rules none,linear,ntk,yarn,llama3 --config config.json",
+                           "scaling --set factor=4",
+                           "similarity --scheme learned"}) {
+    const CommandResult result = run_locus(folder, std::string("plot ") + line);
+    EXPECT_EQ(result.exit_code, 0) << line << "\n" << result.err;
+    EXPECT_EQ(result.err, "") << line;
+    EXPECT_GT(std::count(result.out.begin(), result.out.end(), '\n'), 5) << line;
+    EXPECT_EQ(result.out.find('\033'), std::string::npos) << line << ": colours in a pipe";
+  }
+}
+
+TEST(Plot, reads_the_model_from_its_config) {
+  const TemporaryFolder folder;
+  folder.write("config.json", llama);
+  const Json chart = json_of(folder, "plot scaling --rules llama3,linear --config config.json");
+  // 32 pairs; the slowest, with a wavelength far beyond 8192, is divided by the factor; linear divides all.
+  const Json& rows = chart["data"]["values"];
+  ASSERT_EQ(rows.size(), 64u);
+  EXPECT_EQ(rows[0]["divisor"], 1.0);
+  EXPECT_EQ(rows[31]["divisor"], 32.0);
+  EXPECT_EQ(rows[32]["divisor"], 32.0);
+}
+
+TEST(Plot, is_as_wide_as_it_is_told) {
+  const TemporaryFolder folder;
+  const auto widest = [&](const std::string& line) {
+    std::istringstream lines(output_of(folder, line));
+    std::size_t most = 0;
+    for (std::string text; std::getline(lines, text);) {
+      const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+      most = std::max(most, static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts)));
+    }
+    return most;
+  };
+  EXPECT_EQ(widest("plot waveforms --width 60"), 60u);
+  EXPECT_EQ(setenv("COLUMNS", "100", 1), 0);
+  EXPECT_EQ(widest("plot waveforms"), 100u);
+  unsetenv("COLUMNS");
+  EXPECT_EQ(widest("plot waveforms"), 80u);
+}
+
+TEST(Plot, writes_a_page_or_says_why_not) {
+  const TemporaryFolder folder;
+  const CommandResult result = run_locus(folder, "plot bias -o bias.html");
+  if (result.exit_code == 0) {
+    const std::string page = folder.read("bias.html");
+    EXPECT_EQ(page.substr(0, 15), "<!doctype html>");
+    EXPECT_NE(page.find("\"vega"), std::string::npos);
+  } else {
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find(".vl.json"), std::string::npos) << result.err;
+  }
+}
+
+TEST(Plot, refuses_in_one_line) {
+  const TemporaryFolder folder;
+  folder.write("kept.vl.json", "what was there before");
+  struct Case {
+    const char* line;
+    const char* part;
+  };
+  for (const Case& one : std::vector<Case>{
+           {"plot", "--list"},
+           {"plot spiral", "no figure spiral"},
+           {"plot sinusoidal -o pe.png", ".vl.json or .html, got pe.png"},
+           {"plot sinusoidal -o kept.json", "kept.json"},
+           {"plot sinusoidal -o kept.vl.json --positions 3:1", "range"},
+           {"plot sinusoidal -o nowhere/pe.vl.json", "nowhere"},
+           {"plot sinusoidal --set width=3", "no parameter width"},
+           {"plot sinusoidal --scheme alibi", "alibi enters at score"},
+           {"plot sinusoidal --dims 1", "no dims to choose"},
+           {"plot sinusoidal --width 3", "--width must be from 40"},
+           {"plot waveforms --dims 128", "from 0 to 127, got 128"},
+           {"plot waveforms --dims x", "--dims must be a whole number"},
+           {"plot bias --heads 8", "from 0 to 7, got 8"},
+           {"plot rotation --pairs -1", "from 0 to 31, got -1"},
+           {"plot scaling --rules none,spiral", "spiral"},
+           {"plot scaling --rules none,none", "differ"},
+           {"plot scaling --rules longrope", "longrope needs short_factor"},
+           {"plot distance --positions=-3:1", "distances must not be negative"},
+           {"plot equivariance --set dim=2", "no encoding to set"},
+           {"plot wavelengths --config absent.json", "absent.json"},
+       }) {
+    const CommandResult result = run_locus(folder, one.line);
+    EXPECT_EQ(result.exit_code, 2) << one.line << "\n" << result.out;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << one.line << "\n" << result.err;
+    EXPECT_NE(result.err.find(one.part), std::string::npos) << one.line << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << one.line;
+  }
+  EXPECT_EQ(folder.read("kept.vl.json"), "what was there before");
+}
+
+}  // namespace
+}  // namespace locus::testing
