@@ -62,7 +62,7 @@ const FigureKind& distance_figure() {
   static const FigureKind kind{.name = "distance",
                                .meaning = "what a score scheme adds by distance, by head (--positions: distances)",
                                .scheme = "kerple",
-                               .arguments = {{"heads", std::int64_t{4}}},
+                               .arguments = {{"heads", std::int64_t{4}}, {"r1", std::vector<double>{0.25, 0.5, 1, 2}}},
                                .uses = {"positions", "heads"},
                                .make = make};
   return kind;

@@ -72,11 +72,13 @@ Json category_colour(std::string_view field, std::string_view title, const std::
   Json range = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) range.push_back(category_colours[i % std::size(category_colours)]);
   result["scale"] = {{"domain", names}, {"range", range}};
+  result["legend"] = {{"orient", "top"}};  // beside the chart it would take a phone's width
   return result;
 }
 
 Json value_colour(std::string_view field, std::string_view title, double low, double high) {
   Json result = quantitative(field, title);
+  result["legend"] = {{"orient", "top"}};
   if (low < 0 && high > 0) {
     const double reach = std::max(-low, high);
     result["scale"] = {{"scheme", "blueorange"}, {"domain", {-reach, reach}}};
