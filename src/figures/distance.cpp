@@ -38,7 +38,7 @@ Figure make(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 240;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("distance", "distance back to the key, in positions")},
+  spec["encoding"] = {{"x", snug("distance", "distance back to the key, in positions")},
                       {"y", quantitative("bias", "added to the score")},
                       {"color", category_colour("head", "head", names)}};
   const Claims claims = encoding.claims();

@@ -47,6 +47,11 @@ Json chart(Json rows) {
 }
 
 Json quantitative(std::string_view field, std::string_view title) { return channel(field, "quantitative", title); }
+Json snug(std::string_view field, std::string_view title) {
+  Json result = quantitative(field, title);
+  result["scale"] = {{"nice", false}};
+  return result;
+}
 Json nominal(std::string_view field, std::string_view title) { return channel(field, "nominal", title); }
 
 Json bands(std::string_view field, std::string_view title, std::span<const std::int64_t> values) {

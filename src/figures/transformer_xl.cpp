@@ -36,7 +36,7 @@ Figure make(const Request& request) {
                       {"height", 110},
                       {"mark", {{"type", "line"}, {"tooltip", true}}},
                       {"encoding",
-                       {{"x", quantitative("distance", "query position minus key position")},
+                       {{"x", snug("distance", "query position minus key position")},
                         {"y", quantitative("term", "added before scaling")}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 2, inner);
   return {.name = {},

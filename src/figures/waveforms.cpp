@@ -41,11 +41,10 @@ Figure make(const Request& request) {
   // One strip each: fast waves over slow ones would hide them.
   Json facet = nominal("dimension", "");
   facet["sort"] = names;
-  const Json inner = {
-      {"width", 480},
-      {"height", 56},
-      {"mark", {{"type", "line"}, {"tooltip", true}}},
-      {"encoding", {{"x", quantitative("position", "position")}, {"y", quantitative("value", "added")}}}};
+  const Json inner = {{"width", 480},
+                      {"height", 56},
+                      {"mark", {{"type", "line"}, {"tooltip", true}}},
+                      {"encoding", {{"x", snug("position", "position")}, {"y", quantitative("value", "added")}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 1, inner);
   return {.name = {},
           .title = encoding.hidden().waves.empty() ? "Single dimensions of the added rows, by position"

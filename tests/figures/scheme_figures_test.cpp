@@ -248,7 +248,7 @@ TEST(SchemeFigures, SlopesOfTwelveHeads) {
   const Figure made = figure("slopes", of("alibi", {{"heads", 12}}));
   for (int head = 0; head < 8; ++head) expect_number(made, {{"head", head}}, "slope", std::exp2(-(head + 1)));
   for (int head = 8; head < 12; ++head) expect_number(made, {{"head", head}}, "slope", std::exp2(7.5 - head));
-  EXPECT_NE(made.title.find("fill the gaps"), std::string::npos) << made.title;
+  EXPECT_NE(made.title.find("from 2^-0.5 to 2^-8: the last heads fill the gaps"), std::string::npos) << made.title;
   EXPECT_EQ(figure("slopes", of("alibi", {{"heads", 8}})).title.find("fill"), std::string::npos);
 }
 
