@@ -62,7 +62,7 @@
       result.columns = Math.max(1, Math.min(spec.columns, Math.floor((width - left) / (panel * 0.85 + margin))));
       const own = Math.min(panel * 1.6, Math.floor((width - left) / result.columns) - margin);
       if (spec.concat) result.concat = spec.concat.map((part) => ({ ...part, width: own }));
-      else result.spec = { ...spec.spec, width: own };
+      else result.spec = { ...spec.spec, width: own, ...(spec.spec.height === panel && { height: own }) };  // squares stay so
     } else if (parts.length === 0 && !spec.hconcat && !spec.vconcat && spec.width === undefined) {
       result.width = 'container';
     }

@@ -30,7 +30,7 @@ Figure make(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 260;
   spec["mark"] = {{"type", "line"}, {"interpolate", "step"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("offset", "offset: key position minus query position")},
+  spec["encoding"] = {{"x", snug("offset", "offset: key position minus query position")},
                       {"y", quantitative("bucket", "bucket")}};
   return {.name = {},
           .title = "Near offsets have buckets of their own, far ones share: " + pretty(static_cast<double>(used)) +

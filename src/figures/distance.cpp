@@ -38,7 +38,7 @@ Figure make(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 240;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("distance", "distance back to the key, in positions")},
+  spec["encoding"] = {{"x", snug("distance", "distance back to the key, in positions")},
                       {"y", quantitative("bias", "added to the score")},
                       {"color", category_colour("head", "head", names)}};
   const Claims claims = encoding.claims();
@@ -62,7 +62,7 @@ const FigureKind& distance_figure() {
   static const FigureKind kind{.name = "distance",
                                .meaning = "what a score scheme adds by distance, by head (--positions: distances)",
                                .scheme = "kerple",
-                               .arguments = {{"heads", std::int64_t{4}}},
+                               .arguments = {{"heads", std::int64_t{4}}, {"r1", std::vector<double>{0.25, 0.5, 1, 2}}},
                                .uses = {"positions", "heads"},
                                .make = make};
   return kind;

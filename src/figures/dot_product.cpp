@@ -53,8 +53,9 @@ Figure make(const Request& request) {
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
   // The second lies on the first: dashes let both be seen.
   Json dash = nominal("place", "place");
+  dash["legend"] = {{"orient", "top"}};
   dash["scale"] = {{"domain", {first.name, second.name}}, {"range", Json::array({{1, 0}, {4, 4}})}};
-  spec["encoding"] = {{"x", quantitative("offset", "offset of the query from the key, in positions")},
+  spec["encoding"] = {{"x", snug("offset", "offset of the query from the key, in positions")},
                       {"y", quantitative("product", "dot product of equal unit vectors")},
                       {"color", category_colour("place", "place", {first.name, second.name})},
                       {"strokeDash", dash}};

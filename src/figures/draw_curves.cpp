@@ -184,9 +184,9 @@ PanelText draw_curves(const Panel& panel, const DrawingOptions& options) {
   for (const Layer& layer : panel.layers) {
     if (layer.mark != "rule") draw_layer(plot, layer);
   }
-  return {.body = framed(plot.canvas, x.ticks(width, width / 10, false), main->x.title, y_ticks, main->y.title,
-                         options.colour),
-          .legend = legend_of(plot, options)};
+  return {
+      .body = framed(plot.canvas, x.ticks(width, width / 10, false), main->x.title, y_ticks, main->y.title, options),
+      .legend = legend_of(plot, options)};
 }
 
 }  // namespace locus::figures

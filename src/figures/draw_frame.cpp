@@ -28,14 +28,14 @@ std::size_t margin_of(const std::vector<Tick>& y) {
 }
 
 std::string framed(const Canvas& canvas, const std::vector<Tick>& x, const std::string& x_title,
-                   const std::vector<Tick>& y, const std::string& y_title, bool colours) {
+                   const std::vector<Tick>& y, const std::string& y_title, const DrawingOptions& options) {
   const std::size_t margin = margin_of(y);
   std::string text = y_title.empty() ? "" : plain(y_title) + "\n";
   for (std::size_t row = 0; row < canvas.height(); ++row) {
     const auto tick = std::find_if(y.begin(), y.end(), [&](const Tick& one) { return one.at == row; });
     const bool labelled = tick != y.end();
     text += left_padded(labelled ? plain(tick->label) : "", margin - 2) + (labelled ? " ┤" : " │");
-    text += canvas.line(row, colours) + "\n";
+    text += canvas.line(row, options.colour) + "\n";
   }
   text += std::string(margin - 1, ' ') + "└";
   for (std::size_t column = 0; column < canvas.width(); ++column) {
@@ -43,11 +43,11 @@ std::string framed(const Canvas& canvas, const std::vector<Tick>& x, const std::
     text += marked ? "┬" : "─";
   }
   text += "\n" + std::string(margin, ' ') + label_line(x, canvas.width()) + "\n";
-  if (!x_title.empty()) {
-    const std::size_t size = columns_of(x_title);
-    const std::size_t start = margin + (canvas.width() > size ? (canvas.width() - size) / 2 : 0);
-    text += std::string(start, ' ') + plain(x_title) + "\n";
-  }
+  const std::size_t size = columns_of(x_title);
+  if (size > options.width) return text + wrapped(plain(x_title), options.width);
+  // Under the middle of the axis, or as far right as there is room.
+  const std::size_t middle = margin + (canvas.width() > size ? (canvas.width() - size) / 2 : 0);
+  if (size > 0) text += std::string(std::min(middle, options.width - size), ' ') + plain(x_title) + "\n";
   return text;
 }
 

@@ -91,8 +91,9 @@ Shading shading_of(const Layer& layer, bool colours) {
   return shading;
 }
 
-std::string left_out(const Places& places, const std::string& title) {
-  return places.step == 1 ? "" : "1 " + plain(title) + " in " + std::to_string(places.step) + " is drawn.\n";
+std::string left_out(const Places& places, const std::string& title, std::size_t width) {
+  if (places.step == 1) return "";
+  return wrapped("1 " + plain(title) + " in " + std::to_string(places.step) + " is drawn.", width);
 }
 
 }  // namespace
@@ -126,10 +127,10 @@ PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options) {
   }
   std::vector<std::string> legend = shading.legend(layer.colour.title, options.colour);
   if (filled < across.index.size() * down.index.size()) legend.push_back("[" + std::string(no_value) + "] none");
-  const std::string note = left_out(across, layer.x.title) + left_out(down, layer.y.title);
-  return {
-      .body = framed(canvas, ticks_of(across, layer.x, cell), layer.x.title, y_ticks, layer.y.title, options.colour),
-      .legend = joined(legend, options.width) + note};
+  const std::string note =
+      left_out(across, layer.x.title, options.width) + left_out(down, layer.y.title, options.width);
+  return {.body = framed(canvas, ticks_of(across, layer.x, cell), layer.x.title, y_ticks, layer.y.title, options),
+          .legend = joined(legend, options.width) + note};
 }
 
 }  // namespace locus::figures

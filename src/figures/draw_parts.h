@@ -29,7 +29,7 @@ struct Tick {
 
 /// The canvas between its axes: y's title above, labels at the left, x's labels and title below.
 std::string framed(const Canvas& canvas, const std::vector<Tick>& x, const std::string& x_title,
-                   const std::vector<Tick>& y, const std::string& y_title, bool colours);
+                   const std::vector<Tick>& y, const std::string& y_title, const DrawingOptions& options);
 
 /// Columns that the labels of the y axis and its line take.
 std::size_t margin_of(const std::vector<Tick>& y);

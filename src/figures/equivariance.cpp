@@ -93,8 +93,8 @@ Figure make(const Request&) {
           .title = "Without positions a sentence and its reverse give every word the same output",
           .caption =
               "Attention over three tokens, I = (1, 0), work = (0, 1), he = (1, 1), with identity weights. "
-              "Without positions the two bars of a word are equal: attention sees a set. Any encoding parts "
-              "them.",
+              "Without positions the two bars of a word are equal, for attention sees a set; the encodings "
+              "part them.",
           .spec = std::move(spec)};
 }
 

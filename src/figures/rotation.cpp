@@ -56,8 +56,8 @@ Figure make(const Request& request) {
   };
   Json facet = nominal("pair", "pair");
   facet["sort"] = names;
-  Json colour = quantitative("position", "position");
-  colour["scale"] = {{"scheme", "viridis"}};
+  const auto [first, last] = std::minmax_element(positions.values.begin(), positions.values.end());
+  const Json colour = value_colour("position", "position", static_cast<double>(*first), static_cast<double>(*last));
   const Json inner = {
       {"width", 150},
       {"height", 150},

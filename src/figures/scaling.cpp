@@ -123,7 +123,7 @@ Figure make(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 280;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("pair", "pair, from the fastest to the slowest")},
+  spec["encoding"] = {{"x", snug("pair", "pair, from the fastest to the slowest")},
                       {"y", logarithmic(quantitative("divisor", "frequency divided by"), 2)},
                       {"color", category_colour("rule", "rule", rules)}};
   return {.name = {},

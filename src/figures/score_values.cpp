@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "figures/numbers.h"
 #include "figures/spec.h"
 #include "locus/error.h"
 
@@ -20,9 +21,10 @@ std::vector<std::int64_t> heads_of(const Request& request, std::int64_t heads, s
 bool sees_future(const Encoding& encoding) { return !encoding.claims().has(Claim::causal_only); }
 
 std::string slope_text(double slope) {
-  const double power = slope > 0 ? std::log2(slope) : 0.5;
-  if (slope > 0 && power == std::floor(power)) return "2^" + std::to_string(static_cast<int>(power));
-  return pretty(slope);
+  if (slope <= 0) return pretty(slope);
+  const double power = std::log2(slope);
+  const bool whole_or_half = std::fabs(2 * power - std::round(2 * power)) < 1e-12;
+  return whole_or_half ? "2^" + significant(std::round(2 * power) / 2) : pretty(slope);
 }
 
 }  // namespace locus::figures

@@ -26,11 +26,12 @@ Figure make(const Request& request) {
   const Thinned positions = thinned(positions_or(request, 64), 128, "position");
   const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
   Json rows = Json::array();
+  double least = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (std::size_t j = 0; j < values.size(); ++j) {
-      rows.push_back({{"position", positions.values[i]},
-                      {"other", positions.values[j]},
-                      {"similarity", rounded(similarity(values[i], values[j]))}});
+      const double value = rounded(similarity(values[i], values[j]));
+      least = std::min(least, value);
+      rows.push_back({{"position", positions.values[i]}, {"other", positions.values[j]}, {"similarity", value}});
     }
   }
   Json spec = chart(std::move(rows));
@@ -38,7 +39,7 @@ Figure make(const Request& request) {
   spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
   spec["encoding"] = {{"x", bands("other", "position", positions.values)},
                       {"y", bands("position", "position", positions.values)},
-                      {"color", value_colour("similarity", "cosine similarity", -1, 1)}};
+                      {"color", value_colour("similarity", "cosine similarity", least, 1)}};
   const bool by_offset = encoding.claims().has(Claim::linear_shift);
   return {.name = {},
           .title = by_offset ? "Rows of near positions are alike, and only their distance matters"

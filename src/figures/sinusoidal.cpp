@@ -36,8 +36,8 @@ Figure make(const Request& request) {
           .title = waves ? "Fast dimensions tell neighbours apart, slow ones tell far positions apart"
                          : "What is added to each dimension, by position",
           .caption = "Each row of the picture is the vector that " + std::string(encoding.scheme().name) +
-                     " adds to the token at that position; colour is the value, grey-white is 0." + positions.note +
-                     columns.note + random_weights_note(encoding),
+                     " adds to the token at that position." + positions.note + columns.note +
+                     random_weights_note(encoding),
           .spec = std::move(spec)};
 }
 

@@ -47,6 +47,11 @@ Json chart(Json rows) {
 }
 
 Json quantitative(std::string_view field, std::string_view title) { return channel(field, "quantitative", title); }
+Json snug(std::string_view field, std::string_view title) {
+  Json result = quantitative(field, title);
+  result["scale"] = {{"nice", false}};
+  return result;
+}
 Json nominal(std::string_view field, std::string_view title) { return channel(field, "nominal", title); }
 
 Json bands(std::string_view field, std::string_view title, std::span<const std::int64_t> values) {
@@ -72,11 +77,13 @@ Json category_colour(std::string_view field, std::string_view title, const std::
   Json range = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) range.push_back(category_colours[i % std::size(category_colours)]);
   result["scale"] = {{"domain", names}, {"range", range}};
+  result["legend"] = {{"orient", "top"}};  // beside the chart it would take a phone's width
   return result;
 }
 
 Json value_colour(std::string_view field, std::string_view title, double low, double high) {
   Json result = quantitative(field, title);
+  result["legend"] = {{"orient", "top"}};
   if (low < 0 && high > 0) {
     const double reach = std::max(-low, high);
     result["scale"] = {{"scheme", "blueorange"}, {"domain", {-reach, reach}}};

@@ -26,6 +26,8 @@ Json quantitative(std::string_view field, std::string_view title);
 Json nominal(std::string_view field, std::string_view title);
 /// One band per value, in rising order, with labels at round values only.
 Json bands(std::string_view field, std::string_view title, std::span<const std::int64_t> values);
+/// A quantitative channel whose axis ends where the data does.
+Json snug(std::string_view field, std::string_view title);
 /// Adds a logarithmic scale to a quantitative channel.
 Json logarithmic(Json channel, int base = 10);
 

@@ -30,12 +30,15 @@ Figure make(const Request& request) {
       rows.push_back({{"distance", distance}, {"head", names.back()}, {"term", rounded(term)}});
     }
   }
-  Json spec = chart(std::move(rows));
-  spec["height"] = 240;
-  spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("distance", "distance: query position minus key position")},
-                      {"y", quantitative("term", "added to the score before scaling")},
-                      {"color", category_colour("head", "head", names)}};
+  Json facet = nominal("head", "");
+  facet["sort"] = names;
+  const Json inner = {{"width", 240},
+                      {"height", 110},
+                      {"mark", {{"type", "line"}, {"tooltip", true}}},
+                      {"encoding",
+                       {{"x", snug("distance", "query position minus key position")},
+                        {"y", quantitative("term", "added before scaling")}}}};
+  Json spec = faceted(chart(std::move(rows)), facet, 2, inner);
   return {.name = {},
           .title = "Each head mixes the sinusoids of the distance into a curve of its own",
           .caption = "The part of " + std::string(encoding.scheme().name) +

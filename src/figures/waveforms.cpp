@@ -38,12 +38,14 @@ Figure make(const Request& request) {
                       {"value", rounded(values[i][static_cast<std::size_t>(dim)])}});
     }
   }
-  Json spec = chart(std::move(rows));
-  spec["height"] = 240;
-  spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("position", "position")},
-                      {"y", quantitative("value", "added value")},
-                      {"color", category_colour("dimension", "dimension", names)}};
+  // One strip each: fast waves over slow ones would hide them.
+  Json facet = nominal("dimension", "");
+  facet["sort"] = names;
+  const Json inner = {{"width", 480},
+                      {"height", 56},
+                      {"mark", {{"type", "line"}, {"tooltip", true}}},
+                      {"encoding", {{"x", snug("position", "position")}, {"y", quantitative("value", "added")}}}};
+  Json spec = faceted(chart(std::move(rows)), facet, 1, inner);
   return {.name = {},
           .title = encoding.hidden().waves.empty() ? "Single dimensions of the added rows, by position"
                                                    : "The higher the dimension, the slower its wave",

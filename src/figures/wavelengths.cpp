@@ -71,7 +71,7 @@ Figure make(const Request& request) {
   spec["height"] = 300;
   Json points = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 28}, {"tooltip", true}}},
                  {"encoding",
-                  {{"x", quantitative("pair", "pair (two dimensions that turn together)")},
+                  {{"x", snug("pair", "pair (two dimensions that turn together)")},
                    {"y", logarithmic(quantitative("wavelength", y_title))}}}};
   if (names.size() > 1) points["encoding"]["color"] = category_colour("layers", "layers", names);
   spec["layer"] = Json::array({points});

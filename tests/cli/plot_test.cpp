@@ -135,7 +135,7 @@ TEST(Plot, refuses_in_one_line) {
            {"plot sinusoidal -o kept.vl.json --positions 3:1", "range"},
            {"plot sinusoidal -o nowhere/pe.vl.json", "nowhere"},
            {"plot sinusoidal --set width=3", "no parameter width"},
-           {"plot sinusoidal --scheme alibi", "alibi enters at score"},
+           {"plot sinusoidal --scheme alibi", "alibi enters at the site score"},
            {"plot sinusoidal --dims 1", "no dims to choose"},
            {"plot sinusoidal --width 3", "--width must be from 40"},
            {"plot waveforms --dims 128", "from 0 to 127, got 128"},

@@ -57,6 +57,7 @@ class SpecCheck {
   }
 
   void view(const Json& view_, const Json* rows, Json encoding) {
+    if (view_.contains("data") && !view_["data"].contains("values")) return add("data without values");
     if (view_.contains("data")) rows = &view_["data"]["values"];
     if (rows != nullptr && rows->size() > 20000) add("too much data");
     if (view_.contains("encoding")) encoding.update(view_["encoding"]);
