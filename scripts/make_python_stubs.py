@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints locus/_schemes.pyi, made from the registry; a test compares. With the built package in PYTHONPATH:
 
-    python3 bindings/python/make_stubs.py > bindings/python/locus/_schemes.pyi
+    python3 scripts/make_python_stubs.py > bindings/python/locus/_schemes.pyi
 """
 import inspect
 
@@ -23,7 +23,7 @@ def signature_lines(name: str) -> list:
 def stub_text() -> str:
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
-        "# Made from the registry by make_stubs.py.",
+        "# Made from the registry by scripts/make_python_stubs.py.",
         "from typing import Any, List, Optional, Sequence, Union",
         "",
         "from numpy.typing import ArrayLike",
