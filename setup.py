@@ -31,10 +31,11 @@ class CMakeBuild(build_ext):
         options = {
             "CMAKE_BUILD_TYPE": "Release",
             "LOCUS_BUILD_PYTHON": "ON",
+            "LOCUS_INSTALL": "OFF",
             "LOCUS_PYTHON": sys.executable,
             "LOCUS_WARNINGS_AS_ERRORS": "OFF",
         }
-        for part in ("C", "EXAMPLES", "LAB", "TESTS", "TOOLS"):
+        for part in ("C", "EXAMPLES", "LAB", "TESTS", "TOOLS", "WEB"):
             options[f"LOCUS_BUILD_{part}"] = "OFF"
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         defines = [f"-D{name}={value}" for name, value in options.items()]

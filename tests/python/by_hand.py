@@ -45,7 +45,7 @@ def causal(queries, keys):
 
 
 def alibi_bias(heads, queries, keys):
-    """For a power of two of heads: slopes 2^(-8 (h + 1) / heads)."""
+    """For a power of two of heads: slopes 2^(-8 (h + 1) / heads). Keys after the query, which the paper masks, get 0."""
     slopes = 2.0 ** (-8.0 * np.arange(1, heads + 1) / heads)
     distance = np.arange(keys - queries, keys)[:, None] - np.arange(keys)[None, :]
-    return -slopes[:, None, None] * np.abs(distance)
+    return -slopes[:, None, None] * np.maximum(distance, 0)
