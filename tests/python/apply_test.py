@@ -151,6 +151,17 @@ class Refused(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "q must be a NumPy array.*got list"):
             rope(8).apply_([[[0.0] * 8]], self.x(1, 1, 8))
 
+    def test_arrays_of_other_libraries_are_not_changed(self):
+        class Foreign:
+            def __init__(self, array):
+                self.__dlpack__, self.__dlpack_device__, self.copy = array.__dlpack__, array.__dlpack_device__, array.copy
+
+        array = self.x()
+        before = array.copy()
+        with self.assertRaisesRegex(ValueError, "x is read-only"):
+            rope(8).apply_(Foreign(array))
+        np.testing.assert_array_equal(array, before)
+
     def test_shapes_and_positions(self):
         self.refused(ValueError, "head_dim", self.x(2, 4, 3, 10))
         self.refused(ValueError, "dimensions", self.x(8))

@@ -2,6 +2,7 @@
 """Rows, tables, biases, position ids and models' files: numbers worked by hand or from the definition."""
 import json
 import os
+import struct
 import tempfile
 import unittest
 
@@ -145,6 +146,22 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "several kinds of layers; choose one"):
             locus.from_config(path)
         self.assertEqual(locus.from_config(path, layer_type="sliding_attention").arguments["base"], 1e4)
+
+    def test_gguf(self):
+        def text(value):
+            return struct.pack("<Q", len(value)) + value.encode()
+
+        keys = [("general.architecture", 8, text("llama")), ("llama.embedding_length", 4, struct.pack("<I", 64)),
+                ("llama.attention.head_count", 4, struct.pack("<I", 4)),
+                ("llama.block_count", 4, struct.pack("<I", 2)), ("llama.context_length", 4, struct.pack("<I", 512)),
+                ("llama.rope.freq_base", 6, struct.pack("<f", 500000.0))]
+        path = os.path.join(self.folder.name, "model.gguf")
+        with open(path, "wb") as file:
+            file.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys)))  # version, tensors, keys
+            for name, kind, value in keys:
+                file.write(text(name) + struct.pack("<I", kind) + value)
+        arguments = locus.from_config(path).arguments
+        self.assertEqual((arguments["head_dim"], arguments["base"], arguments["pairing"]), (16, 500000.0, "interleaved"))
 
     def test_refused(self):
         with self.assertRaisesRegex(ValueError, "missing.json"):

@@ -35,7 +35,7 @@ class Functions(unittest.TestCase):
         self.assertAlmostEqual(encoding.magnitude, 0.1 * np.log(4) + 1, places=15)  # YaRN, equation 22
         same = locus.rope(head_dim=128, pairing="half", base=5e5, rule="yarn", factor=4, original_length=8192)
         np.testing.assert_array_equal(encoding.inv_freq, same.inv_freq)
-        self.assertEqual(repr(encoding), repr(same).replace("original_length=8192", "original_length=8192"))
+        self.assertEqual(repr(encoding), repr(same))
 
     def test_signature_and_docstring(self):
         parameters = inspect.signature(locus.rope).parameters
@@ -76,8 +76,7 @@ class Functions(unittest.TestCase):
         encoding = locus.rope(head_dim=np.int64(8), pairing="half", base=np.float32(500))
         self.assertEqual((encoding.arguments["head_dim"], encoding.arguments["base"]), (8, 500.0))
         table = np.arange(12, dtype=np.float64).reshape(4, 3)
-        learned = locus.learned(dim=3, table=table, **({"max_length": 4} if "max_length" in str(inspect.signature(
-            locus.learned)) else {}))
+        learned = locus.learned(table=table)
         np.testing.assert_array_equal(learned.rows([2]), table[2:3].astype(np.float32))
 
     def test_pickled_and_copied(self):
@@ -127,7 +126,7 @@ class Stubs(unittest.TestCase):
                 continue
             head = getattr(_core, name).__doc__.split("\n")[0]
             for argument in arguments:
-                if f"arg0" not in head:
+                if "arg0" not in head:
                     self.assertRegex(head, rf"\b{argument}: ", name)
             inside = head[head.index("(") : head.rindex(" ->")]
             self.assertEqual(inside.count(": "), len(arguments), head)

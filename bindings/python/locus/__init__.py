@@ -7,6 +7,8 @@ One function per scheme and per RoPE frequency rule, made from the library's reg
     rope.apply_(q, k, positions=locus.positions.decode(12, 1))
 """
 import os as _os
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from . import _core, positions
 from ._attention import attention
@@ -46,6 +48,12 @@ def threads() -> int:
 def simd_target() -> str:
     """The SIMD instructions that the kernels chose on this machine, e.g. AVX2."""
     return _core.simd_target()
+
+
+def __getattr__(name: str) -> _Any:  # torch is imported when it is asked for, not with locus
+    if name == "torch":
+        return _import_module(".torch", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 if hasattr(_os, "register_at_fork"):  # a forked child has none of its parent's threads

@@ -43,11 +43,13 @@ def _keywords(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={text(value)}" for name, value in arguments.items())
 
 
-def empty_like(array: Any, shape: Optional[Tuple[int, ...]] = None) -> Any:
+def empty_like(array: Any) -> Any:
     """A new contiguous array of the same kind (NumPy or torch) and type."""
     if isinstance(array, np.ndarray):
-        return np.empty(array.shape if shape is None else shape, array.dtype)
-    return array.new_empty(array.shape if shape is None else shape)
+        return np.empty(array.shape, array.dtype)
+    if not hasattr(array, "new_empty"):
+        raise TypeError(f"results are NumPy arrays or torch tensors, got {type(array).__name__}")
+    return array.new_empty(array.shape)
 
 
 class Encoding:

@@ -61,6 +61,7 @@ Array from_dlpack(py::handle object, std::string_view name) {
   if (pointer == nullptr) throw py::error_already_set();
   const DLTensor& tensor = static_cast<const DLManagedTensor*>(pointer)->dl_tensor;
   array.type = element_type(tensor.dtype, name);
+  array.writable = py::hasattr(object, "data_ptr");  // torch; the arrays of others (JAX) must not change
   array.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   array.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   if (tensor.strides != nullptr) {
