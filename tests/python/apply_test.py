@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotation in place on NumPy arrays: types, layouts, views, and what is refused before the first write."""
+import os
+import signal
 import threading
 import time
 import unittest
@@ -108,6 +110,21 @@ class Apply(unittest.TestCase):
             locus.set_threads(3)
             self.assertEqual(locus.threads(), 3)
             np.testing.assert_array_equal(rope(64).apply(x), one)
+        finally:
+            locus.set_threads(1)
+
+
+    def test_a_forked_child_goes_on_alone(self):
+        x = RNG.standard_normal((1, 4096, 8, 64)).astype(np.float32)
+        want = rope(64).apply(x)
+        try:
+            locus.set_threads(2)
+            rope(64).apply(x)
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)  # instead of waiting for threads that are not there
+                os._exit(0 if locus.threads() == 1 and np.array_equal(rope(64).apply(x), want) else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
         finally:
             locus.set_threads(1)
 
