@@ -161,6 +161,24 @@ class Refused(unittest.TestCase):
         if not odd.flags.aligned:
             self.refused(ValueError, "aligned", odd)
 
+    def test_overlap_as_numpy_sees_it(self):
+        # Two windows of one array, every pair of them: refused exactly where they share an element.
+        whole = self.x(3, 4, 5, 8)
+        windows = [(t, h) for t in (slice(0, 2), slice(1, 4), slice(2, 4)) for h in (slice(0, 2), slice(2, 5), slice(1, 3))]
+        seen = {True: 0, False: 0}
+        for tq, hq in windows:
+            for tk, hk in windows:
+                q, k = whole[:, tq, hq], whole[:, tk, hk]
+                if q.shape[1] != k.shape[1]:
+                    continue
+                shared = np.shares_memory(q, k)
+                seen[shared] += 1
+                if shared:
+                    self.refused(ValueError, "overlap", q, k)
+                else:
+                    rope(8).apply_(q, k)
+        self.assertGreater(min(seen.values()), 10)
+
     def test_types(self):
         self.refused(TypeError, "float32.*got int64", np.ones((4, 3, 8), np.int64))
         self.refused(TypeError, "got complex64", np.ones((4, 3, 8), np.complex64))

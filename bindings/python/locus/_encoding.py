@@ -167,7 +167,8 @@ class Encoding:
     # ---- hidden: a row per token
 
     def add_(self, x: Any, *, positions: Any = None) -> None:
-        """Adds each token's row to hidden states [batch, tokens, dim] or [tokens, dim], in place."""
+        """Adds each token's row to hidden states [batch, tokens, dim] or [tokens, dim], in place. Where autograd watches,
+        add torch.from_numpy(encoding.rows(positions)) yourself."""
         tokens = x.shape[-2] if len(getattr(x, "shape", ())) >= 2 else None
         _core.add(self._core, x, position_ids(positions, 1, tokens))
 
