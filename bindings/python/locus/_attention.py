@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fused attention."""
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._encoding import Encoding, empty_like
+from ._ids import integers, position_ids
+
+
+def _bytes(mask: Any, name: str) -> Optional[np.ndarray]:
+    if mask is None:
+        return None
+    array = np.asarray(mask)
+    if array.dtype.kind not in "biu":
+        raise TypeError(f"{name} must be boolean (true: seen), got {array.dtype}")
+    return np.ascontiguousarray(array != 0, dtype=np.uint8)
+
+
+def _boundaries(values: Any, name: str) -> Optional[np.ndarray]:
+    return None if values is None else integers(values, name)
+
+
+def _floats(values: Any) -> Optional[np.ndarray]:
+    return None if values is None else np.ascontiguousarray(np.asarray(values), dtype=np.float32)
+
+
+def plan(
+    encoding: Optional[Encoding],
+    query_shape: Tuple[int, int],
+    key_shape: Tuple[int, int],
+    *,
+    positions: Any,
+    key_positions: Any,
+    causal: bool,
+    window: int,
+    prefix: int,
+    sinks: int,
+    by_index: bool,
+    key_mask: Any,
+    mask: Any,
+    boundaries: Any,
+    key_boundaries: Any,
+    scale: Optional[float],
+    soft_cap: float,
+    sink_logits: Any,
+    axes: str,
+) -> Tuple[Any, np.ndarray, np.ndarray]:
+    """The options of a call and the ids [axes, rows, tokens] of its queries and keys, from (batch, tokens) of each."""
+    id_axes = 1 if encoding is None else encoding.axes
+    queries, keys = query_shape[1], key_shape[1]
+    if key_positions is None:
+        key_positions = positions if positions is not None and queries == keys else 0
+    if positions is None:  # the last query stands at the last key
+        ids = position_ids(key_positions, id_axes, keys, "key_positions")
+        if queries > keys:
+            raise ValueError(f"there are more queries ({queries}) than keys ({keys}): give positions")
+        positions = ids[:, :, keys - queries :]
+    query_ids = position_ids(positions, id_axes, queries)
+    key_ids = position_ids(key_positions, id_axes, keys, "key_positions")
+    for name, ids, shape in (("positions", query_ids, query_shape), ("key_positions", key_ids, key_shape)):
+        if ids.shape[1] not in (1, shape[0]) or ids.shape[2] != shape[1]:
+            raise ValueError(f"{name} must be for {shape[0]} rows of {shape[1]} tokens, got shape {ids.shape[1:]}")
+    # Ids of several axes have no order: the mask goes by index then, and the rotation was done before.
+    plain = id_axes == 1
+    options = _core.AttentionOptions(
+        encoding=None if encoding is None else encoding._core,
+        query_ids=query_ids if plain else None,
+        key_ids=key_ids if plain else None,
+        causal=causal,
+        by_index=by_index or not plain,
+        prefix=prefix,
+        window=window,
+        sinks=sinks,
+        key_mask=_bytes(key_mask, "key_mask"),
+        pair_mask=_bytes(mask, "mask"),
+        query_boundaries=_boundaries(boundaries, "boundaries"),
+        key_boundaries=_boundaries(boundaries if key_boundaries is None else key_boundaries, "key_boundaries"),
+        scale=scale,
+        soft_cap=soft_cap,
+        sink_logits=_floats(sink_logits),
+        axes=axes,
+    )
+    return options, query_ids, key_ids
+
+
+def attention(
+    q: Any,
+    k: Any,
+    v: Any,
+    encoding: Optional[Encoding] = None,
+    *,
+    positions: Any = None,
+    key_positions: Any = None,
+    causal: bool = True,
+    window: int = 0,
+    prefix: int = 0,
+    sinks: int = 0,
+    by_index: bool = False,
+    key_mask: Any = None,
+    mask: Any = None,
+    boundaries: Any = None,
+    key_boundaries: Any = None,
+    scale: Optional[float] = None,
+    soft_cap: float = 0.0,
+    sink_logits: Any = None,
+    rotated: bool = False,
+    axes: str = "",
+    return_lse: bool = False,
+) -> Any:
+    """softmax(scale q.k + position term, over the keys that are seen) v, into a new array like q, never holding
+    queries x keys. Shapes are [batch, tokens, heads, dim] or [tokens, heads, dim] (axes="bhtd" or "htd": heads first);
+    k and v may have fewer heads (grouped queries).
+
+    The encoding acts at its site: q and k are rotated (into copies; rotated=True says that they are already), or the
+    bias or relative term is added. Encodings of the hidden state belong to the vectors before: use add_().
+
+    Without positions keys stand at 0, 1, ... and the last query at the last key. `causal`: a key is seen up to the
+    query's position; `window`, `prefix`, `sinks`, `key_mask` ([keys] or [batch, keys]) and `mask` ([queries, keys] or
+    [batch, queries, keys]) say more; by_index compares indices in place of positions. `boundaries` 0, l0, l0 + l1, ...
+    separate packed documents. With return_lse: (output, ln of the sum of e^score [batch, heads, queries])."""
+    query_shape = _core.extents(q, "q", axes)
+    key_shape = _core.extents(k, "k", axes)
+    options, query_ids, key_ids = plan(
+        encoding,
+        query_shape,
+        key_shape,
+        positions=positions,
+        key_positions=key_positions,
+        causal=causal,
+        window=window,
+        prefix=prefix,
+        sinks=sinks,
+        by_index=by_index,
+        key_mask=key_mask,
+        mask=mask,
+        boundaries=boundaries,
+        key_boundaries=key_boundaries,
+        scale=scale,
+        soft_cap=soft_cap,
+        sink_logits=sink_logits,
+        axes=axes,
+    )
+    if encoding is not None and encoding.site == "query_key" and not rotated:
+        q = encoding.apply(q, positions=query_ids, axes=axes, role="query")
+        k = encoding.apply(k, positions=key_ids, axes=axes, role="key")
+    output = empty_like(q)
+    lse = _core.attend(options, q, k, v, output)
+    return (output, lse) if return_lse else output

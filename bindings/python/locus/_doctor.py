@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions asked of the caller's own code: does it rotate as it should, and if not, what does it do?"""
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._encoding import Encoding, _keywords, _role
+from ._ids import position_ids
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a verification: what was measured, the bound that theory gives, and whether it held."""
+
+    name: str
+    scheme: str
+    value: float
+    bound: float
+    passed: bool
+    note: str
+
+    def __repr__(self) -> str:
+        note = f"  {self.note}" if self.note else ""
+        return f"{'pass' if self.passed else 'FAIL'}  {self.name}: {self.value:.3g} against {self.bound:.3g}{note}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of one function. True where every one passed."""
+
+    encoding: Encoding
+    inferred: bool  #: the encoding was not given, but found from what the function does
+    checks: Tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failures(self) -> Tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.passed)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        found = "found to be " if self.inferred else ""
+        good = len(self.checks) - len(self.failures)
+        lines = [f"{good} of {len(self.checks)} checks passed, {found}{self.encoding!r}"]
+        return "\n".join(lines + [f"  {check!r}" for check in self.checks])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A judgement with its numbers; from a confidence of 0.9 on no rival fits."""
+
+    about: str  #: dump, slice, heads, magnitude or angles
+    name: str  #: e.g. position_offset; stable, for programs
+    text: str
+    evidence: str
+    confidence: float
+
+    def __repr__(self) -> str:
+        evidence = f" ({self.evidence})" if self.evidence else ""
+        return f"{self.confidence:.2f}  {self.name}: {self.text}{evidence}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One way to get the angles that were seen: an encoding at these positions."""
+
+    scheme: str
+    arguments: Mapping[str, Any]
+    inverse: bool
+    times: int  #: how often the rotation was applied
+    position_divisor: float
+    positions: Tuple[int, ...]
+    misfit: float
+    text: str
+
+    def encoding(self) -> Encoding:
+        """The encoding that it names."""
+        return Encoding(self.scheme, **self.arguments)
+
+    def __repr__(self) -> str:
+        return f"{self.text}, i.e. locus.{self.scheme}({_keywords(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Which coordinates of a head turned."""
+
+    pairing: str
+    deinterleaved_output: bool
+    rotary_offset: int
+    rotary_dim: int
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a dump really did. Verdicts come best first; the first is as_expected where nothing is wrong."""
+
+    kind: str  #: rotation, unchanged, scaled or no_rotation
+    storage: str
+    residual: float
+    noise: float
+    slice: Optional[Slice]
+    head_map: Tuple[int, ...]
+    magnitude: float
+    magnitude_varies: bool
+    frequencies: Tuple[float, ...]
+    explanations: Tuple[Explanation, ...]
+    verdicts: Tuple[Verdict, ...]
+    decide: Tuple[str, ...]  #: which further dump would tell the explanations apart
+
+    @property
+    def as_expected(self) -> bool:
+        return bool(self.verdicts) and self.verdicts[0].name == "as_expected"
+
+    def __repr__(self) -> str:
+        lines = [f"{self.kind}, {self.storage}" + (f", {self.slice!r}" if self.slice else "")]
+        lines += [f"  {verdict!r}" for verdict in self.verdicts]
+        lines += [f"  explained by {one!r}" for one in self.explanations]
+        return "\n".join(lines + [f"  to decide: {text}" for text in self.decide])
+
+
+@dataclass(frozen=True)
+class BiasDiagnosis:
+    """What a matrix of score biases really is."""
+
+    storage: str
+    masked: int
+    causal_mask: bool
+    toeplitz: bool
+    key_only: bool
+    slopes: Tuple[float, ...]
+    bucket_starts: Tuple[int, ...]
+    verdicts: Tuple[Verdict, ...]
+
+    @property
+    def as_expected(self) -> bool:
+        return bool(self.verdicts) and self.verdicts[0].name == "as_expected"
+
+    def __repr__(self) -> str:
+        return "\n".join(["bias, " + self.storage] + [f"  {verdict!r}" for verdict in self.verdicts])
+
+
+def _with_tuples(values: Dict[str, Any]) -> Dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _checks(found: List[Dict[str, Any]]) -> Tuple[Check, ...]:
+    return tuple(Check(**one) for one in found)
+
+
+def _takes_role(function: Callable[..., Any]) -> bool:
+    try:
+        return "role" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _result(result: Any, written: Any) -> np.ndarray:
+    """What a function gave back or, where it gave nothing, what it left in its argument."""
+    chosen = written if result is None else result
+    return np.asarray(chosen.detach() if hasattr(chosen, "detach") else chosen, dtype=np.float32)
+
+
+def _argument_maker(library: str) -> Callable[[np.ndarray], Any]:
+    if library == "numpy":
+        return lambda array: array
+    if library != "torch":
+        raise ValueError(f"library must be numpy or torch, got {library!r}")
+    import torch
+
+    return torch.from_numpy
+
+
+def _rotate_function(function: Callable[..., Any], library: str) -> Callable[..., np.ndarray]:
+    make = _argument_maker(library)
+    takes_role = _takes_role(function)
+
+    def call(x: np.ndarray, ids: np.ndarray, role: str) -> np.ndarray:
+        argument = make(x)
+        more = {"role": role} if takes_role else {}
+        return _result(function(argument, make(ids), **more), argument)
+
+    return call
+
+
+def _inferred_encoding(call: Callable[..., np.ndarray], head_dim: int, seed: int) -> Encoding:
+    x = np.random.default_rng(seed).standard_normal((64, 2, head_dim)).astype(np.float32)
+    found = diagnose(x, call(x.copy(), np.arange(64), "query"))
+    for one in found.explanations:
+        if not one.inverse and one.times == 1 and one.position_divisor == 1:
+            return one.encoding()
+    raise ValueError(f"what the function means to be cannot be told from what it does; give its encoding. Seen:\n{found}")
+
+
+def verify(
+    function: Callable[..., Any],
+    encoding: Optional[Encoding] = None,
+    *,
+    head_dim: int = 64,
+    library: str = "numpy",
+    seed: int = 1,
+) -> Verification:
+    """Checks a rotation that is not ours: function(x, positions) gets float32 x [tokens, heads, head_dim] and ids
+    [tokens] (or [axes, tokens]), and returns the rotated array or changes x. It is called as prefill, in chunks, one
+    token at a time, packed, padded, with scattered ids and far out. A parameter called `role` is told query or key;
+    library="torch" hands over tensors. Without an encoding the one that the function seems to mean is inferred first,
+    from heads of head_dim; only its consistency can then be checked, not whether it is the right one."""
+    call = _rotate_function(function, library)
+    expected = _inferred_encoding(call, head_dim, seed) if encoding is None else encoding
+    checks = _core.verify_rotate(expected._core, call, seed)
+    return Verification(expected, encoding is None, _checks(checks))
+
+
+def verify_attention(
+    function: Callable[..., Any], encoding: Encoding, *, library: str = "numpy", seed: int = 1
+) -> Verification:
+    """The same for causal attention with the encoding's part inside: function(q, k, v, query_positions, key_positions)
+    returns the output [queries, heads, head_dim]; k and v may have fewer heads. Where asked it is also given the
+    keywords query_boundaries and key_boundaries (packed documents) and key_mask (0: padding)."""
+    make = _argument_maker(library)
+
+    def call(q: Any, k: Any, v: Any, query_ids: Any, key_ids: Any, more: Dict[str, Any]) -> np.ndarray:
+        keywords = {name: make(value) for name, value in more.items()}
+        output = function(make(q), make(k), make(v), make(query_ids), make(key_ids), **keywords)
+        if output is None:
+            raise TypeError("the function under verification must return the output")
+        return _result(output, None)
+
+    return Verification(encoding, False, _checks(_core.verify_attend(encoding._core, call, seed)))
+
+
+def verify_claims(encoding: Encoding) -> Verification:
+    """What an encoding claims (relative, norm preserving, ...), measured."""
+    return Verification(encoding, False, _checks(_core.verify_properties(encoding._core)))
+
+
+def _dump(array: Any, name: str, axes: str) -> np.ndarray:
+    """As double [batch, tokens, heads, dim]; the type that it came in is told by its values."""
+    if hasattr(array, "detach"):
+        array = array.detach().double()
+    values = np.asarray(array, dtype=np.float64)
+    axes = axes or {2: "td", 3: "thd", 4: "bthd"}.get(values.ndim, "")
+    if axes not in ("td", "thd", "htd", "bthd", "bhtd") or len(axes) != values.ndim:
+        raise ValueError(f"{name} has {values.ndim} dimensions; axes must be bthd, bhtd, thd, htd or td and name them")
+    for place, axis in ((0, "b"), (2, "h")):
+        if axis not in axes:
+            values = np.expand_dims(values, min(place, values.ndim - 1))
+            axes = axes[: min(place, len(axes) - 1)] + axis + axes[min(place, len(axes) - 1) :]
+    return np.ascontiguousarray(np.transpose(values, [axes.index(axis) for axis in "bthd"]))
+
+
+def diagnose(
+    before: Any,
+    after: Any,
+    encoding: Optional[Encoding] = None,
+    *,
+    positions: Any = None,
+    role: str = "query",
+    both_rotated: bool = False,
+    axes: str = "",
+) -> Diagnosis:
+    """What turned `before` into `after`: pairing, width, magnitude, positions, frequency rule; and, against the
+    encoding (and positions) that were meant, the fault. With both_rotated `before` is another implementation's result.
+    """
+    source, result = _dump(before, "before", axes), _dump(after, "after", axes)
+    if source.shape != result.shape:
+        raise ValueError(f"before and after must have the same shape, got {source.shape} and {result.shape}")
+    ids = None
+    if positions is not None:
+        ids = position_ids(positions, 1 if encoding is None else encoding.axes, source.shape[1])
+    core = None if encoding is None else encoding._core
+    found = _core.diagnose(source, result, core, ids, _role(role), both_rotated)
+    found["slice"] = Slice(**found["slice"]) if found["slice"] else None
+    found["explanations"] = [Explanation(**_with_tuples(one)) for one in found["explanations"]]
+    found["verdicts"] = [Verdict(**one) for one in found["verdicts"]]
+    return Diagnosis(**_with_tuples(found))
+
+
+def diagnose_bias(bias: Any, encoding: Optional[Encoding] = None) -> BiasDiagnosis:
+    """What a matrix [heads, queries, keys] that is added to the scores really is; masked entries are -infinity or very
+    negative."""
+    if hasattr(bias, "detach"):
+        bias = bias.detach().double()
+    values = np.ascontiguousarray(np.asarray(bias), dtype=np.float64)
+    found = _core.diagnose_bias(values, None if encoding is None else encoding._core)
+    found["verdicts"] = [Verdict(**one) for one in found["verdicts"]]
+    return BiasDiagnosis(**_with_tuples(found))

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An encoding: a scheme bound to its parameters."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._ids import position_ids
+
+if TYPE_CHECKING:
+    from ._figures import Figure
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A RoPE frequency rule with its arguments, as locus.yarn(factor=4) makes it, for locus.rope(rule=...)."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"locus.{self.name}({_keywords(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a model's file was understood: keys that were read, defaulted, or not understood."""
+
+    layer_type: str
+    used: Tuple[str, ...]
+    defaulted: Tuple[str, ...]
+    unknown: Tuple[str, ...]
+    training_length: Optional[int]
+
+
+def _keywords(arguments: Mapping[str, Any]) -> str:
+    def text(value: Any) -> str:
+        return f"<{'x'.join(map(str, value.shape))} array>" if isinstance(value, np.ndarray) else repr(value)
+
+    return ", ".join(f"{name}={text(value)}" for name, value in arguments.items())
+
+
+def empty_like(array: Any) -> Any:
+    """A new contiguous array of the same kind (NumPy or torch) and type."""
+    if isinstance(array, np.ndarray):
+        return np.empty(array.shape, array.dtype)
+    if not hasattr(array, "new_empty"):
+        raise TypeError(f"results are NumPy arrays or torch tensors, got {type(array).__name__}")
+    return array.new_empty(array.shape)
+
+
+class Encoding:
+    """A scheme bound to its parameters: validated once, immutable. Made by locus.rope(...), locus.alibi(...), ...
+
+    Arrays are NumPy arrays (float32, float64, float16) or CPU tensors that speak DLPack (torch: bfloat16 too); they are
+    read and written in place, strided views included, as long as the last dimension is contiguous. Shapes are
+    [batch, tokens, heads, dim] or [tokens, heads, dim]; with heads before tokens say axes="bhtd" or "htd".
+    """
+
+    __slots__ = ("_core", "_given", "reading")
+
+    reading: Optional[Reading]
+
+    def __init__(self, scheme: str, **arguments: Any) -> None:
+        self._given = {name: value for name, value in arguments.items() if value is not None}
+        self._core = _core.Encoding(scheme, self._given)
+        self.reading = None
+
+    @property
+    def scheme(self) -> str:
+        """The name of the scheme."""
+        return self._core.scheme
+
+    @property
+    def site(self) -> str:
+        """Where it enters a transformer: none, hidden, query_key, score or relative_key."""
+        return self._core.site
+
+    @property
+    def claims(self) -> Tuple[str, ...]:
+        """What it promises, e.g. relative or norm_preserving."""
+        return tuple(self._core.claims)
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """All arguments, with defaults filled in."""
+        return self._core.arguments
+
+    @property
+    def axes(self) -> int:
+        """How many ids a token has: 1 for text, 3 for M-RoPE, 2 for grids."""
+        return self._core.axes
+
+    @property
+    def position_range(self) -> Tuple[int, int]:
+        """The ids that it accepts, both ends included."""
+        return self._core.position_range
+
+    @property
+    def length_dependent(self) -> bool:
+        """Whether its numbers depend on the length of the sequence (dynamic NTK, LongRoPE): see at_length()."""
+        return self._core.length_dependent
+
+    def at_length(self, length: int) -> "Encoding":
+        """The same encoding for a sequence of `length` tokens; itself where the length does not matter."""
+        if not self.length_dependent:
+            return self
+        moved = Encoding.__new__(Encoding)
+        moved._core = self._core.at_length(length)
+        moved._given = {**moved._core.arguments}
+        moved.reading = self.reading
+        return moved
+
+    # ---- query_key: rotation
+
+    @property
+    def inv_freq(self) -> np.ndarray:
+        """Radians per position of each pair, in double."""
+        return self._core.inv_freq
+
+    @property
+    def magnitude(self) -> float:
+        """The factor on cos and sin (attention factor)."""
+        return self._core.magnitude
+
+    @property
+    def softmax_scale_factor(self) -> float:
+        """The factor on the softmax scale, apart from the magnitude."""
+        return self._core.softmax_scale_factor
+
+    def apply_(
+        self,
+        q: Any,
+        k: Any = None,
+        *,
+        positions: Any = None,
+        axes: str = "",
+        inverse: bool = False,
+        role: str = "query",
+    ) -> None:
+        """Rotates q and k in place. `positions`: None for 0, 1, ...; an integer for where the first token stands; or
+        ids [tokens], [batch, tokens], [axes, tokens] or [axes, batch, tokens]. `inverse` turns back. `role` (query or
+        key) is that of q where k is absent; only xPos asks. Nothing is written when anything is wrong."""
+        ids = self._ids(q, positions, axes, "x" if k is None else "q")
+        _core.rotate(self._core, q, k, ids, axes, inverse, _role(role))
+
+    def apply(
+        self, x: Any, *, positions: Any = None, axes: str = "", inverse: bool = False, role: str = "query"
+    ) -> Any:
+        """The same for one array of queries or keys, into a new one."""
+        ids = self._ids(x, positions, axes, "x")
+        output = empty_like(x)
+        _core.rotate_into(self._core, x, output, ids, axes, inverse, _role(role))
+        return output
+
+    def shift_(self, k: Any, deltas: Any, *, axes: str = "") -> None:
+        """Moves keys that are rotated already by `deltas` positions, in place: one integer for all tokens, or one per
+        token."""
+        _, tokens = _core.extents(k, "k", axes)
+        if np.ndim(deltas) == 0:
+            deltas = np.full(tokens, deltas)
+        _core.shift(self._core, k, position_ids(deltas, self.axes, tokens, "deltas"), axes)
+
+    # ---- hidden: a row per token
+
+    def add_(self, x: Any, *, positions: Any = None) -> None:
+        """Adds each token's row to hidden states [batch, tokens, dim] or [tokens, dim], in place. Where autograd watches,
+        add torch.from_numpy(encoding.rows(positions)) yourself."""
+        tokens = x.shape[-2] if len(getattr(x, "shape", ())) >= 2 else None
+        _core.add(self._core, x, position_ids(positions, 1, tokens))
+
+    # ---- numbers
+
+    def rows(self, positions: Any, *, dtype: Any = np.float32, role: str = "query") -> Any:
+        """The numbers of these positions, float32 or float64: (cos, sin), each [tokens, pairs], of a rotation, the
+        magnitude included; or the rows [tokens, dim] that are added to hidden states."""
+        double = np.dtype(dtype) == np.float64
+        if not double and np.dtype(dtype) != np.float32:
+            raise TypeError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
+        ids = position_ids(positions, self.axes, None)
+        if self.site == "query_key":
+            rows = self._core.rotation_rows_double if double else self._core.rotation_rows
+            return rows(ids, _role(role))
+        return (self._core.hidden_rows_double if double else self._core.hidden_rows)(ids)
+
+    def table(self, length: int, *, dtype: Any = np.float32, role: str = "query") -> Any:
+        """rows() of the positions 0 ... length - 1."""
+        return self.rows(_core.prefill(length, 0), dtype=dtype, role=role)
+
+    def bias(self, queries: Any, keys: Any) -> np.ndarray:
+        """score: what is added to the scores, [heads, queries, keys] in double. One integer n stands for 0 ... n - 1
+        of the keys and the last n of the keys' positions for the queries."""
+        return self._core.bias(*_query_key_ids(queries, keys))
+
+    def buckets(self, queries: Any, keys: Any) -> np.ndarray:
+        """The table row of each pair, [queries, keys], of schemes that look their bias up."""
+        return self._core.buckets(*_query_key_ids(queries, keys))
+
+    @property
+    def slopes(self) -> np.ndarray:
+        """The slope of each head where the bias is slope times distance; empty otherwise."""
+        return self._core.slopes
+
+    def plot(self, name: str, **options: Any) -> "Figure":
+        """locus.figure(name, self, ...)."""
+        from ._figures import figure
+
+        return figure(name, self, **options)
+
+    # ---- Python
+
+    def _ids(self, x: Any, positions: Any, axes: str, name: str) -> np.ndarray:
+        _, tokens = _core.extents(x, name, axes)
+        return position_ids(positions, self.axes, tokens)
+
+    def __repr__(self) -> str:
+        return f"locus.{self.scheme}({_keywords(self._given)})"
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.scheme, self._given, self.reading)
+
+
+def _restore(scheme: str, given: Mapping[str, Any], reading: Optional[Reading]) -> Encoding:
+    encoding = Encoding(scheme, **given)
+    encoding.reading = reading
+    return encoding
+
+
+def _role(role: str) -> Any:
+    if role not in ("query", "key"):
+        raise ValueError(f"role must be query or key, got {role!r}")
+    return getattr(_core.Role, role)
+
+
+def _query_key_ids(queries: Any, keys: Any) -> Tuple[np.ndarray, np.ndarray]:
+    if np.ndim(keys) == 0:
+        keys = _core.prefill(keys, 0)[0, 0]
+    if np.ndim(queries) == 0:
+        if queries > len(keys):
+            raise ValueError(f"there are more queries ({queries}) than keys ({len(keys)}): give their positions")
+        queries = np.asarray(keys)[len(keys) - queries :]
+    return position_ids(queries, 1, None, "queries"), position_ids(keys, 1, None, "keys")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures that display themselves in a notebook."""
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Mapping, Sequence
+
+from . import _core
+from ._encoding import Encoding
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A Vega-Lite chart with its data inside."""
+
+    name: str
+    title: str
+    caption: str
+    spec: Mapping[str, Any]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Dict[str, Any]:
+        return {"application/vnd.vegalite.v5+json": dict(self.spec), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        return f"<figure {self.name}: {self.title}>"
+
+
+def _available() -> None:
+    if not hasattr(_core, "make_figure"):
+        raise NotImplementedError("this build of locus has no figures")
+
+
+def figures() -> Dict[str, str]:
+    """The figures there are, and what each shows."""
+    _available()
+    return {one["name"]: one["meaning"] for one in _core.figures()}
+
+
+def figure(
+    name: str,
+    *encodings: Encoding,
+    positions: Sequence[int] = (),
+    dims: Sequence[int] = (),
+    pairs: Sequence[int] = (),
+    heads: Sequence[int] = (),
+    rules: Sequence[str] = (),
+) -> Figure:
+    """Draws a figure of figures(), of these encodings or of the figure's own example. What is left empty is the
+    figure's choice; what it does not read is refused."""
+    _available()
+    drawn = [(encoding.scheme, encoding._core) for encoding in encodings]
+    lists = [[int(value) for value in values] for values in (positions, dims, pairs, heads)]
+    found, title, caption, spec = _core.make_figure(name, drawn, *lists, list(rules))
+    return Figure(found, title, caption, json.loads(spec))

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made from the registry by scripts/make_python_stubs.py.
+from typing import Any, List, Optional, Sequence, Union
+
+from numpy.typing import ArrayLike
+
+from ._encoding import Encoding as Encoding
+from ._encoding import Rule as Rule
+
+__all__: List[str]
+
+def nope() -> Encoding: ...
+
+def sinusoidal(
+    *,
+    dim: int,
+    base: float = 10000.0,
+    arrangement: str = 'interleaved',
+    rate: str = 'vaswani',
+    first_position: int = 0,
+    zero_position: Optional[int] = None,
+    axes: str = '1d',
+    grid_height: Optional[int] = None,
+    grid_width: Optional[int] = None,
+    prefix: int = 0,
+) -> Encoding: ...
+
+def learned(
+    *,
+    max_positions: Optional[int] = None,
+    dim: Optional[int] = None,
+    row_offset: int = 0,
+    table: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def rope(
+    *,
+    head_dim: int,
+    pairing: str,
+    base: float = 10000.0,
+    rotary_dim: Optional[int] = None,
+    rotary_offset: int = 0,
+    rule: Union[str, Rule] = 'none',
+    axes: str = '1d',
+    sections: Optional[Sequence[float]] = None,
+    grid_height: Optional[int] = None,
+    grid_width: Optional[int] = None,
+    prefix: int = 0,
+    output_order: str = 'same',
+    max_length: Optional[int] = None,
+    profile: str = 'exact',
+    table_type: str = 'float32',
+    **rule_arguments: Any,
+) -> Encoding: ...
+
+def xpos(
+    *,
+    head_dim: int,
+    pairing: str,
+    base: float = 10000.0,
+    scale_base: float = 512.0,
+    centre: int = 0,
+    moving_centre: bool = False,
+    length: Optional[int] = None,
+) -> Encoding: ...
+
+def alibi(
+    *,
+    heads: int,
+    bias_max: float = 8.0,
+    form: str = 'causal',
+    length: Optional[int] = None,
+) -> Encoding: ...
+
+def t5(
+    *,
+    heads: int,
+    num_buckets: int = 32,
+    max_distance: int = 128,
+    bidirectional: bool = True,
+    table: Optional[ArrayLike] = None,
+    profile: str = 'exact',
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def relative_bias(
+    *,
+    heads: int,
+    index: str = 'clipped',
+    clip_left: Optional[int] = None,
+    clip_right: Optional[int] = None,
+    bucket_size: Optional[int] = None,
+    max_position: Optional[int] = None,
+    window_height: Optional[int] = None,
+    window_width: Optional[int] = None,
+    table: Optional[ArrayLike] = None,
+    profile: str = 'exact',
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def kerple(
+    *,
+    heads: int,
+    form: str = 'log',
+    r1: Sequence[float] = [1.0],
+    r2: Sequence[float] = [1.0],
+) -> Encoding: ...
+
+def sandwich(
+    *,
+    heads: int,
+    dim: int = 128,
+    base: float = 10000.0,
+) -> Encoding: ...
+
+def shaw(
+    *,
+    heads: int,
+    head_dim: int,
+    clip_left: int = 16,
+    clip_right: Optional[int] = None,
+    index: str = 'key_minus_query',
+    clip: bool = True,
+    values: bool = False,
+    scaled: bool = True,
+    meets_key: bool = False,
+    key_table: Optional[ArrayLike] = None,
+    value_table: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def transformer_xl(
+    *,
+    heads: int,
+    head_dim: int,
+    model_dim: Optional[int] = None,
+    base: float = 10000.0,
+    u: Optional[ArrayLike] = None,
+    v: Optional[ArrayLike] = None,
+    w_r: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def none() -> Rule: ...
+
+def linear(
+    *,
+    factor: float,
+) -> Rule: ...
+
+def ntk(
+    *,
+    factor: float,
+) -> Rule: ...
+
+def dynamic_ntk(
+    *,
+    factor: float,
+    max_length: int,
+    length: Optional[int] = None,
+) -> Rule: ...
+
+def ntk_by_parts(
+    *,
+    factor: float,
+    original_length: int,
+) -> Rule: ...
+
+def yarn(
+    *,
+    factor: Optional[float] = None,
+    original_length: Optional[int] = None,
+    max_length: Optional[int] = None,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    truncate: bool = True,
+    mscale: Optional[float] = None,
+    mscale_all_dim: Optional[float] = None,
+    attention_factor: Optional[float] = None,
+) -> Rule: ...
+
+def longrope(
+    *,
+    short_factor: Sequence[float],
+    long_factor: Sequence[float],
+    original_length: int,
+    max_length: Optional[int] = None,
+    factor: Optional[float] = None,
+    attention_factor: Optional[float] = None,
+    short_mscale: Optional[float] = None,
+    long_mscale: Optional[float] = None,
+    length: Optional[int] = None,
+) -> Rule: ...
+
+def llama3(
+    *,
+    factor: float,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+    original_length: int,
+) -> Rule: ...
+
+def proportional(
+    *,
+    rotary_fraction: float,
+    factor: float = 1.0,
+) -> Rule: ...

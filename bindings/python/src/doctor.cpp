@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verify and diagnose: results as dictionaries, which Python makes dataclasses of.
+#include <pybind11/stl.h>
+
+#include "array.h"
+#include "locus/doctor/diagnose.h"
+#include "locus/doctor/diagnose_bias.h"
+#include "locus/doctor/properties.h"
+#include "locus/doctor/verify_callable.h"
+#include "locus/error.h"
+#include "module.h"
+#include "values.h"
+
+namespace locus::python {
+namespace {
+
+using Doubles = py::array_t<double, py::array::c_style>;
+using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+py::list checks_of(const std::vector<Check>& checks) {
+  py::list result;
+  for (const Check& check : checks) {
+    py::dict one;
+    one["name"] = check.name;
+    one["scheme"] = check.scheme;
+    one["value"] = check.value;
+    one["bound"] = check.bound;
+    one["passed"] = check.pass;
+    one["note"] = check.note;
+    result.append(one);
+  }
+  return result;
+}
+
+// The caller's code sees copies: it may keep them, and it cannot write where it should not.
+template <class T>
+py::array_t<T> copy_of(std::span<const T> values, std::vector<py::ssize_t> shape) {
+  py::array_t<T> array(std::move(shape));
+  std::copy(values.begin(), values.end(), array.mutable_data());
+  return array;
+}
+
+void take_result(const py::object& result, std::span<float> output, const std::vector<py::ssize_t>& shape) {
+  const Floats numbers = Floats::ensure(result);
+  if (!numbers) throw py::error_already_set();
+  const std::vector<py::ssize_t> got(numbers.shape(), numbers.shape() + numbers.ndim());
+  require(got == shape, "the function under verification must return the shape that it was given");
+  std::copy(numbers.data(), numbers.data() + numbers.size(), output.begin());
+}
+
+py::list verify_rotation(const Encoding& encoding, const py::function& function, std::uint64_t seed) {
+  return checks_of(verify_rotate(
+      encoding,
+      [&](const RotateRequest& request) {
+        const std::vector<py::ssize_t> shape{request.tokens, request.heads, request.head_dim};
+        const auto axes = request.tokens == 0 ? 1 : static_cast<std::int64_t>(request.ids.size()) / request.tokens;
+        std::vector<py::ssize_t> id_shape{request.tokens};
+        if (axes > 1) id_shape.insert(id_shape.begin(), axes);
+        take_result(function(copy_of(std::span<const float>(request.data), shape), copy_of(request.ids, id_shape),
+                             request.role == Role::query ? "query" : "key"),
+                    request.data, shape);
+      },
+      seed));
+}
+
+py::list verify_attention(const Encoding& encoding, const py::function& function, std::uint64_t seed) {
+  return checks_of(verify_attend(
+      encoding,
+      [&](const AttendRequest& request) {
+        const std::vector<py::ssize_t> query_shape{request.queries, request.heads, request.head_dim};
+        const std::vector<py::ssize_t> key_shape{request.keys, request.key_heads, request.head_dim};
+        const auto flat = [](const auto& values) { return copy_of(values, {static_cast<py::ssize_t>(values.size())}); };
+        py::dict more;
+        if (!request.query_boundaries.empty()) {
+          more["query_boundaries"] = flat(request.query_boundaries);
+          more["key_boundaries"] = flat(request.key_boundaries);
+        }
+        if (!request.key_mask.empty()) more["key_mask"] = flat(request.key_mask);
+        take_result(function(copy_of(request.query, query_shape), copy_of(request.key, key_shape),
+                             copy_of(request.value, key_shape), flat(request.query_ids), flat(request.key_ids), more),
+                    request.output, query_shape);
+      },
+      seed));
+}
+
+std::string_view about_name(Verdict::About about) {
+  constexpr std::string_view names[] = {"dump", "slice", "heads", "magnitude", "angles"};
+  return names[static_cast<std::size_t>(about)];
+}
+
+py::list verdicts_of(const std::vector<Verdict>& verdicts) {
+  py::list result;
+  for (const Verdict& verdict : verdicts) {
+    py::dict one;
+    one["about"] = about_name(verdict.about);
+    one["name"] = verdict.name;
+    one["text"] = verdict.text;
+    one["evidence"] = verdict.evidence;
+    one["confidence"] = verdict.confidence;
+    result.append(one);
+  }
+  return result;
+}
+
+py::list explanations_of(const std::vector<Explanation>& explanations) {
+  py::list result;
+  for (const Explanation& explanation : explanations) {
+    py::dict one;
+    one["scheme"] = explanation.scheme;
+    one["arguments"] = to_python(explanation.arguments);
+    one["inverse"] = explanation.inverse;
+    one["times"] = explanation.times;
+    one["position_divisor"] = explanation.position_divisor;
+    one["positions"] = explanation.positions;
+    one["misfit"] = explanation.misfit;
+    one["text"] = explanation.text;
+    result.append(one);
+  }
+  return result;
+}
+
+py::dict slice_of(const TurnedSlice& slice) {
+  py::dict one;
+  one["pairing"] = name_of(slice.pairing);
+  one["deinterleaved_output"] = slice.deinterleaved_output;
+  one["rotary_offset"] = slice.rotary_offset;
+  one["rotary_dim"] = slice.rotary_dim;
+  return one;
+}
+
+std::vector<double> doubles_of(const Doubles& array) { return {array.data(), array.data() + array.size()}; }
+
+py::dict diagnose_rotation(const Doubles& before, const Doubles& after, const std::optional<Encoding>& encoding,
+                           const std::optional<IdArray>& ids, Role role, bool both_rotated) {
+  require(before.ndim() == 4 && after.ndim() == 4, "dumps must be [batch, tokens, heads, dim]");
+  const RotationDump dump{.batch = before.shape(0),
+                          .tokens = before.shape(1),
+                          .heads = before.shape(2),
+                          .head_dim = before.shape(3),
+                          .before = doubles_of(before),
+                          .after = doubles_of(after)};
+  Expectation expected{.encoding = encoding, .positions = {}, .role = role, .both_rotated = both_rotated};
+  if (ids) expected.positions = ids_of(*ids);
+  Diagnosis diagnosis;
+  {
+    const py::gil_scoped_release release;
+    diagnosis = diagnose(dump, expected);
+  }
+  constexpr std::string_view kinds[] = {"rotation", "unchanged", "scaled", "no_rotation"};
+  py::dict result;
+  result["kind"] = kinds[static_cast<std::size_t>(diagnosis.kind)];
+  result["storage"] = name_of(diagnosis.storage);
+  result["residual"] = diagnosis.residual;
+  result["noise"] = diagnosis.noise;
+  result["slice"] = diagnosis.slice ? py::object(slice_of(*diagnosis.slice)) : py::none();
+  result["head_map"] = diagnosis.head_map;
+  result["magnitude"] = diagnosis.magnitude;
+  result["magnitude_varies"] = diagnosis.magnitude_varies;
+  result["frequencies"] = diagnosis.frequencies;
+  result["explanations"] = explanations_of(diagnosis.explanations);
+  result["verdicts"] = verdicts_of(diagnosis.verdicts);
+  result["decide"] = diagnosis.decide;
+  return result;
+}
+
+py::dict diagnose_bias_matrix(const Doubles& bias, const std::optional<Encoding>& expected) {
+  require(bias.ndim() == 3, "bias must be [heads, queries, keys], got ", bias.ndim(), " dimensions");
+  const BiasDiagnosis diagnosis = diagnose_bias(
+      {.heads = bias.shape(0), .queries = bias.shape(1), .keys = bias.shape(2), .bias = doubles_of(bias)}, expected);
+  py::dict result;
+  result["storage"] = name_of(diagnosis.storage);
+  result["masked"] = diagnosis.masked;
+  result["causal_mask"] = diagnosis.causal_mask;
+  result["toeplitz"] = diagnosis.toeplitz;
+  result["key_only"] = diagnosis.key_only;
+  result["slopes"] = diagnosis.slopes;
+  result["bucket_starts"] = diagnosis.bucket_starts;
+  result["verdicts"] = verdicts_of(diagnosis.verdicts);
+  return result;
+}
+
+}  // namespace
+
+void bind_doctor(py::module_& module) {
+  module.def("verify_rotate", &verify_rotation, py::arg("encoding"), py::arg("function"), py::arg("seed"));
+  module.def("verify_attend", &verify_attention, py::arg("encoding"), py::arg("function"), py::arg("seed"));
+  module.def(
+      "verify_properties", [](const Encoding& encoding) { return checks_of(verify_properties(encoding)); },
+      py::arg("encoding"));
+  module.def("diagnose", &diagnose_rotation, py::arg("before"), py::arg("after"), py::arg("encoding"), py::arg("ids"),
+             py::arg("role"), py::arg("both_rotated"));
+  module.def("diagnose_bias", &diagnose_bias_matrix, py::arg("bias"), py::arg("encoding"));
+}
+
+}  // namespace locus::python

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures as Vega-Lite text.
+#include <pybind11/stl.h>
+
+#include "figures/registry.h"
+#include "module.h"
+#include "values.h"
+
+namespace locus::python {
+namespace {
+
+namespace figs = locus::figures;
+using Integers = std::vector<std::int64_t>;
+
+py::list all_figures() {
+  py::list result;
+  for (const figs::FigureKind* kind : figs::figure_kinds()) {
+    py::dict one;
+    one["name"] = kind->name;
+    one["meaning"] = kind->meaning;
+    one["uses"] = kind->uses;
+    one["several"] = kind->several;
+    result.append(one);
+  }
+  return result;
+}
+
+// (name, title, caption, the specification as JSON)
+py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::string, Encoding>>& encodings,
+                      Integers positions, Integers dims, Integers pairs, Integers heads,
+                      std::vector<std::string> rules) {
+  const figs::FigureKind& kind = figs::find_figure(name);
+  figs::Request request{.encodings = {},
+                        .positions = std::move(positions),
+                        .dims = std::move(dims),
+                        .pairs = std::move(pairs),
+                        .heads = std::move(heads),
+                        .rules = std::move(rules)};
+  for (const auto& [label, encoding] : encodings) request.encodings.push_back({.name = label, .encoding = encoding});
+  if (encodings.empty() && !kind.scheme.empty()) {
+    request.encodings.push_back({.name = std::string(kind.scheme), .encoding = Encoding(kind.scheme, kind.arguments)});
+  }
+  const figs::Figure figure = figs::make_figure(kind, request);
+  return py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump());
+}
+
+}  // namespace
+
+void bind_figures(py::module_& module) {
+  module.def("figures", &all_figures);
+  module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("positions"), py::arg("dims"),
+             py::arg("pairs"), py::arg("heads"), py::arg("rules"));
+}
+
+}  // namespace locus::python

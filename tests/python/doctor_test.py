@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""verify and diagnose on code that is not ours: right, and wrong in known ways."""
+import unittest
+
+import by_hand
+import numpy as np
+
+import locus
+
+ROPE = locus.rope(head_dim=16, pairing="half", base=5e5)
+
+
+def right(x, positions):
+    return by_hand.rotate(x, positions, "half", base=5e5)
+
+
+class Verify(unittest.TestCase):
+    def test_right(self):
+        found = locus.verify(right, ROPE)
+        self.assertTrue(found, found)
+        self.assertFalse(found.inferred)
+        self.assertIn(f"{len(found.checks)} of {len(found.checks)} checks passed", repr(found))
+
+    def test_in_place(self):
+        def in_place(x, positions):
+            x[...] = right(x, positions)
+
+        self.assertTrue(locus.verify(in_place, ROPE))
+
+    def test_inferred(self):
+        found = locus.verify(lambda x, p: by_hand.rotate(x, p, "interleaved", base=10000.0), head_dim=32)
+        self.assertTrue(found.inferred)
+        self.assertTrue(found, found)
+        arguments = found.encoding.arguments
+        self.assertEqual((arguments["pairing"], arguments["base"]), ("interleaved", 10000.0))
+        with self.assertRaisesRegex(ValueError, "give its encoding"):
+            locus.verify(lambda x, p: np.random.default_rng(0).standard_normal(x.shape))
+
+    def test_faults_are_named(self):
+        wrong_pairing = locus.verify(lambda x, p: by_hand.rotate(x, p, "interleaved", base=5e5), ROPE)
+        self.assertFalse(wrong_pairing)
+        self.assertTrue(any("wrong pairing" in check.note for check in wrong_pairing.failures), wrong_pairing)
+        late = locus.verify(lambda x, p: right(x, p + 1), ROPE)
+        self.assertFalse(late)
+        wraps = locus.verify(lambda x, p: right(x, p % 100000), ROPE)  # only far positions tell
+        self.assertFalse(wraps)
+        self.assertTrue(any(check.passed for check in wraps.checks))
+
+    def test_errors_of_the_caller_come_through(self):
+        def broken(x, positions):
+            raise KeyError("mine")
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            locus.verify(broken, ROPE)
+        with self.assertRaisesRegex(ValueError, "must return the shape"):
+            locus.verify(lambda x, p: x[:, :1], ROPE)
+
+    def test_attention(self):
+        alibi = locus.alibi(heads=4)
+
+        def mine(q, k, v, query_ids, key_ids, query_boundaries=None, key_boundaries=None, key_mask=None, slope=1.0):
+            seen = key_ids[None, :] <= query_ids[:, None]
+            if key_mask is not None:
+                seen = seen & (key_mask != 0)
+            if query_boundaries is not None:
+                documents = [np.searchsorted(b, np.arange(b[-1]), "right") for b in (query_boundaries, key_boundaries)]
+                seen = seen & (documents[0][:, None] == documents[1][None, :])
+            heads = q.shape[1]
+            slopes = slope * 2.0 ** (-8.0 * np.arange(1, heads + 1) / heads)
+            bias = -slopes[:, None, None] * np.maximum(query_ids[:, None] - key_ids[None, :], 0)
+            blind = ~seen.any(axis=1)
+            output = by_hand.attention(q, k, v, seen | blind[:, None], q.shape[2] ** -0.5, bias)
+            output[blind] = 0
+            return output
+
+        found = locus.verify_attention(mine, alibi)
+        self.assertTrue(found, found)
+        self.assertFalse(locus.verify_attention(lambda *a, **k: mine(*a, **k, slope=2.0), alibi))
+
+    def test_claims(self):
+        self.assertTrue(locus.verify_claims(ROPE))
+
+
+class Diagnose(unittest.TestCase):
+    def setUp(self):
+        self.before = np.random.default_rng(2).standard_normal((1, 24, 2, 16)).astype(np.float32)
+
+    def turned(self, positions, **more):
+        return by_hand.rotate(self.before, positions, "half", **more).astype(np.float32)
+
+    def test_as_expected(self):
+        found = locus.diagnose(self.before, self.turned(np.arange(24), base=5e5), ROPE)
+        self.assertTrue(found.as_expected, found)
+        self.assertEqual((found.kind, found.slice.pairing, found.slice.rotary_dim), ("rotation", "half", 16))
+
+    def test_off_by_one(self):
+        found = locus.diagnose(self.before, self.turned(np.arange(1, 25), base=5e5), ROPE, positions=np.arange(24))
+        self.assertFalse(found.as_expected)
+        self.assertEqual(found.verdicts[0].name, "position_offset", found)
+        self.assertIn("position_offset", repr(found))
+
+    def test_without_expectation(self):
+        found = locus.diagnose(self.before[0].swapaxes(0, 1), self.turned(np.arange(24))[0].swapaxes(0, 1), axes="htd")
+        self.assertEqual(found.explanations[0].encoding().arguments["base"], 10000.0)
+
+    def test_bias(self):
+        bias = by_hand.alibi_bias(8, 12, 12)
+        self.assertTrue(locus.diagnose_bias(bias, locus.alibi(heads=8)).as_expected)
+        self.assertFalse(locus.diagnose_bias(2 * bias, locus.alibi(heads=8)).as_expected)
+
+    def test_refused(self):
+        with self.assertRaisesRegex(ValueError, "same shape"):
+            locus.diagnose(self.before, self.before[:, :5])
+        with self.assertRaisesRegex(ValueError, "axes must be"):
+            locus.diagnose(self.before[0], self.before[0], axes="bthd")
+
+
+class Figures(unittest.TestCase):
+    def test_mime_bundle(self):
+        if not hasattr(locus._core, "make_figure"):
+            self.skipTest("this build has no figures")
+        self.assertGreater(len(locus.figures()), 5)
+        for name in locus.figures():
+            bundle = locus.figure(name)._repr_mimebundle_()
+            spec = bundle["application/vnd.vegalite.v5+json"]
+            self.assertIn("vega-lite/v5", spec["$schema"])
+        figure = ROPE.plot("wavelengths")
+        self.assertIn("wavelengths", bundle["text/plain"] + repr(figure))
+        with self.assertRaisesRegex(ValueError, "nothing-like-it"):
+            locus.figure("nothing-like-it")
+
+
+if __name__ == "__main__":
+    unittest.main()
