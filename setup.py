@@ -3,11 +3,12 @@
 
     pip wheel . --no-build-isolation       needs cmake, a C++20 compiler, pybind11, Google Highway, nlohmann-json
 
-Environment: LOCUS_JOBS, processes to build with; LOCUS_PYTHON_MODULE, a module that CMake has built already
-(<build>/python/locus/_core.*.so) to be packed in place of building one.
+Environment: LOCUS_JOBS, processes to build with; CMAKE_ARGS, more options for CMake; LOCUS_PYTHON_MODULE, a module that
+CMake has built already (<build>/python/locus/_core.*.so), to be packed in place of building one.
 """
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,7 @@ class CMakeBuild(build_ext):
             options[f"LOCUS_BUILD_{part}"] = "OFF"
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         defines = [f"-D{name}={value}" for name, value in options.items()]
+        defines += shlex.split(os.environ.get("CMAKE_ARGS", ""))
         jobs = os.environ.get("LOCUS_JOBS") or str(os.cpu_count() or 1)
         subprocess.run(["cmake", "-S", ROOT, "-B", folder, *generator, *defines], check=True)
         subprocess.run(["cmake", "--build", folder, "--target", "locus_python_core", "-j", jobs], check=True)
