@@ -112,7 +112,7 @@ TEST(Plot, writes_a_page_or_says_why_not) {
   const CommandResult result = run_locus(folder, "plot bias -o bias.html");
   if (result.exit_code == 0) {
     const std::string page = folder.read("bias.html");
-    EXPECT_EQ(page.substr(0, 15), "<!doctype html>");
+    EXPECT_EQ(page.substr(0, 15), "<!DOCTYPE html>");
     EXPECT_NE(page.find("\"vega"), std::string::npos);
   } else {
     EXPECT_EQ(result.exit_code, 2);
