@@ -112,9 +112,8 @@ std::vector<std::string> peer_programs() {
 }
 
 std::string how_to_get_peers() {
-  return "no peer program stands beside locus: install libtorch-dev and libopenblas-dev (or run npm ci "
-         "--ignore-scripts "
-         "in bench/peers/onnxruntime), then configure and build again";
+  return "no peer program stands beside locus: install libtorch-dev and libopenblas-dev, configure and build "
+         "locus_bench_peers (or run npm ci --ignore-scripts in bench/peers/onnxruntime, configure and build)";
 }
 
 void run_peer_program(const std::string& program, const bench::Plan& plan,
