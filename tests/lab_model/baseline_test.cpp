@@ -37,8 +37,8 @@ std::string difference(Transformer& model, TorchBaseline& baseline, const Questi
   return "";
 }
 
-// Once in some ten of these batches one of 16384 hidden units lies so close to ReLU's kink that the two models see it on
-// different sides, which no rounding bounds. So one of three batches must agree; a wrong gradient fails all.
+// Once in some ten of these batches one of 16384 hidden units lies so close to ReLU's kink that the two models see it
+// on different sides, which no rounding bounds. So one of three batches must agree; a wrong gradient fails all.
 TEST(Baseline, GradientsOfEveryWeight) {
   for (const char* task : {"back", "order"}) {  // a decoder, and an encoder that pools
     for (const std::string& scheme : known) {
