@@ -18,7 +18,7 @@ struct ExtraMemory {
 };
 
 struct Line {
-  std::string group;  ///< rotate, add, tables, attention
+  std::string group;  ///< rotate, add, tables, attention, probe
   std::string name;   ///< e.g. "half float32 256 KB"
   std::string limit;  ///< what the share is a share of
   Comparison result = {};

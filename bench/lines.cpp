@@ -2,7 +2,8 @@
 #include "lines.h"
 
 #include <algorithm>
-#include <iterator>
+
+#include "locus/error.h"
 
 namespace locus::bench {
 namespace {
@@ -11,13 +12,14 @@ std::vector<Task> tasks_of(const std::string& group, bool quick) {
   if (group == "rotate") return rotate_tasks();
   if (group == "add") return add_tasks();
   if (group == "tables") return table_tasks();
-  return attention_tasks(quick);
+  if (group == "attention") return attention_tasks(quick);
+  return probe_tasks();
 }
 
 }  // namespace
 
 const std::vector<std::string>& group_names() {
-  static const std::vector<std::string> names = {"rotate", "add", "tables", "attention"};
+  static const std::vector<std::string> names = {"rotate", "add", "tables", "attention", "probe"};
   return names;
 }
 
@@ -25,9 +27,11 @@ void run(const Plan& plan, const Listener& listener) {
   std::vector<Task> tasks;
   for (const std::string& group : group_names()) {
     if (std::find(plan.groups.begin(), plan.groups.end(), group) == plan.groups.end()) continue;
-    std::vector<Task> more = tasks_of(group, plan.quick);
-    std::move(more.begin(), more.end(), std::back_inserter(tasks));
+    for (Task& task : tasks_of(group, plan.quick)) {
+      if (task.name.find(plan.containing) != std::string::npos) tasks.push_back(std::move(task));
+    }
   }
+  require(!tasks.empty(), "no line has '", plan.containing, "' in its name");
   for (std::size_t done = 0; done < tasks.size(); ++done) {
     Pairs pairs = plan.pairs;
     pairs.progress = [&](double part) { listener.progress(static_cast<double>(done) + part, tasks.size()); };

@@ -11,6 +11,7 @@ std::vector<Task> add_tasks();
 std::vector<Task> table_tasks();
 /// With `quick`, without the longest sequences.
 std::vector<Task> attention_tasks(bool quick);
+std::vector<Task> probe_tasks();
 
 /// The groups by name, in the order in which they run.
 const std::vector<std::string>& group_names();
@@ -18,7 +19,8 @@ const std::vector<std::string>& group_names();
 struct Plan {
   std::vector<std::string> groups = group_names();
   bool quick = false;
-  Pairs pairs = {};  ///< its progress is not used
+  std::string containing = {};  ///< only lines whose name has this in it
+  Pairs pairs = {};             ///< its progress is not used
 };
 
 struct Listener {

@@ -21,6 +21,7 @@ namespace {
 
 struct BenchRequest {
   std::vector<std::string> groups;
+  std::string containing;
   std::optional<int> rounds;
   bool quick = false;
   bool json = false;
@@ -152,7 +153,7 @@ void run_peers(const bench::Plan& plan, const Interruption& interruption, Report
 }
 
 bench::Plan plan_of(const BenchRequest& request) {
-  bench::Plan plan{.quick = request.quick};
+  bench::Plan plan{.quick = request.quick, .containing = request.containing};
   const auto& wanted = request.groups;
   if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), "all") == wanted.end()) plan.groups = wanted;
   if (request.quick) plan.pairs = {.rounds = 11, .round_seconds = 0.005};
@@ -188,8 +189,9 @@ void add_bench_command(CLI::App& app) {
   const auto request = std::make_shared<BenchRequest>();
   std::vector<std::string> groups = bench::group_names();
   groups.emplace_back("all");
-  command->add_option("group", request->groups, "rotate, add, tables, attention or all [all]")
+  command->add_option("group", request->groups, "rotate, add, tables, attention, probe or all [all]")
       ->check(CLI::IsMember(groups));
+  command->add_option("--lines", request->containing, "Only lines whose name has this in it, e.g. Q4_K");
   command->add_flag("--quick", request->quick, "Fewer and shorter rounds, no attention over 2048 tokens");
   command->add_option("--rounds", request->rounds, "Pairs of measurements per line [41, quick 11]")
       ->check(CLI::Range(1, 100000));

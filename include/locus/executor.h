@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -23,7 +24,8 @@ class Executor {
 
 /// A fixed set of threads; the calling thread works too, so `threads` = 2 starts one more. One call runs at a time;
 /// others wait, except a call from inside a piece, which runs inline. An exception of a piece is rethrown by run()
-/// after all pieces have ended.
+/// after all pieces have ended. After a call, and while it waits for others, a thread looks out for work for 0.1 ms
+/// before it sleeps.
 class ThreadPool : public Executor {
  public:
   explicit ThreadPool(int threads);
@@ -37,12 +39,16 @@ class ThreadPool : public Executor {
  private:
   struct Job;
   void work();
+  /// Takes a piece, if one is left, and runs it; `lock` is of mutex_, and held but while the piece runs.
+  bool do_one_piece(std::unique_lock<std::mutex>& lock);
+  void stop();
 
   std::mutex one_run_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
   Job* job_ = nullptr;
+  std::atomic<bool> has_work_{false};  ///< job_ has pieces that nobody took; changed under mutex_, looked at without
   bool stopping_ = false;
   std::vector<std::thread> workers_;
 };

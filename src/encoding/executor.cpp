@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/executor.h"
 
-#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <system_error>
 #include <utility>
 
+#include "hwy/cache_control.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -12,8 +14,8 @@ namespace locus {
 struct ThreadPool::Job {
   const std::function<void(std::int64_t)>* piece;
   std::int64_t count;
-  std::int64_t next = 0;      // the next piece to hand out
-  std::int64_t finished = 0;  // pieces that have ended
+  std::int64_t next = 0;                  // the next piece to hand out
+  std::atomic<std::int64_t> finished{0};  // pieces that have ended
   std::exception_ptr error = nullptr;
 };
 
@@ -36,14 +38,35 @@ std::exception_ptr run_piece(const ThreadPool* pool, const std::function<void(st
   return error;
 }
 
+// To be woken takes tens of microseconds, which many small calls in a row cannot afford: a thread looks out for what it
+// waits for a while, and only then sleeps.
+constexpr std::chrono::microseconds patience{100};
+
+template <class Condition>
+void look_out_for(const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    for (int i = 0; i < 32; ++i) hwy::Pause();
+    if (std::chrono::steady_clock::now() > end) return;
+  }
+}
+
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
   require(threads >= 1 && threads <= 1024, "a thread pool must have 1 to 1024 threads, got ", threads);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    const std::size_t started = workers_.size() + 1;
+    stop();
+    fail("a thread pool of ", threads, " threads could start only ", started, ": ", error.what());
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -54,17 +77,26 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::work() {
   std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [this] { return stopping_ || (job_ != nullptr && job_->next < job_->count); });
-    if (stopping_) return;
-    Job& job = *job_;
-    const std::int64_t index = job.next++;
+  while (!stopping_) {
+    if (do_one_piece(lock)) continue;
     lock.unlock();
-    const std::exception_ptr error = run_piece(this, *job.piece, index);
+    look_out_for([this] { return has_work_.load(); });
     lock.lock();
-    if (error) job.error = error;
-    if (++job.finished == job.count) done_.notify_all();
+    wake_.wait(lock, [this] { return stopping_ || has_work_; });
   }
+}
+
+bool ThreadPool::do_one_piece(std::unique_lock<std::mutex>& lock) {
+  if (!has_work_) return false;
+  Job& job = *job_;
+  const std::int64_t index = job.next++;
+  has_work_ = job.next < job.count;
+  lock.unlock();
+  const std::exception_ptr error = run_piece(this, *job.piece, index);
+  lock.lock();
+  if (error) job.error = error;
+  if (++job.finished == job.count) done_.notify_all();  // the job may be gone from here on
+  return true;
 }
 
 void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>& piece) {
@@ -81,16 +113,13 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
   Job job{.piece = &piece, .count = count};
   std::unique_lock<std::mutex> lock(mutex_);
   job_ = &job;
+  has_work_ = true;
   wake_.notify_all();
-  while (job.next < job.count) {
-    const std::int64_t index = job.next++;
-    lock.unlock();
-    const std::exception_ptr error = run_piece(this, piece, index);
-    lock.lock();
-    if (error) job.error = error;
-    ++job.finished;
-  }
-  done_.wait(lock, [&] { return job.finished == job.count; });
+  while (do_one_piece(lock)) continue;
+  lock.unlock();
+  look_out_for([&] { return job.finished == count; });
+  lock.lock();
+  done_.wait(lock, [&] { return job.finished == count; });
   job_ = nullptr;
   if (job.error) std::rethrow_exception(job.error);
 }

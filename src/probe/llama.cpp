@@ -42,7 +42,7 @@ class Llama : public Network {
     add_to(x, product(mixed, w.output, pass.executor()));
 
     std::vector<Rows> inner = products(norm(x, w.feed_forward_norm), {&w.gate, &w.up}, pass.executor());
-    gate_by_silu(inner[0], inner[1]);
+    gate_by_silu(inner[0], inner[1], pass.executor());
     add_to(x, product(inner[0], w.down, pass.executor()));
   }
 

@@ -41,12 +41,6 @@ void add_to(Rows& x, const Rows& y) {
   for (std::size_t j = 0; j < x.data.size(); ++j) x.data[j] += y.data[j];
 }
 
-void gate_by_silu(Rows& gate, const Rows& up) {
-  for (std::size_t j = 0; j < gate.data.size(); ++j) {
-    gate.data[j] = gate.data[j] / (1 + std::exp(-gate.data[j])) * up.data[j];
-  }
-}
-
 void gelu(Rows& x) {
   constexpr float root_half = std::numbers::sqrt2_v<float> / 2;
   for (float& value : x.data) value = 0.5f * value * (1 + std::erf(value * root_half));

@@ -42,8 +42,9 @@ struct LayerNorm {
 Rows layer_norm(const Rows& x, const LayerNorm& norm, double epsilon);
 
 void add_to(Rows& x, const Rows& y);
-/// silu(gate) * up, in place of gate: the gated unit of Llama.
-void gate_by_silu(Rows& gate, const Rows& up);
+/// silu(gate) * up, in place of gate: the gated unit of Llama. An element's bits may depend on how many there are (the
+/// last few go alone), by an ulp or two of its exponential.
+void gate_by_silu(Rows& gate, const Rows& up, Executor* executor);
 void gelu(Rows& x);          ///< x/2 (1 + erf(x / sqrt 2))
 void gelu_by_tanh(Rows& x);  ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 

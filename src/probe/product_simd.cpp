@@ -5,7 +5,6 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include <algorithm>
-#include <cmath>
 
 #include "hwy/highway.h"
 #include "kernels/widen-inl.h"
@@ -53,38 +52,52 @@ void decode(const T* row, std::size_t columns, float* out) {
 
 // ---- quantised
 
-// Sums integer products over a group, exactly, and scales the sum. Two float sums take turns, so that one addition does
-// not wait for the last.
+// Sums products of integers inside a group, exactly, and adds them up with their factors. Four float sums take turns,
+// so that one addition does not wait for the last.
+template <std::size_t group_size>
 class GroupSums {
  public:
   using Wide = hn::Repartition<std::int32_t, Integers>;
   using Real = hn::RebindToFloat<Wide>;
 
-  GroupSums() : whole_(hn::Zero(Wide())), rest_(hn::Zero(Wide())), now_(hn::Zero(Real())), next_(hn::Zero(Real())) {}
+  GroupSums() : first_(hn::Zero(Real())), second_(first_), third_(first_), fourth_(first_) {}
 
   /// The block whose integers come next meets these.
   HWY_INLINE void start(const std::int16_t* x, const float* factors) {
     x_ = x;
     factors_ = factors;
   }
-  HWY_INLINE void add(std::size_t offset, hn::Vec<Integers> weights) {
-    const auto x = hn::LoadU(Integers(), x_ + offset);
-    whole_ = hn::ReorderWidenMulAccumulate(Wide(), weights, x, whole_, rest_);
+  HWY_INLINE void add(std::size_t run, std::size_t word, hn::Vec<Integers> even, hn::Vec<Integers> odd) {
+    const Integers d;
+    const std::int16_t* const x = x_ + 32 * run + word;
+    auto rest = hn::Zero(Wide());
+    auto whole = hn::ReorderWidenMulAccumulate(Wide(), even, hn::LoadU(d, x), hn::Zero(Wide()), rest);
+    whole = hn::ReorderWidenMulAccumulate(Wide(), odd, hn::LoadU(d, x + 16), whole, rest);
+    const auto sums = hn::MulAdd(hn::ConvertTo(Real(), hn::Add(whole, rest)), factors_of(run, word), first_);
+    first_ = second_;
+    second_ = third_;
+    third_ = fourth_;
+    fourth_ = sums;
   }
-  HWY_INLINE void end(std::size_t group) {
-    const auto sum = hn::ConvertTo(Real(), hn::Add(whole_, rest_));
-    const auto sums = hn::MulAdd(sum, hn::Set(Real(), factors_[group]), now_);
-    now_ = next_;
-    next_ = sums;
-    whole_ = rest_ = hn::Zero(Wide());
+  HWY_INLINE float total() const {
+    return hn::GetLane(hn::SumOfLanes(Real(), hn::Add(hn::Add(first_, second_), hn::Add(third_, fourth_))));
   }
-  HWY_INLINE float total() const { return hn::GetLane(hn::SumOfLanes(Real(), hn::Add(now_, next_))); }
 
  private:
+  HWY_INLINE hn::Vec<Real> factors_of(std::size_t run, std::size_t word) const {
+    const Real d;
+    if constexpr (group_size == 32) return hn::Set(d, factors_[run]);
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (hn::MaxLanes(Integers()) == 16) {  // both groups of the run
+      return hn::ConcatUpperLower(d, hn::Set(d, factors_[2 * run + 1]), hn::Set(d, factors_[2 * run]));
+    }
+#endif
+    return hn::Set(d, factors_[2 * run + word / 8]);
+  }
+
   const std::int16_t* x_ = nullptr;
   const float* factors_ = nullptr;
-  hn::Vec<Wide> whole_, rest_;
-  hn::Vec<Real> now_, next_;
+  hn::Vec<Real> first_, second_, third_, fourth_;
 };
 
 // One load spreads a number over all lanes; g++ would rather shuffle it out of the register that it was stored from.
@@ -95,30 +108,41 @@ HWY_INLINE void keep_in_memory(float* values) {
   static_cast<void>(values);
 }
 
+/// sum + x . y over one block's groups.
+template <std::size_t groups, class D>
+HWY_INLINE hn::Vec<D> add_products(D d, const float* x, const float* y, hn::Vec<D> sum) {
+  for (std::size_t g = 0; g < groups; g += hn::Lanes(d)) {
+    sum = hn::MulAdd(hn::LoadU(d, x + g), hn::LoadU(d, y + g), sum);
+  }
+  return sum;
+}
+
 template <class Block>
 float dot_blocks(const std::uint8_t* row, const IntegerRow& x, std::size_t columns) {
   constexpr std::size_t groups = Block::elements / Block::group_size;
-  const std::vector<float>& x_scales = Block::group_size == 32 ? x.scales : x.scales_by_16;
-  const hn::CappedTag<float, 8> d;
-  GroupSums sums;
-  auto below = hn::Zero(d);
+  const IntegerRow::Groups& x_groups = Block::group_size == 32 ? x.by_32 : x.by_16;
+  const hn::CappedTag<float, std::min<std::size_t>(groups, 8)> d;
+  GroupSums<Block::group_size> sums;
+  auto offsets = hn::Zero(d), minima = hn::Zero(d);
   for (std::size_t k = 0; k < columns; k += Block::elements, row += Block::bytes) {
     float scale[groups], minimum[groups];
-    Block::factors(row, x_scales.data() + k / Block::group_size, scale, minimum);
+    const std::size_t g = k / Block::group_size;
+    Block::factors(row, x_groups.scales.data() + g, scale, minimum);
+    if constexpr (Block::offset != 0) {
+      offsets = add_products<groups>(d, scale, x_groups.integer_sums.data() + g, offsets);
+    }
     if constexpr (Block::has_minimum) {
-      const float* const x_sum = x.sums.data() + k / Block::group_size;
-      for (std::size_t g = 0; g < groups; g += hn::Lanes(d)) {
-        below = hn::MulAdd(hn::LoadU(d, minimum + g), hn::LoadU(d, x_sum + g), below);
-      }
+      minima = add_products<groups>(d, minimum, x_groups.sums.data() + g, minima);
     }
     keep_in_memory(scale);
-    sums.start(x.integers.data() + k, scale);
-    Block::visit(Integers(), row, sums);
+    sums.start(x.integers.get() + k, scale);
+    Block::visit(row, sums);
   }
+  const auto below = hn::MulAdd(hn::Set(d, Block::offset), offsets, minima);
   return sums.total() - hn::GetLane(hn::SumOfLanes(d, below));
 }
 
-template <std::size_t group_size>
+template <std::size_t group_size, int offset>
 class GroupStore {
  public:
   using Real = hn::CappedTag<float, 8>;
@@ -128,18 +152,19 @@ class GroupStore {
     minimum_ = minimum;
     out_ = out;
   }
-  HWY_INLINE void add(std::size_t offset, hn::Vec<Integers> weights) {
+  HWY_INLINE void add(std::size_t run, std::size_t word, hn::Vec<Integers> even, hn::Vec<Integers> odd) {
     const Real d;
-    alignas(64) std::int16_t lanes[16];
-    hn::StoreU(weights, Integers(), lanes);
-    const auto scale = hn::Set(d, scale_[offset / group_size]), minimum = hn::Set(d, minimum_[offset / group_size]);
-    for (std::size_t i = 0; i < hn::Lanes(Integers()); i += hn::Lanes(d)) {
-      const auto wide =
-          hn::PromoteTo(hn::RebindToSigned<Real>(), hn::LoadU(hn::Rebind<std::int16_t, Real>(), lanes + i));
-      hn::StoreU(hn::MulSub(scale, hn::ConvertTo(d, wide), minimum), d, out_ + offset + i);
+    const hn::Rebind<std::int16_t, Real> narrow;
+    alignas(64) std::int16_t lanes[32];
+    hn::StoreInterleaved2(even, odd, Integers(), lanes);
+    for (std::size_t i = 0; i < 2 * hn::Lanes(Integers()); i += hn::Lanes(d)) {
+      const std::size_t at = 32 * run + 2 * word + i;
+      const auto wide = hn::PromoteTo(hn::RebindToSigned<Real>(), hn::LoadU(narrow, lanes + i));
+      const auto integers = hn::ConvertTo(d, hn::Sub(wide, hn::Set(hn::RebindToSigned<Real>(), offset)));
+      const auto scale = hn::Set(d, scale_[at / group_size]), minimum = hn::Set(d, minimum_[at / group_size]);
+      hn::StoreU(hn::MulSub(scale, integers, minimum), d, out_ + at);
     }
   }
-  HWY_INLINE void end(std::size_t) {}
 
  private:
   const float* scale_ = nullptr;
@@ -150,14 +175,14 @@ class GroupStore {
 template <class Block>
 void decode_blocks(const std::uint8_t* row, std::size_t columns, float* out) {
   constexpr std::size_t groups = Block::elements / Block::group_size;
-  GroupStore<Block::group_size> store_groups;
+  GroupStore<Block::group_size, Block::offset> store_groups;
   float ones[groups];
   std::fill_n(ones, groups, 1.0f);
   for (std::size_t k = 0; k < columns; k += Block::elements, row += Block::bytes) {
     float scale[groups], minimum[groups] = {};
     Block::factors(row, ones, scale, minimum);
     store_groups.start(scale, minimum, out + k);
-    Block::visit(Integers(), row, store_groups);
+    Block::visit(row, store_groups);
   }
 }
 
@@ -245,25 +270,6 @@ namespace probe {
 
 bool is_quantised(WeightType type) {
   return type != WeightType::f32 && type != WeightType::f16 && type != WeightType::bf16;
-}
-
-IntegerRow::IntegerRow(std::span<const float> x) {
-  constexpr std::size_t group = 32;
-  for (std::size_t k = 0; k < x.size(); k += group) {
-    const auto part = x.subspan(k, std::min(group, x.size() - k));
-    float most = 0;
-    for (const float value : part) most = std::max(most, std::abs(value));
-    const float scale = most / 32767;
-    std::int64_t sum = 0;
-    for (const float value : part) {
-      const auto integer = static_cast<std::int16_t>(scale > 0 ? std::lrint(value / scale) : 0);
-      integers.push_back(integer);
-      sum += integer;
-    }
-    scales.push_back(scale);
-    scales_by_16.insert(scales_by_16.end(), 2, scale);
-    sums.push_back(scale * static_cast<float>(sum));
-  }
 }
 
 void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const float* x, const IntegerRow& integers,

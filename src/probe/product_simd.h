@@ -4,26 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
+#include "probe/integer_row.h"
 #include "probe/weights.h"
 
 namespace locus::probe {
 
 bool is_quantised(WeightType type);
-
-/// A row in 16-bit integers, 32 columns to a scale: what quantised weights, integers themselves, are multiplied with.
-/// x_k lies within 2^-16 m of scale x integer, m being the largest magnitude among its 32 columns.
-struct IntegerRow {
-  std::vector<std::int16_t> integers;
-  std::vector<float> scales;        ///< one per 32 columns
-  std::vector<float> scales_by_16;  ///< the same, each twice
-  std::vector<float> sums;          ///< one per 32 columns: scale x sum of the integers
-
-  IntegerRow() = default;
-  explicit IntegerRow(std::span<const float> x);
-};
 
 /// out[r - begin] = row r of `matrix` times x, for r in [begin, end), in float32. Quantised types meet `integers`, and
 /// the sums inside a group of 32 are exact; the others meet `x`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // attend() against the materialised reference: shapes, element types, masks, sites, on every SIMD target.
 #include "attention_check.h"
-#include "kernels/on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus::testing {
 namespace {

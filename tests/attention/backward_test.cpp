@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "kernels/on_every_target.h"
 #include "locus/error.h"
+#include "support/on_every_target.h"
 
 namespace locus::testing {
 namespace {

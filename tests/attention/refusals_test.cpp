@@ -5,8 +5,8 @@
 
 #include "attention_check.h"
 #include "kernels/guarded_buffer.h"
-#include "kernels/on_every_target.h"
 #include "locus/error.h"
+#include "support/on_every_target.h"
 
 namespace locus::testing {
 namespace {

@@ -15,7 +15,7 @@
 #include "locus/executor.h"
 #include "locus/reference.h"
 #include "locus/rows.h"
-#include "on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus {
 namespace {

@@ -11,7 +11,7 @@
 #include "locus/error.h"
 #include "locus/rotate.h"
 #include "locus/rows.h"
-#include "on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus {
 namespace {

@@ -15,7 +15,7 @@
 #include "heads.h"
 #include "kernels/add_simd.h"
 #include "locus/rotate.h"
-#include "on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus {
 namespace {

@@ -14,7 +14,7 @@
 #include "locus/executor.h"
 #include "locus/rotate.h"
 #include "locus/rows.h"
-#include "on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "heads.h"
 #include "locus/error.h"
-#include "on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus {
 namespace {

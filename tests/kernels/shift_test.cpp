@@ -9,7 +9,7 @@
 #include "locus/error.h"
 #include "locus/executor.h"
 #include "locus/rotate.h"
-#include "on_every_target.h"
+#include "support/on_every_target.h"
 
 namespace locus {
 namespace {

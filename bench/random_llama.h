@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Llama of any size and weight type with arbitrary weights, in one piece of memory: something to time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "buffer.h"
+#include "probe/model.h"
+#include "probe/weights.h"
+
+namespace locus::bench {
+
+struct MatrixShape {
+  std::int64_t rows = 0, columns = 0;
+};
+
+class RandomLlama {
+ public:
+  /// Heads of 64, four queries to a key, width 1,024, a vocabulary of 32,000. The head is the embedding, so that each
+  /// token reads every weight once.
+  RandomLlama(probe::WeightType type, std::int64_t layers);
+  /// How many layers it takes to have so many bytes of weights.
+  static std::int64_t layers_for(probe::WeightType type, std::int64_t bytes);
+
+  const probe::Model& model() const { return model_; }
+  /// All matrices, one behind the other.
+  Buffer& weights() const { return *weights_; }
+  /// Those of a layer, in the order in which a token meets them.
+  static std::vector<MatrixShape> matrices_of_layer();
+
+ private:
+  std::shared_ptr<Buffer> weights_;
+  probe::Model model_;
+};
+
+}  // namespace locus::bench
