@@ -171,8 +171,24 @@ void set_interleaved_sections(Rotation& rotation, const std::vector<std::int64_t
   }
 }
 
+// An argument that the axes do not read was meant for others.
+void check_read_by(const std::string& axes, const Arguments& arguments) {
+  struct Reader {
+    const char* argument;
+    std::vector<std::string> axes;
+  };
+  const Reader readers[] = {
+      {"sections", {"mrope", "mrope_interleaved"}}, {"grid_height", {"dinov3"}}, {"grid_width", {"pixtral", "dinov3"}}};
+  for (const Reader& reader : readers) {
+    const bool reads = std::find(reader.axes.begin(), reader.axes.end(), axes) != reader.axes.end();
+    require(reads || !arguments.has(reader.argument), "rope.", reader.argument, " needs axes=", reader.axes.front(),
+            reader.axes.size() > 1 ? " or " + reader.axes.back() : "", ", got axes=", axes);
+  }
+}
+
 void set_axes(Rotation& rotation, const Arguments& arguments) {
   const std::string& axes = arguments.text("axes");
+  check_read_by(axes, arguments);
   const std::int64_t pairs = rotation.pairs();
   const auto halves = [&] {
     require(pairs % 2 == 0, "rope.rotary_dim must be a multiple of 4 with axes=", axes, ", got ", rotation.rotary_dim);

@@ -318,6 +318,8 @@ const std::vector<BadInput>& table() {
 
       // axes
       {"sections_do_not_add_up", rule("--set axes=mrope --set sections=1,1,1"), {"add up", "(4)", "1,1,1 = 3"}},
+      {"sections_without_their_axes", rule("--set sections=2,1,1"), {"rope.sections needs axes=mrope", "got axes=1d"}},
+      {"grid_width_without_its_axes", rule("--set axes=grid --set grid_width=4"), {"grid_width needs axes=pixtral"}},
       {"no_sections", rule("--set axes=mrope"), {"rope.sections must be given"}},
       {"too_many_sections", rule("--set axes=mrope --set sections=1,1,1,1,0"), {"2 to 4 axes, got 5"}},
       {"two_interleaved_sections", rule("--set axes=mrope_interleaved --set sections=2,2"), {"3 axes", "got 2"}},
