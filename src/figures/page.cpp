@@ -40,9 +40,9 @@ std::string row_markup(const std::vector<Cell>& cells, std::string_view tag, con
 
 bool can_write_pages() { return has_assets(); }
 
-std::string html_page(const std::string& title, std::span<const Figure> figures) {
-  Page page(title);
-  for (const Figure& figure : figures) page.figure(figure);
+std::string html_page(const Figure& figure) {
+  Page page(figure.title);
+  page.figure(figure, false);
   return page.html();
 }
 
@@ -85,11 +85,12 @@ void Page::table(const Table& table, const Html& caption) {
   add(Html::raw(markup + "</tbody></table></div>"));
 }
 
-void Page::figure(const Figure& figure) {
+void Page::figure(const Figure& figure, bool titled) {
   const std::string id = unique_id(figure.name);
   std::string markup = "<figure id=\"" + id + "\" class=\"chart\" data-name=\"" + escaped(figure.name) + "\">";
-  markup += "<figcaption>" + element("strong", figure.title).markup();
-  if (!figure.caption.empty()) markup += " " + element("span", prose(figure.caption)).markup();
+  markup += "<figcaption>";
+  if (titled) markup += element("strong", figure.title).markup() + " ";
+  if (!figure.caption.empty()) markup += element("span", prose(figure.caption)).markup();
   markup += "</figcaption><div class=\"drawing\" role=\"img\" aria-label=\"" + escaped(figure.title) + "\"></div>";
   markup += "<div class=\"save\"></div><script type=\"application/json\">" + embedded_json(figure.spec) + "</script>";
   add(Html::raw(markup + "</figure>"));

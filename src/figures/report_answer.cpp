@@ -227,9 +227,7 @@ void add_answer(Page& page, const Results& results, const Answer& answer) {
   add_lead(page, results, answer);
   page.section(3, "Which scheme when", "when");
   add_when(page, results, answer);
-  const bool any_ranked = std::any_of(answer.tasks.begin(), answer.tasks.end(),
-                                      [](const TaskAnswer& task) { return !task.beyond.empty(); });
-  if (any_ranked) page.figure(beyond_figure(results, answer));
+  for (const Figure& figure : beyond_figures(results, answer)) page.figure(figure);
   page.section(3, "The ranking", "ranking");
   add_ranking(page, results, answer);
   add_rules(page);

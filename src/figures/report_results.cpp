@@ -126,10 +126,7 @@ void add_results(Page& page, const Results& results, const Answer& answer) {
     page.section(3, task.task->title, "task-" + task.task->name);
     page.paragraph(prose(levels(*task.task)));
     add_task_table(page, results, task);
-    add_figures(page, length_figures(results, *task.task));
-    add_figures(page, grid_figures(results, *task.task));
-    add_figures(page, position_figures(results, *task.task));
-    add_figures(page, training_figures(results, *task.task));
+    add_figures(page, task_figures(results, *task.task));
   }
   add_claims(page, results);
   add_costs(page, results);

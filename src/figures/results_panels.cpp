@@ -38,7 +38,7 @@ Json ordered_lines() {
 
 }  // namespace
 
-Figure beyond_figure(const Results& results, const Answer& answer) {
+std::vector<Figure> beyond_figures(const Results& results, const Answer& answer) {
   const Json x = {{"field", "mean"}, {"type", "quantitative"}, {"title", nullptr}, {"scale", {{"zero", false}}}};
   Json from = x;
   from["field"] = "low";
@@ -76,13 +76,15 @@ Figure beyond_figure(const Results& results, const Answer& answer) {
     charts.push_back(panel(task.task->title + " (" + direction(*task.task) + ")", std::move(rows)));
     charts.back()["layer"] = layers;
   }
-  return {.name = "beyond",
-          .title = "Beyond the training length",
-          .caption =
-              "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % interval "
-              "over seeds. Green leads: the best, and what cannot be told from it. Schemes that did not learn a task "
-              "are not in its panel.",
-          .spec = side_by_side(std::move(charts), 210)};
+  if (charts.empty()) return {};
+  return {{.name = "beyond",
+           .title = "Beyond the training length",
+           .caption =
+               "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % interval "
+               "over seeds. The best leads, and so does what cannot be told from it (green on a page). Schemes that "
+               "did not learn a task "
+               "are not in its panel.",
+           .spec = side_by_side(std::move(charts), 210)}};
 }
 
 std::vector<Figure> grid_figures(const Results& results, const ResultTask& task) {
