@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers with their intervals, one per row: label, ├──●──┤, the numbers. Rows of another colour have another dot.
 #include <algorithm>
+#include <functional>
 
 #include "figures/draw_parts.h"
 #include "figures/draw_scale.h"

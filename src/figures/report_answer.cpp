@@ -85,12 +85,13 @@ void add_case(Page& page, const Results& results, const Answer& answer, const st
       item += results.learned(task.task->name, line) ? Html("not tested beyond the training length.")
                                                      : Html("not learned within this budget, so not ranked.");
     } else if (own == &task.beyond.front()) {
-      item += Html(task.task->main + " " + with_interval(own->mean) + ", the best mean");
+      item += Html(task.task->main + " " + with_interval(shown(*task.task, own->mean)) + ", the best mean");
       const std::string others = leaders_text(results, {task.beyond.begin() + 1, task.beyond.end()});
       item += others.empty() ? Html(", and ahead of every other scheme.") : Html("; not told from it: " + others + ".");
     } else {
-      item += Html(task.task->main + " " + with_interval(own->mean) + " against " +
-                   with_interval(task.beyond.front().mean) + " of " + results.label(task.beyond.front().line));
+      item += Html(task.task->main + " " + with_interval(shown(*task.task, own->mean)) + " against " +
+                   with_interval(shown(*task.task, task.beyond.front().mean)) + " of " +
+                   results.label(task.beyond.front().line));
       if (own->difference) item += Html("; difference " + with_interval(*own->difference));
       item += Html(own->leads ? ", which cannot be told from none." : ".");
     }
@@ -153,7 +154,7 @@ void add_when(Page& page, const Results& results, const Answer& answer) {
 
 Cell number_cell(const Results& results, const TaskAnswer& task, const std::string& line) {
   if (const Standing* standing = find(task.beyond, line)) {
-    return {stacked(standing->mean), standing->leads && can_tell(task.beyond) ? "good" : ""};
+    return {stacked(shown(*task.task, standing->mean)), standing->leads && can_tell(task.beyond) ? "good" : ""};
   }
   const bool tested = std::any_of(results.verdicts.begin(), results.verdicts.end(), [&](const ResultVerdict& verdict) {
     return verdict.task == task.task->name && verdict.line == line;

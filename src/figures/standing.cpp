@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "figures/student_t.h"
 #include "locus/error.h"
@@ -71,6 +72,19 @@ std::optional<Mean> mean_of(std::span<const double> values) {
   mean.low = mean.value - reach;
   mean.high = mean.value + reach;
   return mean;
+}
+
+Mean shown(const ResultTask& task, Mean mean) {
+  const double most = task.is_loss ? std::numeric_limits<double>::infinity() : 1.0;
+  // A mean outside was not a share after all; its interval still holds it.
+  if (mean.low) mean.low = std::max(*mean.low, std::min(0.0, mean.value));
+  if (mean.high) mean.high = std::min(*mean.high, std::max(most, mean.value));
+  return mean;
+}
+
+bool is_cut(const ResultTask& task, const Mean& mean) {
+  const Mean kept = shown(task, mean);
+  return kept.low != mean.low || kept.high != mean.high;
 }
 
 std::vector<Standing> standings(const Results& results, const ResultTask& task, Range range,

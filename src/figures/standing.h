@@ -21,6 +21,14 @@ struct Mean {
 /// Nothing for no values.
 std::optional<Mean> mean_of(std::span<const double> values);
 
+/// What is shown of the interval of a task's main number: no more than the number can be, 0 to 1 for a share and from 0
+/// on for a loss. Student's t knows no such ends.
+Mean shown(const ResultTask& task, Mean mean);
+bool is_cut(const ResultTask& task, const Mean& mean);  ///< whether that leaves some of it out
+/// For the caption then.
+inline const std::string cut_words =
+    " Intervals are cut where the number can go no further; the charts' data has them whole.";
+
 /// Which of the lengths of a task: the one trained at, or all above it.
 enum class Range { trained, beyond };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "figures/made_results.h"
+#include "figures/results_figures.h"
 
 namespace locus::figures {
 namespace {
@@ -79,6 +80,19 @@ TEST(Answer, lines_compete_where_they_belong) {
   EXPECT_EQ(answer.tasks[0].after_tuning[0].line, "a+tuned");
   results.verdicts.pop_back();  // without the tuned line's verdict nothing was tuned
   EXPECT_TRUE(answer_of(results).tasks[0].after_tuning.empty());
+}
+
+// 0.9 and 1: mean 0.95, and with one degree of freedom 12.7 x 0.05 = 0.635 to both sides.
+TEST(Answer, the_chart_draws_no_share_above_one_and_keeps_the_data) {
+  Results results;
+  add_task(results, "one", true, {{"a", {1, 1}, {0.9, 1}}});
+  const Figure figure = beyond_figures(results, answer_of(results)).at(0);
+  const Json& row = figure.spec["concat"][0]["data"]["values"][0];
+  EXPECT_NEAR(row["high"].get<double>(), 1.585, 1e-3);
+  EXPECT_EQ(row["shown_high"], 1.0);
+  EXPECT_NEAR(row["low"].get<double>(), 0.315, 1e-3);
+  EXPECT_EQ(row["shown_low"], row["low"]);
+  EXPECT_NE(figure.caption.find("cut where the number can go no further"), std::string::npos);
 }
 
 }  // namespace
