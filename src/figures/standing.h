@@ -32,15 +32,30 @@ inline const std::string cut_words =
 /// Which of the lengths of a task: the one trained at, or all above it.
 enum class Range { trained, beyond };
 
+/// A number for every seed; nothing where there is none.
+using PerSeed = std::vector<std::optional<double>>;
+
+/// The task's main number, averaged over the lengths of the range; empty where a length is missing.
+PerSeed averages(const Results& results, const ResultTask& task, Range range, const std::string& line);
+
 struct Standing {
   std::string line;
-  Mean mean;                       ///< the task's main number, averaged over the lengths of the range seed by seed
+  Mean mean;
   std::optional<Mean> difference;  ///< from the best, over the seeds that both have; nothing for the best itself
   bool leads = false;              ///< the best, or the interval of the difference holds 0; false for all others
 };
 
-/// The lines that learned the task, best mean first. A line takes part where it has every length of the range for at
-/// least one seed. `leads` needs two seeds: with one, only the best has it, and `can_tell` says that it means little.
+struct Candidate {
+  std::string line;
+  PerSeed values;
+};
+
+/// Best mean first; those without any value are left out.
+std::vector<Standing> ranked(std::vector<Candidate> candidates, bool higher_is_better);
+
+/// The lines that learned the task, ranked by their averages. A line takes part where it has every length of the range
+/// for at least one seed. `leads` needs two seeds: with one, only the best has it, and `can_tell` says that it means
+/// little.
 std::vector<Standing> standings(const Results& results, const ResultTask& task, Range range,
                                 const std::vector<std::string>& lines);
 
