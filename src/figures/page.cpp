@@ -76,8 +76,9 @@ void Page::list(std::span<const Html> items) {
 
 void Page::table(const Table& table, const Html& caption) {
   if (!caption.empty()) paragraph(caption, "caption");  // outside of the box, so that it does not scroll away
-  std::string markup = "<div class=\"table\" tabindex=\"0\"><table><thead><tr>" + row_markup(table.head, "th", {}) +
-                       "</tr></thead><tbody>";
+  const std::string box = table.head.size() > 10 ? "table many" : "table";  // many columns are smaller on paper
+  std::string markup = "<div class=\"" + box + "\" tabindex=\"0\"><table><thead><tr>" +
+                       row_markup(table.head, "th", {}) + "</tr></thead><tbody>";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const std::string_view style = i < table.row_styles.size() ? table.row_styles[i] : std::string_view();
     markup += element("tr", Html::raw(row_markup(table.rows[i], "td", table.head)), class_attribute(style)).markup();
@@ -98,7 +99,9 @@ void Page::figure(const Figure& figure, bool titled) {
 
 void Page::add(const Html& content) { body_ += content.markup() + "\n"; }
 
-void Page::begin_details(const Html& summary) { body_ += "<details>" + element("summary", summary).markup() + "\n"; }
+void Page::begin_details(const Html& summary, bool long_) {
+  body_ += (long_ ? "<details class=\"long\">" : "<details>") + element("summary", summary).markup() + "\n";
+}
 
 void Page::end_details() { body_ += "</details>\n"; }
 

@@ -46,8 +46,9 @@ class Page {
   /// `titled`: with its title above; without, the caption alone.
   void figure(const Figure& figure, bool titled = true);
   void add(const Html& content);
-  /// What follows until the end of it can be folded away; closed when the page is opened.
-  void begin_details(const Html& summary);
+  /// What follows until the end of it can be folded away; closed when the page is opened. On paper it is unfolded, but
+  /// for what is `long_`, which is printed if the reader has opened it.
+  void begin_details(const Html& summary, bool long_ = false);
   void end_details();
 
   std::string html() const;

@@ -136,7 +136,7 @@ std::vector<Figure> grid_figures(const Results& results, const ResultTask& task)
                     {"data", {{"values", std::move(rows)}}},
                     {"usermeta", {{"panel_margin", 30}}},
                     {"columns", 4},
-                    {"spacing", 24},
+                    {"spacing", {{"row", 40}, {"column", 24}}},
                     {"bounds", "flush"},
                     {"facet",
                      {{"field", "panel"},
