@@ -20,23 +20,31 @@ void add_figure_output(CLI::App& command, std::string& output) {
 void check_figure_output(const std::string& output) {
   if (output.empty() || output.ends_with(".vl.json")) return;
   require(output.ends_with(".html"), "--output must end in .vl.json or .html, got ", output);
-  require(figures::can_write_pages(), "this build of locus writes no pages, so it cannot write ", output,
+  require(figures::can_write_pages(), "this locus was built without npm and writes no pages, so not ", output,
           "; write a .vl.json, which any Vega-Lite viewer opens");
 }
 
-void put_figure(const figures::Figure& figure, const std::string& output, bool quiet) {
-  if (output.empty()) {
-    if (quiet) return;
-    std::cout << '\n'
-              << figures::draw(figure,
-                               {.width = static_cast<std::size_t>(terminal_width()), .colour = terminal_has_colour()});
-    return;
-  }
-  const std::string text = output.ends_with(".html") ? figures::html_page(figure.title, std::span(&figure, 1))
-                                                     : figures::standalone_spec(figure).dump(1) + "\n";
+std::string vega_lite_text(const figures::Figure& figure) { return figures::standalone_spec(figure).dump(1) + "\n"; }
+
+void write_figure(const figures::Figure& figure, const std::string& output) {
+  const std::string text = output.ends_with(".html") ? figures::html_page(figure) : vega_lite_text(figure);
   const io::ByteChunk chunk = std::as_bytes(std::span(text));
   io::write_atomically(output, std::span(&chunk, 1));
-  std::cerr << "locus: wrote " << output << '\n';
+}
+
+void draw_figure(const figures::Figure& figure, std::optional<std::int64_t> width) {
+  const auto columns = static_cast<std::size_t>(width.value_or(terminal_width()));
+  std::cout << figures::draw(figure, {.width = columns, .colour = terminal_has_colour()});
+}
+
+void put_figure(const figures::Figure& figure, const std::string& output, bool quiet) {
+  if (!output.empty()) {
+    write_figure(figure, output);
+    std::cerr << "locus: wrote " << output << '\n';
+  } else if (!quiet) {
+    std::cout << '\n';
+    draw_figure(figure);
+  }
 }
 
 }  // namespace locus::tools

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus plot`: any figure of a scheme, as a file or drawn in the terminal.
+// `locus plot`: any figure of a scheme or of a lab's results, as a file or drawn in the terminal.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "encoding_options.h"
-#include "figures/drawing.h"
-#include "figures/page.h"
+#include "figure_output.h"
 #include "figures/registry.h"
-#include "figures/spec.h"
+#include "figures/results_figures.h"
 #include "locus/error.h"
-#include "locus/io/atomic_file.h"
 #include "position_list.h"
-#include "terminal.h"
+#include "results_file.h"
 
 namespace locus::tools {
 namespace {
 
 struct PlotRequest {
   std::string figure;
+  std::optional<std::string> results;
   EncodingOptions encoding;
   std::optional<std::string> positions, dims, pairs, heads, rules;
   std::string output;
@@ -28,19 +27,37 @@ struct PlotRequest {
   bool json = false;
 };
 
-void list_figures(bool json) {
-  Json all = Json::array();
+std::vector<figures::Figure> charts_of(const std::string& results) {
+  return figures::results_figures(figures::read_results(read_results_json(results_path(results))));
+}
+
+void list_figures(const PlotRequest& request) {
+  Json all = {{"figures", Json::array()}};
   for (const figures::FigureKind* kind : figures::figure_kinds()) {
-    all.push_back(
+    all["figures"].push_back(
         {{"name", kind->name}, {"meaning", kind->meaning}, {"scheme", kind->scheme}, {"options", kind->uses}});
   }
-  if (json) return print_json({{"figures", all}});
-  for (const Json& one : all) {
-    const std::string name = one["name"], meaning = one["meaning"];
-    std::cout << name << std::string(16 - std::min<std::size_t>(name.size(), 15), ' ') << meaning;
-    for (const Json& option : one["options"])
-      std::cout << (&option == &one["options"][0] ? "  [--" : ", --") << option.get<std::string>();
-    std::cout << (one["options"].empty() ? "\n" : "]\n");
+  if (request.results) {
+    all["results"] = Json::array();
+    for (const figures::Figure& figure : charts_of(*request.results)) {
+      all["results"].push_back({{"name", figure.name}, {"meaning", figure.title}});
+    }
+  }
+  if (request.json) return print_json(all);
+  std::size_t widest = 0;
+  for (const Json& group : all) {
+    for (const Json& one : group) widest = std::max(widest, one["name"].get<std::string>().size());
+  }
+  for (const Json& group : all) {
+    if (&group != &all.front()) std::cout << "\nof " << *request.results << ":\n";
+    for (const Json& one : group) {
+      const std::string name = one["name"], meaning = one["meaning"];
+      std::cout << name << std::string(widest + 1 - name.size(), ' ') << meaning;
+      const Json options = one.value("options", Json::array());
+      for (const Json& option : options)
+        std::cout << (&option == &options[0] ? "  [--" : ", --") << option.get<std::string>();
+      std::cout << (options.empty() ? "\n" : "]\n");
+    }
   }
 }
 
@@ -104,46 +121,34 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
   return figures::make_figure(kind, wanted);
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  const io::ByteChunk chunk = std::as_bytes(std::span(text));
-  io::write_atomically(path, std::span(&chunk, 1));
+/// Options that choose among encodings have nothing to say about numbers that were measured.
+void refuse_choices(const CLI::App& command) {
+  static const std::set<std::string> welcome = {"figure", "--list", "--results", "--output", "--width", "--json"};
+  for (const CLI::Option* option : command.get_options()) {
+    require(option->count() == 0 || welcome.contains(option->get_name()), option->get_name(),
+            " means nothing with --results, whose charts are as they were measured");
+  }
 }
 
-std::string vega_lite_text(const figures::Figure& figure) { return figures::standalone_spec(figure).dump(1) + "\n"; }
-
-enum class Form { drawing, vega_lite, html };
-
-/// By the file's name; known before anything is computed.
-Form form_of(const std::string& output) {
-  if (output.empty()) return Form::drawing;
-  if (output == "-" || output.ends_with(".vl.json")) return Form::vega_lite;
-  require(output.ends_with(".html"), "--output must end in .vl.json or .html, got ", output);
-  require(figures::can_write_pages(), "this locus was built without npm and writes no pages, so not ", output,
-          "; write a .vl.json, which any Vega-Lite viewer opens");
-  return Form::html;
+figures::Figure find_result(const PlotRequest& request) {
+  std::string known;
+  for (figures::Figure& figure : charts_of(*request.results)) {
+    if (figure.name == request.figure) return std::move(figure);
+    known += (known.empty() ? "" : ", ") + figure.name;
+  }
+  fail("no figure ", request.figure, " in ", *request.results, "; there are ", known.empty() ? "none" : known);
 }
 
-void plot(const PlotRequest& request) {
-  if (request.list) return list_figures(request.json);
-  require(!request.figure.empty(), "name a figure; `locus plot --list` names them");
-  const Form form = form_of(request.output);
-  require(!request.width || (*request.width >= 40 && *request.width <= 1000), "--width must be from 40 to 1000, got ",
-          request.width.value_or(0));
-  std::vector<ChosenEncoding> chosen;
-  const figures::Figure figure = make(request, chosen);
-  if (!chosen.empty()) print_note(chosen.front());
-  if (form == Form::drawing) {
+void put(const figures::Figure& figure, const PlotRequest& request) {
+  if (request.output.empty()) {
     if (request.json) return print_json(figures::standalone_spec(figure));
-    const std::int64_t width = request.width.value_or(terminal_width());
-    std::cout << figures::draw(figure, {.width = static_cast<std::size_t>(width), .colour = terminal_has_colour()});
-    return;
+    return draw_figure(figure, request.width);
   }
   if (request.output == "-") {
     std::cout << vega_lite_text(figure);
     return;
   }
-  write_text(request.output,
-             form == Form::html ? figures::html_page(figure.title, std::span(&figure, 1)) : vega_lite_text(figure));
+  write_figure(figure, request.output);
   if (request.json) {
     print_json({{"figure", figure.name}, {"title", figure.title}, {"output", request.output}});
   } else {
@@ -151,13 +156,28 @@ void plot(const PlotRequest& request) {
   }
 }
 
+void plot(const PlotRequest& request) {
+  if (request.list) return list_figures(request);
+  require(!request.figure.empty(), "name a figure; `locus plot --list` names them");
+  if (request.output != "-") check_figure_output(request.output);
+  require(!request.width || (*request.width >= 40 && *request.width <= 1000), "--width must be from 40 to 1000, got ",
+          request.width.value_or(0));
+  if (request.results) return put(find_result(request), request);
+  std::vector<ChosenEncoding> chosen;
+  put(make(request, chosen), request);
+  if (!chosen.empty()) print_note(chosen.front());
+}
+
 }  // namespace
 
 void add_plot_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("plot", "Figures of schemes: a page, a Vega-Lite file, or in the terminal");
+  CLI::App* command = app.add_subcommand(
+      "plot", "Figures of schemes and of a lab's results: a page, a Vega-Lite file, or in the terminal");
   const auto request = std::make_shared<PlotRequest>();
   command->add_option("figure", request->figure, "A figure of --list");
   command->add_flag("--list", request->list, "The figures, what they show and which options they read");
+  command->add_option("--results", request->results,
+                      "A lab's results.json, or the folder it is in: its charts in place of those of schemes");
   add_encoding_options(*command, request->encoding);
   command->add_option("--positions", request->positions, "0,1,17 or 0:100 (offsets: --positions=-40:41)");
   command->add_option("--dims", request->dims, "Columns of a row: 0,1,10");
@@ -174,8 +194,13 @@ void add_plot_command(CLI::App& app) {
       "  locus plot sinusoidal --set dim=128 --positions 0:100 -o pe.html\n"
       "  locus plot wavelengths --config config.json\n"
       "  locus plot bias --scheme alibi --set heads=8\n"
-      "  locus plot scaling --rules none,linear,ntk,yarn,llama3 --config config.json -o scaling.vl.json");
-  command->callback([request] { plot(*request); });
+      "  locus plot scaling --rules none,linear,ntk,yarn,llama3 --config config.json -o scaling.vl.json\n"
+      "  locus plot --list --results locus-lab\n"
+      "  locus plot passkey-grid --results locus-lab -o grid.html");
+  command->callback([command, request] {
+    if (request->results) refuse_choices(*command);
+    plot(*request);
+  });
 }
 
 }  // namespace locus::tools

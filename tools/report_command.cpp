@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus report`: a lab's results as one page.
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "figures/report.h"
 #include "locus/error.h"
 #include "progress_bar.h"
+#include "results_file.h"
 
 namespace locus::tools {
 namespace {
@@ -24,14 +24,6 @@ struct ReportRequest {
   bool json = false;
 };
 
-Json read_json(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  require(stream.good(), path.string(), " could not be read");
-  Json json = Json::parse(stream, nullptr, false);
-  require(!json.is_discarded(), path.string(), " is not JSON");
-  return json;
-}
-
 std::vector<Check> measured_checks(int shapes) {
   ProgressBar progress;
   return figures::measure_checks(shapes, [&](double done, std::size_t all, const std::string& what) {
@@ -41,12 +33,9 @@ std::vector<Check> measured_checks(int shapes) {
 
 void report(const ReportRequest& request) {
   require(figures::can_write_pages(), "this Locus was built without npm and cannot write pages; build it where npm is");
-  const fs::path given(request.results);
-  const fs::path file = fs::is_directory(given) ? given / "results.json" : given;
-  require(fs::exists(file), file.string(), " does not exist; `locus lab` writes it");
+  const fs::path file = results_path(request.results);
   const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
-  const Json results = read_json(file);
-  figures::check_results(results);  // before the ten seconds of the verification
+  const Json results = read_results_json(file);  // before the ten seconds of the verification
   const std::vector<Check> checks = request.verification.empty()
                                         ? measured_checks(request.shapes)
                                         : figures::checks_from_json(read_json(request.verification));

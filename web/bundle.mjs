@@ -42,7 +42,10 @@ function licences(packages) {
 
 const scripts = roots.map((name) => {
   const file = join(modules, name, 'build', `${name}.min.js`);
-  if (!existsSync(file)) throw new Error(`${file} is missing`);
+  if (!existsSync(file)) {
+    console.error(`${file} is missing: configure again, which gets the packages anew`);
+    process.exit(1);
+  }
   // Inside a page a script ends at the first "</script"; in strings, the only place for it, "<\/script" is the same.
   return readFileSync(file, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/gm, '').replace(/<\/script/gi, '<\\/script');
 });

@@ -14,16 +14,12 @@
   if (matchMedia('(max-width: 40rem)').matches) document.querySelector('nav details')?.removeAttribute('open');
   document.getElementById('charts').textContent = globalThis.locusCharts;
 
-  let onPaper = false;  // paper is light
-  const isDarkNow = () => dark.matches && !onPaper && !matchMedia('print').matches;
-
   function config(width) {
-    const isDark = isDarkNow();
-    const [ink, soft, grid] = isDark ? ['#e4e6ea', '#9aa2af', '#2b3036'] : ['#1c1e21', '#5d6470', '#e6e8ec'];
+    // The colours of the dark are made those of paper by page.css.
+    const [ink, soft, grid] = dark.matches ? ['#e4e6ea', '#9aa2af', '#2b3036'] : ['#1c1e21', '#5d6470', '#e6e8ec'];
     const font = getComputedStyle(document.body).fontFamily;
-    const category = isDark
-      ? ['#7fb2f0', '#f2a65a', '#6fcf97', '#f28b82', '#c3a6f2', '#d6b38f', '#f2a3d0', '#a8b0bb', '#d9d36a', '#74d3dc']
-      : ['#1f66b0', '#d9730d', '#1f8a55', '#c0392b', '#7d54b8', '#8a5a35', '#c2508f', '#6b7280', '#93901a', '#158a96'];
+    // Middle tones, to be seen on light and dark alike.
+    const category = ['#3b82c4', '#e08a1e', '#2a9d6f', '#d1495b', '#8f6bc9', '#9c6b3f', '#d26fb0', '#8b929c', '#8a9a2b', '#2aa5b5'];
     return {
       background: 'transparent', font,
       axis: { labelColor: soft, titleColor: soft, gridColor: grid, domainColor: grid, tickColor: grid,
@@ -72,7 +68,7 @@
 
   function options(width) {
     return { actions: false, renderer: 'svg', config: config(width),
-             tooltip: { theme: isDarkNow() ? 'dark' : 'light' } };
+             tooltip: { theme: dark.matches ? 'dark' : 'light' } };
   }
 
   function draw(chart) {
@@ -185,13 +181,12 @@
       for (const chart of charts) if (chart.drawing && chart.box.clientWidth !== chart.width) draw(chart);
     }, 200);
   });
-  // Nothing on paper can be scrolled to.
+  // Nothing on paper can be opened or scrolled to.
+  let opened = [];
   addEventListener('beforeprint', () => {
-    onPaper = true;
-    for (const chart of charts) if (dark.matches || !chart.drawing) draw(chart);
+    opened = [...document.querySelectorAll('main details:not([open], .long)')];
+    for (const one of opened) one.open = true;
+    for (const chart of charts) if (!chart.drawing) draw(chart);
   });
-  addEventListener('afterprint', () => {
-    onPaper = false;
-    if (dark.matches) drawAgain();
-  });
+  addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
 })();

@@ -2,7 +2,7 @@
 #include "figures/answer.h"
 
 #include <algorithm>
-#include <tuple>
+#include <map>
 
 namespace locus::figures {
 namespace {
@@ -35,37 +35,66 @@ TaskAnswer answer_for(const Results& results, const ResultTask& task) {
   return answer;
 }
 
-std::size_t leads(const std::vector<Standing>& standings, const std::string& line) {
-  return std::any_of(standings.begin(), standings.end(),
-                     [&](const Standing& one) { return one.line == line && one.leads; })
-             ? 1
-             : 0;
+/// What the share is measured from; nothing where the task is not scored.
+std::optional<double> baseline_of(const TaskAnswer& answer) {
+  const ResultTask& task = *answer.task;
+  const std::optional<double> level = task.majority ? task.majority : task.chance;
+  if (!level || answer.beyond.empty()) return std::nullopt;
+  const double best = answer.beyond.front().mean.value;
+  return (task.higher_is_better ? best > *level : best < *level) ? level : std::nullopt;
 }
 
-OverallRow row_of(const Results& results, const Answer& answer, const ResultLine& line) {
+PerSeed shares_of(const Results& results, const TaskAnswer& answer, double baseline, const std::string& line) {
+  const PerSeed none(results.seeds.size(), 0.0);
+  if (!results.learned(answer.task->name, line)) return none;
+  PerSeed values = averages(results, *answer.task, Range::beyond, line);
+  if (values.empty()) return none;
+  const double best = answer.beyond.front().mean.value;
+  for (std::optional<double>& value : values) {
+    if (value) value = std::max(0.0, (*value - baseline) / (best - baseline));
+  }
+  return values;
+}
+
+double mean_share(const PerSeed& shares) {
+  double sum = 0, count = 0;
+  for (const std::optional<double>& share : shares) {
+    sum += share.value_or(0);
+    count += share ? 1 : 0;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+/// The row but for its standing, and what it is to be ranked by.
+OverallRow row_of(const Results& results, const Answer& answer, const std::string& line, PerSeed& mean) {
   OverallRow row;
-  row.line = line.name;
-  double places = 0;
-  std::size_t placed = 0;
+  row.share.line = line;
+  mean.assign(results.seeds.size(), 0.0);
+  double whole = 0;
   for (const TaskAnswer& task : answer.tasks) {
     for (const ResultVerdict& verdict : results.verdicts) {
-      if (verdict.task != task.task->name || verdict.line != line.name) continue;
+      if (verdict.task != task.task->name || verdict.line != line) continue;
       ++row.tested;
       row.learned += verdict.learned ? 1 : 0;
     }
-    row.leads_in_range += leads(task.in_range, line.trained);
-    row.leads_beyond += leads(task.beyond, line.name);
-    for (std::size_t place = 0; place < task.beyond.size(); ++place) {
-      if (task.beyond[place].line != line.name) continue;
-      places += static_cast<double>(place + 1);
-      ++placed;
+    for (const Standing& one : task.beyond) row.leads_beyond += one.line == line && one.leads ? 1 : 0;
+    const std::optional<double> baseline = baseline_of(task);
+    if (!baseline) continue;
+    const PerSeed shares = shares_of(results, task, *baseline, line);
+    for (std::size_t seed = 0; seed < mean.size(); ++seed) {
+      if (seed >= shares.size() || !shares[seed]) mean[seed].reset();
+      if (mean[seed]) *mean[seed] += *shares[seed] / static_cast<double>(answer.scored);
     }
+    const double own = mean_share(shares);
+    whole += own / static_cast<double>(answer.scored);
+    if (row.worst != nullptr && own >= row.worst_share) continue;
+    row.worst = task.task;
+    row.worst_share = own;
   }
-  if (placed > 0) row.mean_place = places / static_cast<double>(placed);
+  // No seed has all tasks: the mean of the tasks' means is a number still, without an interval.
+  if (std::none_of(mean.begin(), mean.end(), [](const auto& one) { return one.has_value(); })) mean = {whole};
   return row;
 }
-
-auto counts(const OverallRow& row) { return std::tuple(row.leads_beyond, row.leads_in_range, row.learned); }
 
 }  // namespace
 
@@ -74,20 +103,26 @@ Answer answer_of(const Results& results) {
   for (const ResultTask& task : results.tasks) {
     answer.tasks.push_back(answer_for(results, task));
     answer.can_tell = answer.can_tell || can_tell(answer.tasks.back().beyond);
+    answer.scored += baseline_of(answer.tasks.back()) ? 1 : 0;
   }
+  std::map<std::string, OverallRow> rows;
+  std::vector<Candidate> candidates;
   for (const ResultLine& line : results.lines) {
     if (line.tuned) continue;
-    const OverallRow row = row_of(results, answer, line);
-    if (row.tested > 0) answer.rows.push_back(row);
+    PerSeed mean;
+    OverallRow row = row_of(results, answer, line.name, mean);
+    if (row.tested == 0) continue;
+    rows.emplace(line.name, std::move(row));
+    candidates.push_back({line.name, std::move(mean)});
   }
-  std::stable_sort(answer.rows.begin(), answer.rows.end(), [](const OverallRow& a, const OverallRow& b) {
-    if (counts(a) != counts(b)) return counts(a) > counts(b);
-    if ((a.learned == 0) != (b.learned == 0)) return a.learned > 0;
-    return a.mean_place < b.mean_place;
-  });
-  if (!answer.can_tell || answer.rows.empty() || answer.rows.front().leads_beyond == 0) return answer;
+  for (Standing& standing : ranked(std::move(candidates), true)) {
+    answer.rows.push_back(rows.at(standing.line));
+    answer.rows.back().share = std::move(standing);
+  }
+  if (!answer.can_tell || answer.scored == 0 || answer.rows.empty() || answer.rows.front().share.mean.seeds < 2)
+    return answer;
   for (const OverallRow& row : answer.rows) {
-    if (counts(row) == counts(answer.rows.front())) answer.defaults.push_back(row.line);
+    if (row.share.leads) answer.defaults.push_back(row.share.line);
   }
   return answer;
 }

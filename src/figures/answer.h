@@ -17,21 +17,24 @@ struct TaskAnswer {
   std::vector<std::string> not_learned;  ///< schemes as they were trained
 };
 
+/// A line without further training, over all tasks.
 struct OverallRow {
-  std::string line;
+  Standing share;  ///< of the gain of each task's best, averaged over the scored tasks; leads: not told from the first
+  const ResultTask* worst = nullptr;  ///< the scored task in which the share is smallest; none where none is scored
+  double worst_share = 0;
   std::size_t tested = 0;  ///< tasks with a verdict
   std::size_t learned = 0;
-  std::size_t leads_in_range = 0;  ///< of the scheme it was trained as
   std::size_t leads_beyond = 0;
-  double mean_place = 0;  ///< among those that learned, above the training length; 0 where it learned nothing
 };
 
-/// Lines without further training are ordered by the tasks in which they lead above the training length, then by those
-/// in which they lead at it, then by those learned, then by their mean place.
+/// In a task, the share of a line is how far its number beyond the training length comes from the best answer that
+/// ignores the input (where the task has none, from a uniform guess), which is 0, to the best line, which is 1; not
+/// learned, not tested or worse than that answer: 0. Tasks in which nothing is better than that answer are not scored.
 struct Answer {
   std::vector<TaskAnswer> tasks;
-  std::vector<OverallRow> rows;
-  /// The rows that the first three counts put first; empty where the first leads nowhere, or nothing can be told.
+  std::size_t scored = 0;
+  std::vector<OverallRow> rows;  ///< by their mean share
+  /// The first, and what its seeds cannot tell from it; empty where nothing is scored, or nothing can be told.
   std::vector<std::string> defaults;
   bool can_tell = false;  ///< at least one task has lines with two seeds or more
 };

@@ -43,6 +43,16 @@ std::string left_padded(std::string_view text, std::size_t columns) {
   return std::string(columns > own ? columns - own : 0, ' ') + std::string(text);
 }
 
+std::string shortened(std::string_view text, std::size_t columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  std::size_t size = 0;
+  for (std::size_t seen = 0; seen < columns; ++size) {  // up to the start of the character that gives way
+    seen += (static_cast<unsigned char>(text[size]) & 0xC0) != 0x80 ? 1 : 0;
+    if (seen == columns) break;
+  }
+  return std::string(text.substr(0, size)) + "…";
+}
+
 std::string right_padded(std::string_view text, std::size_t columns) {
   const std::size_t own = columns_of(text);
   return std::string(text) + std::string(columns > own ? columns - own : 0, ' ');

@@ -18,6 +18,9 @@ std::string plain(std::string_view text);
 std::string left_padded(std::string_view text, std::size_t columns);
 std::string right_padded(std::string_view text, std::size_t columns);
 
+/// The first `columns` characters at most, the last of them … where some are left out.
+std::string shortened(std::string_view text, std::size_t columns);
+
 /// Lines of at most `width` columns, broken at blanks, each ended by a newline.
 std::string wrapped(std::string_view text, std::size_t width);
 

@@ -58,7 +58,7 @@ PanelText draw_bars(const Panel& panel, const DrawingOptions& options) {
   std::size_t label_width = 0, number_width = 0;
   double low = 0, high = 0;
   for (const Bar& bar : bars) {
-    label_width = std::max(label_width, columns_of(bar.label));
+    label_width = std::max(label_width, std::min(columns_of(bar.label), options.width / 2));
     number_width = std::max(number_width, columns_of(pretty(bar.value)));
     low = std::min(low, bar.value);
     high = std::max(high, bar.value);
@@ -69,7 +69,7 @@ PanelText draw_bars(const Panel& panel, const DrawingOptions& options) {
   const auto left = static_cast<std::size_t>(std::ceil(-low * unit));
   std::string text = plain(length.title) + (label.title.empty() ? "" : ", by " + plain(label.title)) + "\n";
   for (const Bar& bar : bars) {
-    text += left_padded(plain(bar.label), label_width) + " ";
+    text += left_padded(shortened(plain(bar.label), label_width), label_width) + " ";
     if (bar.value < 0) {  // whole blocks only: there are no eighths from the right
       const auto size = static_cast<std::size_t>(std::lround(-bar.value * unit));
       text += std::string(left - std::min(left, size), ' ') +

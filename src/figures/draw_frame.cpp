@@ -30,7 +30,7 @@ std::size_t margin_of(const std::vector<Tick>& y) {
 std::string framed(const Canvas& canvas, const std::vector<Tick>& x, const std::string& x_title,
                    const std::vector<Tick>& y, const std::string& y_title, const DrawingOptions& options) {
   const std::size_t margin = margin_of(y);
-  std::string text = y_title.empty() ? "" : plain(y_title) + "\n";
+  std::string text = wrapped(plain(y_title), options.width);
   for (std::size_t row = 0; row < canvas.height(); ++row) {
     const auto tick = std::find_if(y.begin(), y.end(), [&](const Tick& one) { return one.at == row; });
     const bool labelled = tick != y.end();

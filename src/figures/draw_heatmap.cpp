@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rects as shades: five of them from the lowest value to the highest; in colour the sign is the hue and the shade the
-// size.
+// size. Where the chart writes its numbers into the rects and there is room, so does the drawing.
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "figures/draw_parts.h"
+#include "figures/numbers.h"
 #include "figures/spec.h"
 
 namespace locus::figures {
@@ -39,7 +40,7 @@ std::vector<Tick> ticks_of(const Places& places, const Channel& channel, std::si
     const std::string& label = places.labels[i];
     const auto& shown = channel.labelled;
     if (shown.empty() || std::find(shown.begin(), shown.end(), label) != shown.end()) {
-      ticks.push_back({i / places.step * cell, label});
+      ticks.push_back({i / places.step * cell + (cell > 2 ? cell / 2 : 0), label});
     }
   }
   return ticks;
@@ -91,6 +92,30 @@ Shading shading_of(const Layer& layer, bool colours) {
   return shading;
 }
 
+/// The numbers that the chart writes: the layer that has them, how they are written and the width of the widest.
+struct Numbers {
+  const Layer* layer = nullptr;
+  std::size_t width = 0;
+
+  std::string written(const Json& row) const {
+    const auto value = number_in(row, layer->text.field);
+    const std::string& format = layer->text.format;  // .2f, or else as numbers are written everywhere
+    const bool decimals = format.size() == 3 && format[0] == '.' && format[2] == 'f';
+    return !value ? "" : decimals ? fixed(*value, format[1] - '0') : pretty(*value);
+  }
+};
+
+Numbers numbers_of(const Panel& panel, const Layer& rects) {
+  Numbers numbers;
+  for (const Layer& layer : panel.layers) {
+    const bool same = layer.x.field == rects.x.field && layer.y.field == rects.y.field;
+    if (layer.mark == "text" && layer.text.present() && same) numbers.layer = &layer;
+  }
+  if (numbers.layer == nullptr) return numbers;
+  for (const Json* row : numbers.layer->rows) numbers.width = std::max(numbers.width, numbers.written(*row).size());
+  return numbers;
+}
+
 std::string left_out(const Places& places, const std::string& title, std::size_t width) {
   if (places.step == 1) return "";
   return wrapped("1 " + plain(title) + " in " + std::to_string(places.step) + " is drawn.", width);
@@ -106,8 +131,11 @@ PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options) {
   const std::vector<Tick> y_ticks = ticks_of(down, layer.y, 1);
   const std::size_t room = options.width - margin_of(y_ticks);
   const Places across = places_of(layer.x, layer.rows, room);
-  // Characters are about twice as high as wide: two make a square, where there is room.
-  const std::size_t cell = 2 * across.index.size() <= room ? 2 : 1;
+  // Characters are about twice as high as wide: two make a square, where there is room. A number stands behind its
+  // shade, with a blank after it.
+  const Numbers numbers = numbers_of(panel, layer);
+  const bool numbered = numbers.width > 0 && (numbers.width + 2) * across.index.size() <= room;
+  const std::size_t cell = numbered ? numbers.width + 2 : 2 * across.index.size() <= room ? 2 : 1;
   Canvas canvas(across.index.size() * cell, down.index.size());
   const Shading shading = shading_of(layer, options.colour);
   std::size_t filled = 0;
@@ -121,8 +149,11 @@ PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options) {
     const auto y = down.index.find(label_of((*row)[layer.y.field]));
     if (x == across.index.end() || y == down.index.end()) continue;
     ++filled;
+    const std::string text = numbered ? left_padded(numbers.written(*row), numbers.width) + " " : "";
     for (std::size_t i = 0; i < cell; ++i) {
-      canvas.put(x->second * cell + i, y->second, shades[shading.shade(*value)], shading.colour(*value));
+      const bool shaded = !numbered || i == 0;
+      canvas.put(x->second * cell + i, y->second, shaded ? shades[shading.shade(*value)] : text.substr(i - 1, 1),
+                 shaded ? shading.colour(*value) : no_colour);
     }
   }
   std::vector<std::string> legend = shading.legend(layer.colour.title, options.colour);

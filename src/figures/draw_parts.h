@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three ways to draw a panel, and the axes that they share.
+// The ways to draw a panel, and the axes that they share.
 #pragma once
 
 #include <string>
@@ -20,6 +20,9 @@ struct PanelText {
 PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options);
 PanelText draw_curves(const Panel& panel, const DrawingOptions& options);
 PanelText draw_bars(const Panel& panel, const DrawingOptions& options);
+/// Only where `has_ranges`: points by name, each with a rule from x to x2.
+PanelText draw_ranges(const Panel& panel, const DrawingOptions& options);
+bool has_ranges(const Panel& panel);
 
 /// A label at a column or row of the canvas.
 struct Tick {

@@ -59,8 +59,16 @@ std::vector<double> DrawScale::round_values(std::size_t most) const {
     const double from = std::ceil(std::log(low_) / std::log(log_base_) - 1e-9);
     const double to = std::floor(std::log(high_) / std::log(log_base_) + 1e-9);
     const double step = std::max(1.0, std::ceil((to - from + 1) / static_cast<double>(most)));
-    for (double power = from; power <= to; power += step) values.push_back(rounded(std::pow(log_base_, power)));
-    return values;
+    const bool few = to <= from;  // fewer than two powers: what lies between them too
+    for (double power = few ? from - 1 : from; power <= to; power += step) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double value = rounded(factor * std::pow(log_base_, power));
+        const bool wanted = factor == 1 || (few && factor < log_base_);
+        if (wanted && place(value)) values.push_back(value);
+      }
+    }
+    if (values.size() > 1) return values;
+    values.clear();
   }
   double step = std::pow(10.0, std::floor(std::log10(high_ - low_)) - 1);
   for (const double factor : {2.0, 2.5, 2.0, 2.0, 2.5, 2.0}) {  // 1, 2, 5, 10, 20, 50, 100

@@ -15,14 +15,16 @@ bool has_mark(const Panel& panel, std::string_view mark) {
   return std::any_of(panel.layers.begin(), panel.layers.end(), [&](const Layer& layer) { return layer.mark == mark; });
 }
 
-bool is_drawn(const std::string& mark) {
+/// Numbers that stand in rects are drawn with them.
+bool is_drawn(const Panel& panel, const Layer& layer) {
   static const std::set<std::string> known = {"rect", "bar", "line", "point", "circle", "square", "rule"};
-  return known.contains(mark);
+  return known.contains(layer.mark) || (layer.mark == "text" && has_mark(panel, "rect"));
 }
 
 PanelText draw_panel(const Panel& panel, const DrawingOptions& options) {
   if (has_mark(panel, "rect")) return draw_heatmap(panel, options);
   if (has_mark(panel, "bar")) return draw_bars(panel, options);
+  if (has_ranges(panel)) return draw_ranges(panel, options);
   return draw_curves(panel, options);
 }
 
@@ -55,11 +57,26 @@ std::string side_by_side(std::span<const std::string> texts, std::size_t width) 
   return result;
 }
 
+constexpr std::string_view before_title = "── ";
+
+/// Columns that a panel needs beside others; long labels and titles need more.
+std::size_t least_width(const Panel& panel) {
+  std::size_t labels = 0;
+  for (const Layer& layer : panel.layers) {
+    if (layer.mark != "bar" && !has_ranges(panel)) continue;
+    for (const std::string& label : labels_of(layer.x.discrete ? layer.x : layer.y, layer.rows)) {
+      labels = std::max(labels, columns_of(label));
+    }
+  }
+  constexpr std::size_t least = 38;
+  return std::max({least, columns_of(before_title) + columns_of(panel.title), labels == 0 ? least : labels + least});
+}
+
 /// All panels, as many in a row as fit; legends once where panels share them.
 std::string draw_panels(const std::vector<Panel>& panels, DrawingOptions options) {
-  constexpr std::size_t least_width = 38;
-  const std::size_t in_a_row =
-      std::min(panels.size(), std::max<std::size_t>((options.width + 2) / (least_width + 2), 1));
+  std::size_t widest = 1;
+  for (const Panel& panel : panels) widest = std::max(widest, least_width(panel));
+  const std::size_t in_a_row = std::min(panels.size(), std::max<std::size_t>((options.width + 2) / (widest + 2), 1));
   if (in_a_row > 1) options.width = (options.width + 2) / in_a_row - 2;
   std::vector<std::string> bodies, legends;
   for (const Panel& panel : panels) {
@@ -67,7 +84,9 @@ std::string draw_panels(const std::vector<Panel>& panels, DrawingOptions options
     const bool shared = !legends.empty() && legends.back() == drawn.legend;
     if (shared) legends.back().clear();
     legends.push_back(drawn.legend);
-    bodies.push_back((panel.title.empty() ? "" : "── " + plain(panel.title) + "\n") + drawn.body);
+    bodies.push_back(
+        (panel.title.empty() ? "" : wrapped(std::string(before_title) + plain(panel.title), options.width)) +
+        drawn.body);
   }
   std::string text;
   for (std::size_t first = 0; first < bodies.size(); first += in_a_row) {
@@ -89,12 +108,13 @@ std::string draw(const Figure& figure, const DrawingOptions& options) {
   std::set<std::string> missing;
   for (const Panel& panel : panels) {
     for (const Layer& layer : panel.layers) {
-      if (!is_drawn(layer.mark)) missing.insert(layer.mark);
+      if (!is_drawn(panel, layer)) missing.insert(layer.mark);
     }
   }
   std::string note;
   for (const std::string& mark : missing) note += (note.empty() ? "" : ", ") + mark;
-  if (!note.empty()) text += wrapped("Not drawn here: marks of the kinds " + plain(note) + ".", options.width);
+  if (!note.empty())
+    text += wrapped("Not drawn here, but in what -o writes: marks of the kinds " + plain(note) + ".", options.width);
   return text + wrapped(plain(figure.caption), options.width);
 }
 

@@ -186,8 +186,13 @@ std::vector<Figure> line_figures(const Results& results, const ResultTask& task,
       figure.title += ": " + results.label(first.trained) + " and its variants";
     }
     if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + listed(not_learned) + ".";
-    figure.spec =
-        spec_of(chart, rows_of(results, task, own), y_scale(chart, own), colour_channel(results, task, group, drawn));
+    const Json scale = y_scale(chart, own);
+    const double bottom = scale["domain"][0], top = scale["domain"][1];
+    const bool cut = std::any_of(own.begin(), own.end(), [&](const LinePoint& point) {
+      return (point.low && *point.low < bottom) || (point.high && *point.high > top);
+    });
+    if (cut) figure.caption += " Bands are cut at the frame; the chart's data has them whole.";
+    figure.spec = spec_of(chart, rows_of(results, task, own), scale, colour_channel(results, task, group, drawn));
     figures.push_back(std::move(figure));
   }
   return figures;

@@ -40,9 +40,9 @@ std::string row_markup(const std::vector<Cell>& cells, std::string_view tag, con
 
 bool can_write_pages() { return has_assets(); }
 
-std::string html_page(const std::string& title, std::span<const Figure> figures) {
-  Page page(title);
-  for (const Figure& figure : figures) page.figure(figure);
+std::string html_page(const Figure& figure) {
+  Page page(figure.title);
+  page.figure(figure, false);
   return page.html();
 }
 
@@ -76,8 +76,9 @@ void Page::list(std::span<const Html> items) {
 
 void Page::table(const Table& table, const Html& caption) {
   if (!caption.empty()) paragraph(caption, "caption");  // outside of the box, so that it does not scroll away
-  std::string markup = "<div class=\"table\" tabindex=\"0\"><table><thead><tr>" + row_markup(table.head, "th", {}) +
-                       "</tr></thead><tbody>";
+  const std::string box = table.head.size() > 10 ? "table many" : "table";  // many columns are smaller on paper
+  std::string markup = "<div class=\"" + box + "\" tabindex=\"0\"><table><thead><tr>" +
+                       row_markup(table.head, "th", {}) + "</tr></thead><tbody>";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const std::string_view style = i < table.row_styles.size() ? table.row_styles[i] : std::string_view();
     markup += element("tr", Html::raw(row_markup(table.rows[i], "td", table.head)), class_attribute(style)).markup();
@@ -85,11 +86,12 @@ void Page::table(const Table& table, const Html& caption) {
   add(Html::raw(markup + "</tbody></table></div>"));
 }
 
-void Page::figure(const Figure& figure) {
+void Page::figure(const Figure& figure, bool titled) {
   const std::string id = unique_id(figure.name);
   std::string markup = "<figure id=\"" + id + "\" class=\"chart\" data-name=\"" + escaped(figure.name) + "\">";
-  markup += "<figcaption>" + element("strong", figure.title).markup();
-  if (!figure.caption.empty()) markup += " " + element("span", prose(figure.caption)).markup();
+  markup += "<figcaption>";
+  if (titled) markup += element("strong", figure.title).markup() + " ";
+  if (!figure.caption.empty()) markup += element("span", prose(figure.caption)).markup();
   markup += "</figcaption><div class=\"drawing\" role=\"img\" aria-label=\"" + escaped(figure.title) + "\"></div>";
   markup += "<div class=\"save\"></div><script type=\"application/json\">" + embedded_json(figure.spec) + "</script>";
   add(Html::raw(markup + "</figure>"));
@@ -97,7 +99,9 @@ void Page::figure(const Figure& figure) {
 
 void Page::add(const Html& content) { body_ += content.markup() + "\n"; }
 
-void Page::begin_details(const Html& summary) { body_ += "<details>" + element("summary", summary).markup() + "\n"; }
+void Page::begin_details(const Html& summary, bool long_) {
+  body_ += (long_ ? "<details class=\"long\">" : "<details>") + element("summary", summary).markup() + "\n";
+}
 
 void Page::end_details() { body_ += "</details>\n"; }
 

@@ -16,8 +16,8 @@ namespace locus::figures {
 /// False where Locus was built without npm: pages are then an Error that says so.
 bool can_write_pages();
 
-/// A page with these figures and nothing else.
-std::string html_page(const std::string& title, std::span<const Figure> figures);
+/// A page with this figure and nothing else; its title is the page's.
+std::string html_page(const Figure& figure);
 
 struct Cell {
   Cell(Html content_, std::string_view style_ = {}) : content(std::move(content_)), style(style_) {}  // NOLINT
@@ -43,10 +43,12 @@ class Page {
   void paragraph(const Html& content, std::string_view style = {});  ///< style: lead, note
   void list(std::span<const Html> items);
   void table(const Table& table, const Html& caption = {});
-  void figure(const Figure& figure);
+  /// `titled`: with its title above; without, the caption alone.
+  void figure(const Figure& figure, bool titled = true);
   void add(const Html& content);
-  /// What follows until the end of it can be folded away; closed when the page is opened.
-  void begin_details(const Html& summary);
+  /// What follows until the end of it can be folded away; closed when the page is opened. On paper it is unfolded, but
+  /// for what is `long_`, which is printed if the reader has opened it.
+  void begin_details(const Html& summary, bool long_ = false);
   void end_details();
 
   std::string html() const;

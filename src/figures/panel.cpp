@@ -38,8 +38,9 @@ Channel channel_of(const Json& encoding, const std::string& name) {
   if (!encoding.contains(name) || !encoding[name].is_object() || !encoding[name].contains("field")) return channel;
   const Json& given = encoding[name];
   channel.field = given["field"];
-  const bool titled = given.contains("title") && given["title"].is_string();
-  channel.title = titled ? given["title"].get<std::string>() : channel.field;
+  channel.title = channel.field;
+  if (given.contains("title")) channel.title = given["title"].is_string() ? given["title"].get<std::string>() : "";
+  if (given.contains("format") && given["format"].is_string()) channel.format = given["format"];
   const std::string type = given.value("type", "quantitative");
   channel.discrete = type == "nominal" || type == "ordinal";
   channel.descending = given.contains("sort") && given["sort"] == "descending";
@@ -72,7 +73,9 @@ Layer layer_of(const Json& view, const Context& context) {
   return {.mark = mark_of(view),
           .x = channel_of(context.encoding, "x"),
           .y = channel_of(context.encoding, "y"),
+          .x2 = channel_of(context.encoding, "x2"),
           .colour = channel_of(context.encoding, "color"),
+          .text = channel_of(context.encoding, "text"),
           .rows = context.rows};
 }
 

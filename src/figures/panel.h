@@ -11,7 +11,7 @@
 
 namespace locus::figures {
 
-/// x, y or colour of a layer.
+/// x, y, colour ... of a layer.
 struct Channel {
   std::string field;  ///< empty: the layer has no such channel
   std::string title;
@@ -22,13 +22,14 @@ struct Channel {
   std::optional<std::pair<double, double>> domain = {};  ///< of numbers
   std::vector<std::string> names = {};                   ///< domain of a discrete channel, where the spec says it
   std::vector<std::string> labelled = {};                ///< values whose labels the axis shows; empty: all
+  std::string format = {};                               ///< of a text's numbers, as d3 writes it: .2f
 
   bool present() const { return !field.empty(); }
 };
 
 struct Layer {
   std::string mark;
-  Channel x, y, colour;
+  Channel x, y, x2, colour, text;
   std::vector<const Json*> rows;  ///< into the spec
 };
 

@@ -24,10 +24,16 @@ std::vector<std::string> labels(const Results& results, const std::vector<std::s
   return all;
 }
 
-Html counts_text(const OverallRow& row, std::size_t tasks) {
-  return Html("beyond the training length it leads in ") + strong(of(row.leads_beyond, tasks)) +
-         Html(" tasks, at the training length in " + of(row.leads_in_range, tasks) + ", and it learned " +
-              of(row.learned, row.tested) + " that it was tested in");
+/// The share of what the best of each task gains, which like any share is shown within 0 and 1.
+Mean shown_share(const OverallRow& row) { return shown(ResultTask{}, row.share.mean); }
+
+Html share_text(const Answer& answer, const OverallRow& row) {
+  return Html("beyond the training length it has ") + strong(with_interval(shown_share(row))) +
+         Html(" of what the best scheme of each task gains over an answer that ignores the input, averaged over " +
+              std::to_string(answer.scored) + (answer.scored == 1 ? " task" : " tasks") + ", and at worst " +
+              significant(row.worst_share) + " (" + row.worst->title + "). It leads in " +
+              of(row.leads_beyond, answer.tasks.size()) + " tasks and learned " + of(row.learned, row.tested) +
+              " that it was tested in");
 }
 
 /// What a training step of the line's scheme costs beside the cheapest, where it was measured.
@@ -48,7 +54,6 @@ std::string cost_text(const Results& results, const std::string& line) {
 }
 
 void add_lead(Page& page, const Results& results, const Answer& answer) {
-  const std::size_t tasks = answer.tasks.size();
   if (!answer.can_tell) {
     page.paragraph(strong("These numbers cannot tell the schemes apart.") +
                        Html(" No task has two schemes that learned it with two seeds or more, so no difference has an "
@@ -57,21 +62,24 @@ void add_lead(Page& page, const Results& results, const Answer& answer) {
     return;
   }
   if (answer.defaults.empty()) {
-    page.paragraph(strong("These numbers give no default.") +
-                       Html(" No scheme that learned a task leads beyond the training length in any of them."),
-                   "lead");
+    page.paragraph(
+        strong("These numbers give no default.") +
+            Html(" In no task is a scheme that learned it better, beyond the training length, than an answer that "
+                 "ignores the input."),
+        "lead");
     return;
   }
   const OverallRow& first = answer.rows.front();
   const std::string best = results.label(answer.defaults.front());
   if (answer.defaults.size() == 1) {
     page.paragraph(Html("The default that these numbers argue for is ") + strong(best) + Html(": ") +
-                       counts_text(first, tasks) + Html("." + cost_text(results, answer.defaults.front())),
+                       share_text(answer, first) + Html("." + cost_text(results, answer.defaults.front())),
                    "lead");
     return;
   }
   page.paragraph(Html("These numbers argue for ") + strong(listed(labels(results, answer.defaults))) +
-                     Html(" alike and cannot choose between them. Of each: ") + counts_text(first, tasks) + Html("."),
+                     Html(" alike: their difference from the first cannot be told from none. Of " + best + ": ") +
+                     share_text(answer, first) + Html("."),
                  "lead");
 }
 
@@ -85,12 +93,13 @@ void add_case(Page& page, const Results& results, const Answer& answer, const st
       item += results.learned(task.task->name, line) ? Html("not tested beyond the training length.")
                                                      : Html("not learned within this budget, so not ranked.");
     } else if (own == &task.beyond.front()) {
-      item += Html(task.task->main + " " + with_interval(own->mean) + ", the best mean");
+      item += Html(task.task->main + " " + with_interval(shown(*task.task, own->mean)) + ", the best mean");
       const std::string others = leaders_text(results, {task.beyond.begin() + 1, task.beyond.end()});
       item += others.empty() ? Html(", and ahead of every other scheme.") : Html("; not told from it: " + others + ".");
     } else {
-      item += Html(task.task->main + " " + with_interval(own->mean) + " against " +
-                   with_interval(task.beyond.front().mean) + " of " + results.label(task.beyond.front().line));
+      item += Html(task.task->main + " " + with_interval(shown(*task.task, own->mean)) + " against " +
+                   with_interval(shown(*task.task, task.beyond.front().mean)) + " of " +
+                   results.label(task.beyond.front().line));
       if (own->difference) item += Html("; difference " + with_interval(*own->difference));
       item += Html(own->leads ? ", which cannot be told from none." : ".");
     }
@@ -104,8 +113,8 @@ void add_arguments(Page& page, const Results& results, const Answer& answer) {
     page.paragraph(Html("The case for ") + strong(results.label(line)) + Html(", beyond the training length:"));
     add_case(page, results, answer, line);
   }
-  const bool has_rope =
-      std::any_of(answer.rows.begin(), answer.rows.end(), [](const OverallRow& row) { return row.line == "rope"; });
+  const bool has_rope = std::any_of(answer.rows.begin(), answer.rows.end(),
+                                    [](const OverallRow& row) { return row.share.line == "rope"; });
   const bool is_default = std::find(answer.defaults.begin(), answer.defaults.end(), "rope") != answer.defaults.end();
   if (has_rope && !is_default) {
     page.paragraph(Html("Plain ") + strong(results.label("rope")) +
@@ -153,7 +162,7 @@ void add_when(Page& page, const Results& results, const Answer& answer) {
 
 Cell number_cell(const Results& results, const TaskAnswer& task, const std::string& line) {
   if (const Standing* standing = find(task.beyond, line)) {
-    return {stacked(standing->mean), standing->leads && can_tell(task.beyond) ? "good" : ""};
+    return {stacked(shown(*task.task, standing->mean)), standing->leads && can_tell(task.beyond) ? "good" : ""};
   }
   const bool tested = std::any_of(results.verdicts.begin(), results.verdicts.end(), [&](const ResultVerdict& verdict) {
     return verdict.task == task.task->name && verdict.line == line;
@@ -161,31 +170,47 @@ Cell number_cell(const Results& results, const TaskAnswer& task, const std::stri
   return {Html(!tested ? "not tested" : results.learned(task.task->name, line) ? "not beyond" : "not learned"), "dim"};
 }
 
+Cell worst_cell(const OverallRow& row) {
+  if (row.worst == nullptr) return "";
+  return {Html(significant(row.worst_share)) + Html::raw("<br>") + element("small", row.worst->name), ""};
+}
+
 void add_ranking(Page& page, const Results& results, const Answer& answer) {
   Table table;
-  table.head = {{"", "number"},
-                {"scheme", "tight"},
-                {"leads beyond", "number"},
-                {"leads in range", "number"},
-                {"learned", "number"}};
+  table.head = {{"", "number"},           {"scheme", "tight"}, {"share of the best", "number"},
+                {"worst task", "number"}, {"leads", "number"}, {"learned", "number"}};
   for (const TaskAnswer& task : answer.tasks) {
     table.head.push_back({Html(task.task->name + (task.task->higher_is_better ? ", higher" : ", lower")), "number"});
   }
   std::size_t place = 0;
+  bool cut = false;
   for (const OverallRow& row : answer.rows) {
-    ++place;
-    std::vector<Cell> cells = {std::to_string(place), results.label(row.line),
-                               of(row.leads_beyond, answer.tasks.size()), of(row.leads_in_range, answer.tasks.size()),
+    const std::string& line = row.share.line;
+    std::vector<Cell> cells = {std::to_string(++place),
+                               results.label(line),
+                               stacked(shown_share(row)),
+                               worst_cell(row),
+                               of(row.leads_beyond, answer.tasks.size()),
                                of(row.learned, row.tested)};
-    for (const TaskAnswer& task : answer.tasks) cells.push_back(number_cell(results, task, row.line));
+    cut = cut || is_cut(ResultTask{}, row.share.mean);
+    for (const TaskAnswer& task : answer.tasks) {
+      cells.push_back(number_cell(results, task, line));
+      const Standing* standing = find(task.beyond, line);
+      cut = cut || (standing != nullptr && is_cut(*task.task, standing->mean));
+    }
     table.rows.push_back(std::move(cells));
-    const bool chosen = std::find(answer.defaults.begin(), answer.defaults.end(), row.line) != answer.defaults.end();
+    const bool chosen = std::find(answer.defaults.begin(), answer.defaults.end(), line) != answer.defaults.end();
     table.row_styles.emplace_back(chosen ? "first" : row.learned == 0 ? "dim" : "");
   }
+  page.paragraph(
+      "Ordered by the share of the best: how far a scheme comes, beyond the training length, from the best answer that "
+      "ignores the input (0) to the best scheme of the task (1), averaged over tasks, where a task not learned counts "
+      "as 0.");
   page.table(
       table,
       "Task columns: the main number, averaged over every length beyond the one trained at, with its 95 % interval "
-      "over seeds; higher or lower is better, as the head says. Green leads.");
+      "over seeds; higher or lower is better, as the head says. Green leads." +
+          (cut ? cut_words : ""));
 }
 
 void add_rules(Page& page) {
@@ -202,11 +227,14 @@ void add_rules(Page& page) {
       "t) that holds 0. Each comparison stands for itself; nothing is corrected for their number, so with many schemes "
       "one "
       "in twenty is expected to look different by chance.",
-      "Schemes without further training are ordered by the tasks they lead beyond the training length, then by those "
-      "they "
-      "lead in range (a stretched line counts as the scheme it was trained as), then by those learned, then by their "
-      "mean "
-      "place. The default is what the first three counts put first; equal counts make several.",
+      "Schemes without further training are ordered by their share of the best, averaged over tasks seed by seed. In "
+      "a task it is (score - level) / (best - level), where the level is that of the best answer that ignores the "
+      "input "
+      "(of a uniform guess, where the task has no other). Not learned, not tested or below the level is 0; a task in "
+      "which no scheme is better than the level is left out.",
+      "The default is the first of that order, and every scheme whose difference from it, paired over seeds, has a 95 "
+      "% "
+      "interval that holds 0. The worst task stands beside it, since a mean can hide one.",
       "With one seed no interval exists, and no default is named."};
   page.list(rules);
   page.end_details();
@@ -227,9 +255,7 @@ void add_answer(Page& page, const Results& results, const Answer& answer) {
   add_lead(page, results, answer);
   page.section(3, "Which scheme when", "when");
   add_when(page, results, answer);
-  const bool any_ranked = std::any_of(answer.tasks.begin(), answer.tasks.end(),
-                                      [](const TaskAnswer& task) { return !task.beyond.empty(); });
-  if (any_ranked) page.figure(beyond_figure(results, answer));
+  for (const Figure& figure : beyond_figures(results, answer)) page.figure(figure);
   page.section(3, "The ranking", "ranking");
   add_ranking(page, results, answer);
   add_rules(page);

@@ -32,6 +32,17 @@ const ResultNumber* main_number(const Results& results, const ResultTask& task, 
   return nullptr;
 }
 
+Mean mean_in(const ResultNumber& number) { return {number.mean, number.low, number.high, number.values.size()}; }
+
+/// Whether the table shows less than the whole of an interval.
+bool has_cut(const Results& results, const ResultTask& task, const std::vector<Standing>& ranked) {
+  return std::any_of(ranked.begin(), ranked.end(), [&](const Standing& one) { return is_cut(task, one.mean); }) ||
+         std::any_of(results.numbers.begin(), results.numbers.end(), [&](const ResultNumber& number) {
+           return number.task == task.name && number.name == task.main && number.place == -1 &&
+                  is_cut(task, mean_in(number));
+         });
+}
+
 std::vector<Cell> table_row(const Results& results, const ResultTask& task, const std::string& line,
                             const std::string& place) {
   std::vector<Cell> row = {place, results.label(line)};
@@ -40,7 +51,7 @@ std::vector<Cell> table_row(const Results& results, const ResultTask& task, cons
     if (number == nullptr) {
       row.emplace_back("");
     } else {
-      row.emplace_back(stacked({number->mean, number->low, number->high, number->values.size()}));
+      row.emplace_back(stacked(shown(task, mean_in(*number))));
     }
   }
   return row;
@@ -60,7 +71,7 @@ void add_task_table(Page& page, const Results& results, const TaskAnswer& answer
   std::size_t place = 0;
   for (const Standing& standing : ranked) {
     std::vector<Cell> row = table_row(results, task, standing.line, std::to_string(++place));
-    row.push_back({stacked(standing.mean), standing.leads && can_tell(ranked) ? "good" : ""});
+    row.push_back({stacked(shown(task, standing.mean)), standing.leads && can_tell(ranked) ? "good" : ""});
     row.emplace_back(standing.difference ? stacked(*standing.difference) : Html("best"));
     table.rows.push_back(std::move(row));
     table.row_styles.emplace_back("");
@@ -76,7 +87,8 @@ void add_task_table(Page& page, const Results& results, const TaskAnswer& answer
     if (!verdict.reason.empty()) reasons.push_back(Html(results.label(verdict.line) + ": " + verdict.reason));
   }
   page.table(table, Html(task.main + " by length, " + (task.higher_is_better ? "higher" : "lower") +
-                         " is better; beyond: averaged over the lengths above the one trained at."));
+                         " is better; beyond: averaged over the lengths above the one trained at." +
+                         (has_cut(results, task, ranked) ? cut_words : "")));
   if (reasons.empty()) return;
   page.begin_details("Why lines are marked as not learned");
   page.list(reasons);
@@ -126,10 +138,7 @@ void add_results(Page& page, const Results& results, const Answer& answer) {
     page.section(3, task.task->title, "task-" + task.task->name);
     page.paragraph(prose(levels(*task.task)));
     add_task_table(page, results, task);
-    add_figures(page, length_figures(results, *task.task));
-    add_figures(page, grid_figures(results, *task.task));
-    add_figures(page, position_figures(results, *task.task));
-    add_figures(page, training_figures(results, *task.task));
+    add_figures(page, task_figures(results, *task.task));
   }
   add_claims(page, results);
   add_costs(page, results);

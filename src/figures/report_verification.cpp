@@ -57,8 +57,8 @@ void add_verification(Page& page, std::span<const Check> checks) {
     const auto own = checks_where(checks, [&](const Check& check) { return check.scheme == scheme; });
     const auto held =
         static_cast<std::size_t>(std::count_if(own.begin(), own.end(), [](const Check* c) { return c->pass; }));
-    page.begin_details(code(scheme) +
-                       Html(": " + std::to_string(held) + " of " + std::to_string(own.size()) + " hold"));
+    page.begin_details(code(scheme) + Html(": " + std::to_string(held) + " of " + std::to_string(own.size()) + " hold"),
+                       true);
     page.table(table_of(own));
     page.end_details();
   }

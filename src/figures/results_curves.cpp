@@ -56,10 +56,6 @@ std::string interval_words(const Results& results) {
              : " One seed, so there are no intervals.";
 }
 
-void append(std::vector<Figure>& figures, std::vector<Figure> more) {
-  for (Figure& figure : more) figures.push_back(std::move(figure));
-}
-
 }  // namespace
 
 std::vector<Figure> length_figures(const Results& results, const ResultTask& task) {

@@ -11,8 +11,9 @@
 
 namespace locus::figures {
 
-/// The main number above the training length with its interval, a panel per task, best on top.
-Figure beyond_figure(const Results& results, const Answer& answer);
+/// The main number above the training length with its interval, a panel per task, best on top; nothing where no line
+/// learned a task.
+std::vector<Figure> beyond_figures(const Results& results, const Answer& answer);
 
 /// Over the length: the main number, then whatever else was measured of whole sequences (agreement ...).
 std::vector<Figure> length_figures(const Results& results, const ResultTask& task);
@@ -24,5 +25,12 @@ std::vector<Figure> training_figures(const Results& results, const ResultTask& t
 std::vector<Figure> grid_figures(const Results& results, const ResultTask& task);
 /// Time per training step, a panel per task; nothing where no time was taken.
 std::vector<Figure> cost_figures(const Results& results);
+
+void append(std::vector<Figure>& figures, std::vector<Figure> more);
+
+/// All of one task that the four above give of it, in the order of the report.
+std::vector<Figure> task_figures(const Results& results, const ResultTask& task);
+/// Every chart of these results, in the order of the report.
+std::vector<Figure> results_figures(const Results& results);
 
 }  // namespace locus::figures

@@ -38,10 +38,10 @@ Json ordered_lines() {
 
 }  // namespace
 
-Figure beyond_figure(const Results& results, const Answer& answer) {
+std::vector<Figure> beyond_figures(const Results& results, const Answer& answer) {
   const Json x = {{"field", "mean"}, {"type", "quantitative"}, {"title", nullptr}, {"scale", {{"zero", false}}}};
   Json from = x;
-  from["field"] = "low";
+  from["field"] = "shown_low";
   const Json tooltip = {{{"field", "line"}, {"title", "scheme"}},
                         {{"field", "mean"}, {"format", ".4g"}},
                         {{"field", "low"}, {"title", "95 % from"}, {"format", ".4g"}},
@@ -54,10 +54,11 @@ Figure beyond_figure(const Results& results, const Answer& answer) {
                        {"legend", nullptr}};
   const Json layers = {
       {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
-       {"encoding", {{"y", ordered_lines()}, {"x", from}, {"x2", {{"field", "high"}}}, {"color", colour}}}},
+       {"encoding", {{"y", ordered_lines()}, {"x", from}, {"x2", {{"field", "shown_high"}}}, {"color", colour}}}},
       {{"mark", {{"type", "point"}, {"filled", true}, {"size", 55}, {"opacity", 1}}},
        {"encoding", {{"y", ordered_lines()}, {"x", x}, {"color", colour}, {"tooltip", tooltip}}}}};
   Json charts = Json::array();
+  bool cut = false;
   for (const TaskAnswer& task : answer.tasks) {
     const std::vector<Standing>& all = task.after_tuning.empty() ? task.beyond : task.after_tuning;
     Json rows = Json::array();
@@ -70,19 +71,25 @@ Figure beyond_figure(const Results& results, const Answer& answer) {
                   {"group", all[place].leads ? "leads" : "behind"}};
       row["low"] = mean.low.value_or(mean.value);
       row["high"] = mean.high.value_or(mean.value);
+      const Mean drawn = shown(*task.task, mean);
+      row["shown_low"] = drawn.low.value_or(mean.value);
+      row["shown_high"] = drawn.high.value_or(mean.value);
+      cut = cut || is_cut(*task.task, mean);
       rows.push_back(std::move(row));
     }
     if (rows.empty()) continue;
     charts.push_back(panel(task.task->title + " (" + direction(*task.task) + ")", std::move(rows)));
     charts.back()["layer"] = layers;
   }
-  return {.name = "beyond",
-          .title = "Beyond the training length",
-          .caption =
-              "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % interval "
-              "over seeds. Green leads: the best, and what cannot be told from it. Schemes that did not learn a task "
-              "are not in its panel.",
-          .spec = side_by_side(std::move(charts), 210)};
+  if (charts.empty()) return {};
+  const std::string caption =
+      "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % interval over "
+      "seeds. The best leads, and so does what cannot be told from it (green on a page). Schemes that did not learn a "
+      "task are not in its panel.";
+  return {{.name = "beyond",
+           .title = "Beyond the training length",
+           .caption = caption + (cut ? cut_words : ""),
+           .spec = side_by_side(std::move(charts), 210)}};
 }
 
 std::vector<Figure> grid_figures(const Results& results, const ResultTask& task) {
@@ -129,7 +136,7 @@ std::vector<Figure> grid_figures(const Results& results, const ResultTask& task)
                     {"data", {{"values", std::move(rows)}}},
                     {"usermeta", {{"panel_margin", 30}}},
                     {"columns", 4},
-                    {"spacing", 24},
+                    {"spacing", {{"row", 40}, {"column", 24}}},
                     {"bounds", "flush"},
                     {"facet",
                      {{"field", "panel"},

@@ -2,6 +2,7 @@
 // `locus plot`: the list, files, JSON, drawings, and what is refused.
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include "cli/locus_command.h"
@@ -120,8 +121,37 @@ TEST(Plot, writes_a_page_or_says_why_not) {
   }
 }
 
+const std::string made_up = LOCUS_SOURCE_DIR "/tests/web/fixture/results.json";
+
+// The chart is the report's; its numbers stand in results.json as they are.
+TEST(Plot, gives_the_charts_of_results) {
+  const TemporaryFolder folder;
+  std::ifstream stream(made_up);
+  const Json results = Json::parse(stream);
+  const Json list = json_of(folder, "plot --list --results " + made_up)["results"];
+  const std::string text = output_of(folder, "plot --list --results " + made_up);
+  ASSERT_GT(list.size(), 10u);
+  for (const Json& one : list) {
+    const std::string name = one["name"];
+    EXPECT_NE(text.find("\n" + name + " "), std::string::npos) << name;
+    EXPECT_NE(output_of(folder, "plot " + name + " --width 200 --results " + made_up).find(one["meaning"]),
+              std::string::npos);
+  }
+  folder.write("results.json", results.dump());
+  const Json chart = json_of(folder, "plot verbs-loss --results .");  // the folder it is in
+  const Json& row = chart["data"]["values"][0];
+  const Json& number = results["numbers"][0];
+  EXPECT_EQ(row["line"], "No positions");
+  EXPECT_EQ(row["x"], number["length"]);
+  for (const char* key : {"mean", "low", "high"}) EXPECT_EQ(row[key], number[key]) << key;
+  EXPECT_EQ(run_locus(folder, "plot verbs-loss --results . -o loss.vl.json").exit_code, 0);
+  EXPECT_EQ(Json::parse(folder.read("loss.vl.json")), chart);
+}
+
 TEST(Plot, refuses_in_one_line) {
   const TemporaryFolder folder;
+  folder.write("empty.json", "{}");
+  folder.write("broken.json", "{\"format\": 1, ");
   folder.write("kept.vl.json", "what was there before");
   struct Case {
     const char* line;
@@ -148,6 +178,20 @@ TEST(Plot, refuses_in_one_line) {
            {"plot distance --positions=-3:1", "distances must not be negative"},
            {"plot equivariance --set dim=2", "no encoding to set"},
            {"plot wavelengths --config absent.json", "absent.json"},
+           {"plot beyond --results absent", "absent does not exist; `locus lab` writes it"},
+           {"plot beyond --results .", "results.json does not exist"},
+           {"plot --list --results absent", "absent does not exist"},
+           {"plot beyond --results ''", "must be named"},
+           {"plot beyond --results broken.json", "broken.json is not JSON"},
+           {"plot beyond --results empty.json", "empty.json: the results has no \"format\""},
+           {"plot spiral --results " LOCUS_SOURCE_DIR "/tests/web/fixture", "there are beyond, verbs-loss, "},
+           {"plot slopes --results " LOCUS_SOURCE_DIR "/tests/web/fixture", "no figure slopes in "},
+           {"plot beyond --results empty.json --scheme rope", "--scheme means nothing with --results"},
+           {"plot beyond --results empty.json --set dim=2", "--set means nothing"},
+           {"plot beyond --results empty.json --positions 0:3", "--positions means nothing"},
+           {"plot beyond --results empty.json --config config.json", "--config means nothing"},
+           {"plot beyond --results empty.json --rules none", "--rules means nothing"},
+           {"plot --list --results empty.json --heads 1", "--heads means nothing"},
        }) {
     const CommandResult result = run_locus(folder, one.line);
     EXPECT_EQ(result.exit_code, 2) << one.line << "\n" << result.out;

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
 
 #include "figures/canvas.h"
 #include "figures/panel.h"
 #include "figures/registry.h"
+#include "figures/results_figures.h"
 #include "locus/error.h"
 
 namespace locus::testing {
@@ -106,6 +108,46 @@ TEST(Drawing, BarsAreBlocks) {
                                                times(17, " ") + "│" + times(17, "█") + " 1\n\nCaption.\n");
 }
 
+// Labels of 2, numbers of 11 and two blanks leave 25 of 40 columns for 0 .. 24: one unit is a column.
+TEST(Drawing, RangesHaveEndsADotAndNumbers) {
+  const Json spec = Json::parse(R"({
+    "data": {"values": [{"n": "a", "low": 0, "mean": 2, "high": 5, "g": "good"},
+                        {"n": "bb", "low": 13, "mean": 18, "high": 24, "g": "bad"},
+                        {"n": "c", "low": 7, "mean": 7, "high": 7, "g": "bad"}]},
+    "encoding": {"y": {"field": "n", "type": "nominal"}, "color": {"field": "g", "type": "nominal"}},
+    "layer": [{"mark": "rule", "encoding": {"x": {"field": "low"}, "x2": {"field": "high"}}},
+              {"mark": "point", "encoding": {"x": {"field": "mean", "type": "quantitative"}}}]})");
+  const Figure made{.name = "r", .title = "T", .caption = "C.", .spec = spec};
+  const std::string first = " a ├─●──┤" + times(19, " ") + " 2 [0, 5]\n";
+  const std::string second = "bb " + times(13, " ") + "├────○─────┤ 18 [13, 24]\n";
+  const std::string third = " c " + times(7, " ") + "○" + times(17, " ") + " 7\n";
+  EXPECT_EQ(draw(made, {.width = 40}), "T\n\n" + first + second + third + "● good  ○ bad\n\nC.\n");
+}
+
+// Where the chart writes numbers into the rects: a shade, the number, a blank; the labels under the middle of the 6.
+TEST(Drawing, NumbersStandInTheRects) {
+  Figure made = tiny_heatmap();
+  const Json encoding = made.spec["encoding"];
+  Json text = encoding;
+  text["text"] = {{"field", "v"}, {"type", "quantitative"}, {"format", ".1f"}};
+  made.spec.erase("mark");
+  made.spec.erase("encoding");
+  made.spec["layer"] = {{{"mark", "rect"}, {"encoding", encoding}}, {{"mark", "text"}, {"encoding", text}}};
+  const std::string drawn = draw(made, {.width = 40});
+  EXPECT_NE(drawn.find("0 ┤ -1.0 ▒ 0.0\n1 ┤▓ 0.5 █ 1.0\n  └───┬─────┬──\n      0     1\n"), std::string::npos) << drawn;
+  EXPECT_EQ(drawn.find("Not drawn"), std::string::npos);
+}
+
+TEST(Drawing, ShortLogarithmicAxesHaveLabelsBetweenThePowers) {
+  Json y = channel("y", "quantitative");
+  y["scale"] = {{"type", "log"}, {"domain", {0.4, 3}}};
+  const Figure made = figure(Json::parse(R"([{"x": 0, "y": 0.5}, {"x": 1, "y": 2}])"), "line",
+                             {{"x", channel("x", "quantitative")}, {"y", y}});
+  const std::string drawn = draw(made, {.width = 40});
+  for (const char* label : {"0.5 ┤", "  1 ┤", "  2 ┤"}) EXPECT_NE(drawn.find(label), std::string::npos) << drawn;
+  EXPECT_EQ(drawn.find("0.8"), std::string::npos) << drawn;
+}
+
 TEST(Drawing, FacetsArePanels) {
   const Json spec = Json::parse(R"({
     "datasets": {"all": [{"f": "b", "x": 1, "y": 1}, {"f": "a", "x": 2, "y": 5}, {"f": "b", "x": 3, "y": 2}]},
@@ -127,21 +169,23 @@ TEST(Drawing, FacetsArePanels) {
   EXPECT_EQ(panels[0].layers[1].rows.size(), 1u);
   const std::string text = draw({.name = "f", .title = "T", .caption = "C", .spec = spec}, {.width = 80});
   EXPECT_NE(text.find("── kind b" + times(32, " ") + "── kind a\n"), std::string::npos) << text;  // 39 + 2 columns
-  EXPECT_NE(text.find("Not drawn here: marks of the kinds text."), std::string::npos) << text;
+  EXPECT_NE(text.find("Not drawn here, but in what -o writes: marks of the kinds text."), std::string::npos) << text;
 }
 
 TEST(Drawing, EveryFigureFits) {
-  for (const figures::FigureKind* kind : figures::figure_kinds()) {
-    const Figure made = figures::make_figure(*kind);
+  std::ifstream stream(LOCUS_SOURCE_DIR "/tests/web/fixture/results.json");
+  std::vector<Figure> all = figures::results_figures(figures::read_results(Json::parse(stream)));
+  for (const figures::FigureKind* kind : figures::figure_kinds()) all.push_back(figures::make_figure(*kind));
+  for (const Figure& made : all) {
     for (const std::size_t width : {40, 80, 133}) {
       for (const bool colour : {false, true}) {
         std::istringstream lines(draw(made, {.width = width, .colour = colour}));
         std::size_t count = 0;
         for (std::string line; std::getline(lines, line); ++count) {
-          EXPECT_LE(figures::columns_of(line), width) << kind->name << "\n" << line;
-          EXPECT_EQ(!colour && line.find('\033') != std::string::npos, false) << kind->name;
+          EXPECT_LE(figures::columns_of(line), width) << made.name << "\n" << line;
+          EXPECT_EQ(!colour && line.find('\033') != std::string::npos, false) << made.name;
         }
-        EXPECT_GE(count, 5u) << kind->name;
+        EXPECT_GE(count, 5u) << made.name;
       }
     }
   }
@@ -169,6 +213,8 @@ TEST(Drawing, TextDoesNotSteerTheTerminal) {
 TEST(Drawing, WrapsAtBlanks) {
   EXPECT_EQ(figures::wrapped("one two three", 7), "one two\nthree\n");
   EXPECT_EQ(figures::wrapped("", 7), "");
+  EXPECT_EQ(figures::shortened("a█bc", 4), "a█bc");
+  EXPECT_EQ(figures::shortened("a█bc", 3), "a█…");
   EXPECT_EQ(figures::columns_of("a█\033[38;5;32mb\033[0m"), 3u);
 }
 

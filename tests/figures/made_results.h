@@ -11,7 +11,8 @@
 
 namespace locus::figures {
 
-/// Per line, the main number of every seed at lengths 8 (trained) and 16.
+/// Per line, the main number of every seed at lengths 8 (trained) and 16. A uniform guess gives 0 where higher is
+/// better, 4 where lower is; all lines have as many seeds.
 struct MadeLine {
   std::string name;
   std::vector<std::optional<double>> trained, beyond;
@@ -26,6 +27,9 @@ inline void add_task(Results& results, const std::string& task, bool higher_is_b
   made.name = made.title = task;
   made.main = "score";
   made.higher_is_better = higher_is_better;
+  made.is_loss = !higher_is_better;
+  made.chance = higher_is_better ? 0 : 4;
+  results.seeds.resize(lines.front().beyond.size());
   made.train_length = 8;
   made.lengths = {8, 16};
   results.tasks.push_back(made);

@@ -43,27 +43,34 @@ class Pages : public ::testing::Test {
 
 TEST(PagesOrNot, without_npm_a_page_is_an_error) {
   if (can_write_pages()) {
-    EXPECT_NO_THROW(html_page("x", {}));
+    EXPECT_NO_THROW(html_page(hostile_figure()));
   } else {
-    EXPECT_THROW(html_page("x", {}), Error);
+    EXPECT_THROW(html_page(hostile_figure()), Error);
   }
 }
 
 TEST_F(Pages, hold_hostile_text_as_text) {
-  const std::vector<Figure> figures = {hostile_figure()};
-  const std::string page = html_page("<title> & co", figures);
-  EXPECT_NE(page.find("<title>&lt;title&gt; &amp; co</title>"), std::string::npos);
+  const std::string page = html_page(hostile_figure());
+  EXPECT_NE(page.find("<title>&lt;/script&gt;&lt;script&gt;alert(1)"), std::string::npos);
   const std::string own = own_part(page);
   EXPECT_EQ(count(own, "<script"), 1u);  // the chart's data
   EXPECT_EQ(count(own, "</script"), 1u);
-  EXPECT_EQ(count(own, "alert(1)"), 4u);  // title, its label, caption, data
+  EXPECT_EQ(count(own, "alert(1)"), 4u);  // heading, label, caption, data
   EXPECT_EQ(own.find("<!--"), std::string::npos);
+}
+
+// To see, once; the drawing says it again to those who hear the page.
+TEST_F(Pages, of_one_figure_say_its_title_once) {
+  const std::string own = own_part(html_page({.name = "n", .title = "Slopes", .caption = "Read it.", .spec = {}}));
+  EXPECT_EQ(count(own, ">Slopes<"), 1u);
+  EXPECT_NE(own.find("<h1>Slopes</h1>"), std::string::npos);
+  EXPECT_NE(own.find("<figcaption><span>Read it.</span></figcaption>"), std::string::npos);
+  EXPECT_EQ(count(own, "Slopes"), 2u);
 }
 
 TEST_F(Pages, keep_the_data_of_a_chart_as_it_was) {
   const Figure figure = hostile_figure();
-  const std::vector<Figure> figures = {figure};
-  const std::string own = own_part(html_page("x", figures));
+  const std::string own = own_part(html_page(figure));
   const std::string opening = "<script type=\"application/json\">";
   const std::size_t begin = own.find(opening) + opening.size();
   EXPECT_EQ(Json::parse(own.substr(begin, own.find("</script>") - begin)), figure.spec);
@@ -81,8 +88,7 @@ TEST_F(Pages, end_their_scripts_only_where_they_end) {
 
 // The browser test sees that nothing is asked for; here, that nothing of ours could ask.
 TEST_F(Pages, load_nothing) {
-  const std::vector<Figure> figures = {hostile_figure()};
-  const std::string page = html_page("x", figures);
+  const std::string page = html_page(hostile_figure());
   const std::string head = page.substr(0, page.find("<body>"));
   EXPECT_NE(head.find("default-src 'none'"), std::string::npos);
   EXPECT_EQ(head.find("url("), std::string::npos);

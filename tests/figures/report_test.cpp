@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <regex>
+#include <set>
 
 #include "figures/page.h"
+#include "figures/registry.h"
 #include "figures/results_figures.h"
 #include "locus/error.h"
 
@@ -71,6 +74,14 @@ TEST(Report, has_a_chart_for_everything_measured) {
   EXPECT_EQ(names_of(grid_figures(results, results.tasks[1])), Names{"passkey-grid"});
   EXPECT_TRUE(grid_figures(results, results.tasks[2]).empty());
   EXPECT_EQ(names_of(cost_figures(results)), Names{"cost"});
+  std::vector<std::string> all = names_of(beyond_figures(results, answer_of(results)));
+  EXPECT_EQ(all, Names{"beyond"});
+  for (const ResultTask& task : results.tasks) {
+    for (const std::string& name : names_of(task_figures(results, task))) all.push_back(name);
+  }
+  all.emplace_back("cost");
+  EXPECT_EQ(names_of(results_figures(results)), all);
+  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
   const Figure first = length_figures(results, results.tasks[1]).front();
   EXPECT_NE(first.caption.find("Not learned, grey and dashed: No positions."), std::string::npos) << first.caption;
 }
@@ -87,6 +98,18 @@ TEST(Report, holds_every_section_and_every_line_of_the_verification) {
   EXPECT_NE(page.find("T5 &lt;b&gt;buckets&lt;/b&gt; &amp; &lt;/script&gt;"), std::string::npos);
   EXPECT_EQ(page.find("<b>buckets"), std::string::npos);
   EXPECT_NE(page.find("Not all of it ran."), std::string::npos);
+}
+
+// What `locus plot` names is what the report shows, no more and no less.
+TEST(Report, shows_every_figure_that_can_be_plotted) {
+  if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
+  std::multiset<std::string> wanted, shown;
+  for (const FigureKind* kind : figure_kinds()) wanted.emplace(kind->name);
+  for (const Figure& figure : results_figures(read_results(made_up()))) wanted.insert(figure.name);
+  const std::string page = report_html(made_up(), {});
+  const std::regex chart("<figure id=\"[^\"]*\" class=\"chart\" data-name=\"([^\"]*)\"");
+  for (std::sregex_iterator at(page.begin(), page.end(), chart), end; at != end; ++at) shown.insert((*at)[1]);
+  EXPECT_EQ(shown, wanted);
 }
 
 }  // namespace

@@ -48,6 +48,23 @@ TEST(Standing, a_mean_has_an_interval_from_two_values_on) {
   EXPECT_FALSE(mean_of({}));
 }
 
+TEST(Standing, an_interval_is_shown_within_what_the_number_can_be) {
+  ResultTask share, loss;
+  loss.is_loss = true;
+  const Mean wide{.value = 0.9, .low = -0.5, .high = 2.3, .seeds = 2},
+      narrow{.value = 0.9, .low = 0.8, .high = 1, .seeds = 2};
+  EXPECT_EQ(*shown(share, wide).low, 0);
+  EXPECT_EQ(*shown(share, wide).high, 1);
+  EXPECT_EQ(shown(share, wide).value, 0.9);
+  EXPECT_EQ(*shown(loss, wide).low, 0);
+  EXPECT_EQ(*shown(loss, wide).high, 2.3);
+  EXPECT_TRUE(is_cut(share, wide));
+  EXPECT_TRUE(is_cut(loss, wide));
+  EXPECT_EQ(*shown(share, narrow).high, 1);
+  EXPECT_FALSE(is_cut(share, narrow));
+  EXPECT_FALSE(is_cut(share, {.value = 0.9, .low = {}, .high = {}, .seeds = 1}));
+}
+
 std::vector<std::string> names(const Results& results) {
   std::vector<std::string> all;
   for (const ResultLine& line : results.lines) all.push_back(line.name);
