@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "hwy/cache_control.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -45,10 +44,7 @@ constexpr std::chrono::microseconds patience{100};
 template <class Condition>
 void look_out_for(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + patience;
-  while (!condition()) {
-    for (int i = 0; i < 32; ++i) hwy::Pause();
-    if (std::chrono::steady_clock::now() > end) return;
-  }
+  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
 
 }  // namespace
