@@ -2,6 +2,7 @@
 // One row: every weight is used once, so the time is that of reading the weights; each thread takes a share of the
 // rows of all matrices. Several rows: tiles of weights are decoded and multiplied by sgemm.
 #include <algorithm>
+#include <atomic>
 
 #include "probe/ops.h"
 #include "probe/product_simd.h"
@@ -13,7 +14,7 @@ namespace locus::probe {
 namespace {
 
 // The work is cut in pieces of this many weight rows, whatever the threads, so that bits do not depend on them.
-constexpr std::int64_t tile_rows = 128;
+constexpr std::int64_t tile_rows = 64;
 // A piece that is not worth waking a thread for.
 constexpr std::int64_t small_piece = 1 << 16;
 
@@ -64,6 +65,21 @@ struct Piece {
   std::int64_t begin, end;
 };
 
+// Runs do_piece(0) .. do_piece(count - 1). Each thread has neighbouring pieces, which memory reads ahead for it; one
+// that is done early helps the others.
+template <class DoPiece>
+void run_in_stretches(Executor& executor, std::int64_t count, const DoPiece& do_piece) {
+  const std::int64_t stretches = std::clamp<std::int64_t>(executor.concurrency(), 1, count);
+  std::vector<std::atomic<std::int64_t>> next(static_cast<std::size_t>(stretches));
+  for (std::int64_t s = 0; s < stretches; ++s) next[static_cast<std::size_t>(s)] = count * s / stretches;
+  executor.run(stretches, [&](std::int64_t first) {
+    for (std::int64_t i = 0; i < stretches; ++i) {
+      const std::int64_t s = (first + i) % stretches, end = count * (s + 1) / stretches;
+      for (std::int64_t piece; (piece = next[static_cast<std::size_t>(s)]++) < end;) do_piece(piece);
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<Rows> products(const Rows& x, std::initializer_list<const Linear*> linears, Executor* executor) {
@@ -82,13 +98,15 @@ std::vector<Rows> products(const Rows& x, std::initializer_list<const Linear*> l
   }
   const bool quantised = std::any_of(all.begin(), all.end(), [](auto* l) { return is_quantised(l->weight.type); });
   const IntegerRow integers = x.count == 1 && quantised ? IntegerRow(x.data) : IntegerRow();
-  const auto range = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Piece& piece = pieces[static_cast<std::size_t>(i)];
-      multiply_rows_of(*all[piece.matrix], piece.begin, piece.end, x, integers, out[piece.matrix]);
-    }
+  const auto multiply = [&](std::int64_t index) {
+    const Piece& piece = pieces[static_cast<std::size_t>(index)];
+    multiply_rows_of(*all[piece.matrix], piece.begin, piece.end, x, integers, out[piece.matrix]);
   };
-  for_ranges(work < small_piece ? nullptr : executor, static_cast<std::int64_t>(pieces.size()), 1, range);
+  if (executor != nullptr && work >= small_piece) {
+    run_in_stretches(*executor, std::ssize(pieces), multiply);
+  } else {
+    for (std::int64_t i = 0; i < std::ssize(pieces); ++i) multiply(i);
+  }
   return out;
 }
 
