@@ -127,7 +127,7 @@ TEST(Passkey, ARandomModelFindsNothingAndTheWordsSaySo) {
   grid.lengths = {400, 800};
   grid.depths = {0, 1};
   grid.trials = 2;
-  const auto cells = measure_passkeys(model, model.encoding(), *bytes_only(), grid);
+  const auto cells = measure_passkeys(model, model.encoding(), prompts_in_sentences(*tokenizer), grid);
   ASSERT_EQ(cells.size(), 4u);
   for (const PasskeyCell& cell : cells) {
     EXPECT_EQ(cell.trials, 2);
