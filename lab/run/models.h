@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files of trained models a run leaves (--save-models), and whether they are there.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/parts.h"
+#include "run/store.h"
+
+namespace locus::lab {
+
+/// What was asked for. Nothing is saved where `formats` is empty.
+struct SaveModels {
+  std::string formats;           ///< safetensors, gguf, both or empty
+  std::filesystem::path folder;  ///< of all models of a run
+};
+
+/// Error for formats that are none.
+void check(const SaveModels& save);
+/// "passkey-rope_base_500000-seed1": safe as a file's name, whatever the scheme's arguments are.
+std::string model_name(const TrialSpec& spec);
+/// What run_trial is to save; nothing for tasks whose models cannot be probed.
+ModelFiles model_files(const SaveModels& save, const TrialSpec& spec, const Parts& parts);
+/// Whether all of these files are there, and of this very trial.
+bool are_there(const ModelFiles& files);
+/// Those of `trials` that have to be done again, for their files are missing or of another trial.
+std::vector<TrialSpec> unsaved(const SaveModels& save, const std::vector<TrialSpec>& trials, const Parts& parts);
+
+}  // namespace locus::lab
