@@ -131,6 +131,16 @@ void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, cons
   if (again > 0) std::cerr << again << " finished trials have no saved model and are done again\n";
 }
 
+/// Another run on the same store may have finished a trial without saving its model.
+void tell_saved(const SaveModels& save, const Plan& plan, const Parts& parts) {
+  if (save.formats.empty()) return;
+  std::cerr << "the trained models are in " << save.folder.string() << '\n';
+  const std::vector<TrialSpec> missing = unsaved(save, plan.trials, parts);
+  if (missing.empty()) return;
+  std::cerr << missing.size() << " models were not saved, the first of them " << model_name(missing.front())
+            << ": their trials failed, or another run finished them; give the same command again\n";
+}
+
 int run_lab(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
   const SaveModels save = models_of(request);
@@ -163,7 +173,7 @@ int run_lab(const Request& request, const Parts& parts) {
     interruption.end_program();
   }
   store.end_run(run);
-  if (!save.formats.empty()) std::cerr << "the trained models are in " << save.folder.string() << '\n';
+  tell_saved(save, plan, parts);
   return give_results(request, store, run, parts);
 }
 

@@ -29,6 +29,7 @@ inline TaskDescription fake_task(const std::string& name) {
   task.majority = loss ? 3 : 0.2;
   task.learned_at = loss ? 2 : 0.9;
   task.vocabulary = 10;
+  task.pooled = name == "order";
   return task;
 }
 
