@@ -13,6 +13,7 @@
 #include "locus/registry.h"
 #include "model/save.h"
 #include "probe/model_check.h"
+#include "probe/retrieval.h"
 #include "probe/tokenizer.h"
 #include "support/command.h"
 
@@ -189,6 +190,49 @@ TEST(Save, ATrialLeavesItsTrainedModel) {
   (void)run_trial(spec, {}, files);  // over it
   EXPECT_NE(folder.read("m/model.safetensors"), first);
   EXPECT_EQ(probe::load(folder / "m").encoding().hidden().table.shape, (std::vector<std::int64_t>{32, 32}));
+}
+
+/// The share of keys that the lab found, over all depths.
+double accuracy(const std::vector<Measurement>& all, const std::string& line, std::int64_t at) {
+  double sum = 0;
+  int depths = 0;
+  for (const Measurement& m : all) {
+    if (m.line != line || m.name != "accuracy" || m.length != at) continue;
+    sum += m.value;
+    ++depths;
+  }
+  EXPECT_EQ(depths, 5) << line;
+  return sum / depths;
+}
+
+// A model that can do the task. The lab and the probe draw other keys and other noise, 160 each: two shares of the same
+// chance p differ by a standard error of sqrt(2 p (1 - p) / 160) <= 0.056; four of them are granted.
+TEST(Save, TheProbeFindsAsManyKeysAsTheLab) {
+  const TemporaryFolder folder;
+  TrialSpec spec = small_trial("rope", "passkey");
+  spec.steps = 200;
+  spec.batch = spec.test_rows = 32;
+  spec.learning_rate = 5e-3;
+  spec.model = {.layers = 2, .heads = 4, .width = 64};
+  const auto measured = run_trial(spec, {}, {(folder / "m").string(), false, true, ""});
+  const probe::Model model = probe::load(folder / "m.gguf");
+  const auto found = [&](const Encoding& encoding, std::int64_t at) {
+    probe::PasskeyGrid grid;
+    grid.lengths = {at};
+    grid.trials = 32;
+    double sum = 0;
+    for (const auto& cell : measure_passkeys(model, encoding, probe::prompts_in_ids(*model.config().passkey), grid)) {
+      sum += static_cast<double>(cell.found) / static_cast<double>(cell.trials) / 5;
+    }
+    return sum;
+  };
+  constexpr double granted = 4 * 0.056;
+  EXPECT_GT(found(model.encoding(), 16), 0.9);  // nearly all
+  EXPECT_NEAR(found(model.encoding(), 16), accuracy(measured, "rope", 16), granted);
+  EXPECT_NEAR(found(model.encoding(), 32), accuracy(measured, "rope", 32), granted);
+  EXPECT_NEAR(found(under_rule(model, "yarn", {{"factor", 2.0}}), 32), accuracy(measured, "rope+yarn", 32), granted);
+  // What the grid can show: a rule that the model was not made for loses keys.
+  EXPECT_LT(found(under_rule(model, "linear", {{"factor", 64.0}}), 16), 0.5);
 }
 
 }  // namespace
