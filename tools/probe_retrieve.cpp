@@ -48,7 +48,7 @@ Prompts prompts_for(const ProbeOptions& options, const probe::Model& model) {
   return prompts;
 }
 
-/// A model of the lab saw one length only, and within it asks nothing of its positions.
+/// A model of the lab saw one length only: shorter ones would be as new to it as longer ones.
 std::vector<std::int64_t> usual_lengths(const probe::ModelConfig& config) {
   const std::int64_t trained = config.trained_length;
   if (config.passkey) return {trained, 2 * trained, 4 * trained, 8 * trained};
