@@ -81,7 +81,9 @@ int show_plan(const Request& request, const Parts& parts) {
   const SaveModels save = models_of(request);
   std::vector<StoredTrial> finished = finished_before(request);
   const Guess guess = guess_times(plan, finished, parts);
-  std::erase_if(finished, [&](const StoredTrial& trial) { return !are_there(model_files(save, trial.spec, parts)); });
+  for (const TrialSpec& again : unsaved(save, plan.trials, parts)) {
+    std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
+  }
   const Json json = preview(plan, finished, guess, parts, request.workers);
   print(request, json, preview_text(json));
   return 0;
@@ -123,12 +125,12 @@ void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, cons
   std::set<std::string> names, told;
   for (const TrialSpec& trial : plan.trials) {
     require(names.insert(model_name(trial)).second, "--save-models: two trials would be saved as ", model_name(trial));
-    if (can_be_probed(parts.describe(trial.task, trial.text_file)) || !told.insert(trial.task).second) continue;
+    if (!told.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
     std::cerr << "the task " << trial.task << " trains encoders with pooling, which cannot be probed: none is saved\n";
   }
   std::int64_t again = 0;
   for (const TrialSpec& trial : unsaved(save, plan.trials, parts)) again += store.forget(key_of(trial)) ? 1 : 0;
-  if (again > 0) std::cerr << again << " finished trials have no saved model and are done again\n";
+  if (again > 0) std::cerr << "finished trials that have no saved model and are done again: " << again << '\n';
 }
 
 /// Another run on the same store may have finished a trial without saving its model.
@@ -137,8 +139,8 @@ void tell_saved(const SaveModels& save, const Plan& plan, const Parts& parts) {
   std::cerr << "the trained models are in " << save.folder.string() << '\n';
   const std::vector<TrialSpec> missing = unsaved(save, plan.trials, parts);
   if (missing.empty()) return;
-  std::cerr << missing.size() << " models were not saved, the first of them " << model_name(missing.front())
-            << ": their trials failed, or another run finished them; give the same command again\n";
+  std::cerr << "models not saved: " << missing.size() << ", the first of them " << model_name(missing.front())
+            << "; the trials failed, or another run finished them: give the same command again\n";
 }
 
 int run_lab(const Request& request, const Parts& parts) {

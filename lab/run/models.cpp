@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "locus/error.h"
 #include "locus/io/gguf.h"
@@ -35,6 +36,19 @@ std::string trial_of_gguf(const fs::path& path) {
   }
 }
 
+ModelFiles files_of(const SaveModels& save, const TrialSpec& spec) {
+  return {.path = (save.folder / model_name(spec)).string(),
+          .safetensors = save.formats != "gguf",
+          .gguf = save.formats != "safetensors",
+          .trial = key_of(spec)};
+}
+
+/// All of them, and of this very trial.
+bool are_there(const ModelFiles& files) {
+  return (!files.safetensors || trial_of_folder(files.path) == files.trial) &&
+         (!files.gguf || trial_of_gguf(files.path + ".gguf") == files.trial);
+}
+
 }  // namespace
 
 void check(const SaveModels& save) {
@@ -54,21 +68,17 @@ std::string model_name(const TrialSpec& spec) {
 
 ModelFiles model_files(const SaveModels& save, const TrialSpec& spec, const Parts& parts) {
   if (save.formats.empty() || !can_be_probed(parts.describe(spec.task, spec.text_file))) return {};
-  return {.path = (save.folder / model_name(spec)).string(),
-          .safetensors = save.formats != "gguf",
-          .gguf = save.formats != "safetensors",
-          .trial = key_of(spec)};
-}
-
-bool are_there(const ModelFiles& files) {
-  return (!files.safetensors || trial_of_folder(files.path) == files.trial) &&
-         (!files.gguf || trial_of_gguf(files.path + ".gguf") == files.trial);
+  return files_of(save, spec);
 }
 
 std::vector<TrialSpec> unsaved(const SaveModels& save, const std::vector<TrialSpec>& trials, const Parts& parts) {
+  if (save.formats.empty()) return {};
+  std::map<std::string, bool> probed;  // once per task: describing one may mean reading a long text
   std::vector<TrialSpec> missing;
   for (const TrialSpec& trial : trials) {
-    if (!are_there(model_files(save, trial, parts))) missing.push_back(trial);
+    const auto [task, fresh] = probed.try_emplace(trial.task);
+    if (fresh) task->second = can_be_probed(parts.describe(trial.task, trial.text_file));
+    if (task->second && !are_there(files_of(save, trial))) missing.push_back(trial);
   }
   return missing;
 }

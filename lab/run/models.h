@@ -23,9 +23,7 @@ void check(const SaveModels& save);
 std::string model_name(const TrialSpec& spec);
 /// What run_trial is to save; nothing for tasks whose models cannot be probed.
 ModelFiles model_files(const SaveModels& save, const TrialSpec& spec, const Parts& parts);
-/// Whether all of these files are there, and of this very trial.
-bool are_there(const ModelFiles& files);
-/// Those of `trials` that have to be done again, for their files are missing or of another trial.
+/// Those of `trials` that should have files and have none, or those of another trial.
 std::vector<TrialSpec> unsaved(const SaveModels& save, const std::vector<TrialSpec>& trials, const Parts& parts);
 
 }  // namespace locus::lab
