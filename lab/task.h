@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -36,6 +37,15 @@ struct TestSet {
   Batch batch;
 };
 
+/// How keys are hidden and asked for, for those who want to ask a trained model elsewhere: noise, the mark and a key,
+/// noise, the question.
+struct KeyFrame {
+  std::int32_t key_mark = 0;
+  std::int32_t question = 0;
+  std::vector<std::int32_t> noise;
+  std::vector<std::vector<std::int32_t>> keys;  ///< those kept for testing
+};
+
 struct TaskDescription {
   std::string name;      ///< as on the command line
   std::string title;     ///< a few words
@@ -48,7 +58,12 @@ struct TaskDescription {
   std::int64_t vocabulary = 0;
   bool causal = true;   ///< false: an encoder that sees both sides
   bool pooled = false;  ///< one answer per row from the mean of all tokens
+  bool bytes = false;   ///< tokens are the bytes of a text
+  std::optional<KeyFrame> keys = {};
 };
+
+/// Whether a model of this task can be run token by token, and so be saved for `locus probe`.
+inline bool can_be_probed(const TaskDescription& task) { return task.causal && !task.pooled; }
 
 /// Batches depend on the random source alone, so that all schemes see the same data.
 class Task {

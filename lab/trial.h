@@ -45,8 +45,16 @@ struct Measurement {
 /// Told from time to time how much of the trial is done, 0 to 1; keeps the worker's claim alive.
 using Heartbeat = std::function<void(double done)>;
 
-/// Trains and tests. The same spec gives the same numbers, costs apart.
-std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat);
+/// Where the trained model is left, for `locus probe`; nowhere unless a format is chosen.
+struct ModelFiles {
+  std::string path;          ///< of a folder with config.json and model.safetensors; with ".gguf" behind it, of a file
+  bool safetensors = false;  ///< the folder is wanted
+  bool gguf = false;         ///< the file is wanted
+  std::string trial;         ///< a mark that the files carry: whose model they hold
+};
+
+/// Trains, tests and saves. The same spec gives the same numbers, costs apart.
+std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files = {});
 
 /// The lines that a trained scheme yields, itself first; those with a fine-tune only where there are `tune_steps`.
 std::vector<std::string> lines_of(const TrialSpec& spec);

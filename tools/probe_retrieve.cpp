@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <random>
 
 #include "figure_output.h"
 #include "locus/error.h"
@@ -34,6 +35,26 @@ std::vector<double> parse_depths(const std::string& text) {
   return depths;
 }
 
+struct Prompts {
+  std::unique_ptr<probe::Tokenizer> tokenizer;
+  probe::PasskeyPrompts make;
+};
+
+/// A model of the lab that learned to find keys is asked as it was in training; all others in sentences.
+Prompts prompts_for(const ProbeOptions& options, const probe::Model& model) {
+  if (model.config().passkey) return {nullptr, probe::prompts_in_ids(*model.config().passkey)};
+  Prompts prompts{read_tokenizer_of(options, model), {}};
+  prompts.make = probe::prompts_in_sentences(*prompts.tokenizer);
+  return prompts;
+}
+
+/// A model of the lab saw one length only: shorter ones would be as new to it as longer ones.
+std::vector<std::int64_t> usual_lengths(const probe::ModelConfig& config) {
+  const std::int64_t trained = config.trained_length;
+  if (config.passkey) return {trained, 2 * trained, 4 * trained, 8 * trained};
+  return {trained / 2, trained, 2 * trained, 4 * trained};
+}
+
 void print_as_text(const std::string& model, const std::vector<probe::PasskeyCell>& cells,
                    const std::vector<double>& depths, const std::string& words) {
   std::cout << model << ": keys found by length (down) and depth (across), and nats per token of the key\n"
@@ -51,18 +72,18 @@ void print_as_text(const std::string& model, const std::vector<probe::PasskeyCel
 void run(RetrieveRequest& request) {
   check_figure_output(request.output);
   const probe::Model model = probe::load(request.options.model);
-  const auto tokenizer = read_tokenizer_of(request.options, model);
+  const Prompts prompts = prompts_for(request.options, model);
   const Encoding encoding = choose_rule(request.options, model);
   const std::int64_t trained = model.config().trained_length;
   probe::PasskeyGrid& grid = request.grid;
   require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
   grid.seed = static_cast<std::uint64_t>(request.seed);
-  grid.lengths = request.lengths.empty() ? std::vector<std::int64_t>{trained / 2, trained, 2 * trained, 4 * trained}
-                                         : parse_integers("--lengths", request.lengths);
+  grid.lengths = request.lengths.empty() ? usual_lengths(model.config()) : parse_integers("--lengths", request.lengths);
   if (!request.depths.empty()) grid.depths = parse_depths(request.depths);
   std::int64_t tokens = 0;
   for (const std::int64_t length : grid.lengths) {
-    (void)probe::passkey_prompt(*tokenizer, length, 0, 12345);  // refused before the work, not after
+    std::mt19937_64 unused;
+    (void)prompts.make(length, 0, unused);  // refused before the work, not after
     require(length - 1 <= encoding.position_range().last, "--lengths ", length,
             " is more than this encoding has positions (", encoding.position_range().last + 1, ")");
     tokens += length * std::ssize(grid.depths) * grid.trials;
@@ -71,7 +92,7 @@ void run(RetrieveRequest& request) {
   const Interruption interruption;
   TokenProgress progress(pool, interruption);
   progress.begin("the grid", tokens);
-  const auto cells = probe::measure_passkeys(model, encoding, *tokenizer, grid, progress.control());
+  const auto cells = probe::measure_passkeys(model, encoding, prompts.make, grid, progress.control());
   progress.clear();
   const std::string words = probe::words_of(cells, trained);
   if (request.json) {
@@ -102,8 +123,10 @@ void add_probe_retrieve(CLI::App& probe) {
   CLI::App* command = probe.add_subcommand("retrieve", "A passkey hidden in a long text: found, by depth and length?");
   const auto request = std::make_shared<RetrieveRequest>();
   add_model_options(*command, request->options);
-  command->add_option("--lengths", request->lengths,
-                      "Tokens, e.g. 512,1024; absent: 1/2, 1, 2 and 4 times the trained length");
+  command->add_option(
+      "--lengths", request->lengths,
+      "Tokens, e.g. 512,1024; absent: 1/2, 1, 2 and 4 times the trained length (1, 2, 4 and 8 times it for "
+      "a model of the lab)");
   command->add_option("--depths", request->depths, "0 (start) to 1 (end); absent: 0,0.25,0.5,0.75,1");
   add_integer(*command, "--trials", request->grid.trials, "Keys per cell; absent: 4");
   add_integer(*command, "--seed", request->seed, "Of the keys; absent: 0");
@@ -111,8 +134,11 @@ void add_probe_retrieve(CLI::App& probe) {
   add_figure_output(*command, request->output);
   command->add_flag("--json", request->json, "One JSON object");
   command->footer(
-      "A model that does not find keys within its trained length cannot do the task: the output then says so.\n"
-      "Example: locus probe retrieve model.gguf --lengths 1024,2048,4096 --rope-rule yarn --rope-factor 4");
+      "A model that does not find keys within its trained length cannot do the task: the output then says so. A model\n"
+      "that the lab trained on passkeys is asked in the lab's own tokens, for keys that it never saw in training.\n"
+      "Examples:\n"
+      "  locus probe retrieve model.gguf --lengths 1024,2048,4096 --rope-rule yarn --rope-factor 4\n"
+      "  locus probe retrieve locus-lab/models/passkey-rope-seed1");
   command->callback([request] { run(*request); });
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "locus/error.h"
 #include "position_list.h"
@@ -51,15 +52,24 @@ std::unique_ptr<probe::Tokenizer> tokenizer_if_any(const ProbeOptions& options, 
 
 ProbeText sampled(const TextOptions& options, const ProbeOptions& model_options, const probe::Model& model,
                   std::int64_t most, const probe::RunControl& control) {
+  ProbeText text{.source = "sampled from the model"};
+  text.caveat = probe::sampled_text_caveat();
+  if (model.config().begins_anywhere) {
+    const auto vocab = static_cast<std::uint64_t>(model.config().vocab),
+               seed = static_cast<std::uint64_t>(options.seed);
+    const probe::SampledText wanted{
+        .start = static_cast<probe::Token>(std::mt19937_64(seed)() % vocab), .tokens = most, .seed = seed};
+    text.tokens = probe::sample_text(model, wanted, control);
+    return text;
+  }
   const auto tokenizer = read_tokenizer_of(model_options, model);
   const auto start = tokenizer->bos() ? tokenizer->bos() : tokenizer->eos();
   require(start.has_value(), "this vocabulary has no token that begins a text: give --text or --ids");
   probe::SampledText wanted{.start = *start, .stops = {*start}, .tokens = most};
   if (tokenizer->eos()) wanted.stops.push_back(*tokenizer->eos());
   wanted.seed = static_cast<std::uint64_t>(options.seed);
-  ProbeText text{.bos = start, .source = "sampled from the model"};
+  text.bos = start;
   text.tokens = probe::sample_text(model, wanted, control);
-  text.caveat = probe::sampled_text_caveat();
   return text;
 }
 

@@ -50,6 +50,7 @@ class Transformer {
   Transformer(const ModelSpec& spec, std::int64_t seed);
 
   Weights& weights() { return weights_; }
+  const Weights& weights() const { return weights_; }
   const ModelSpec& spec() const { return spec_; }
 
   /// The encoding with the weights as they are now.

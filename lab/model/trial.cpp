@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_trial(): train, test every line at every length, fine-tune where asked, count the cost.
+// run_trial(): train, test every line at every length, fine-tune where asked, count the cost, save the model.
 #include "trial.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "model/blas.h"
 #include "model/cost.h"
 #include "model/lines.h"
+#include "model/save.h"
 #include "model/testing.h"
 #include "model/training.h"
 
@@ -43,7 +44,7 @@ class Trial {
     longest_ = std::max(longest_, spec.train_length);
   }
 
-  std::vector<Measurement> run() {
+  std::vector<Measurement> run(const ModelFiles& files) {
     const std::vector<Line> lines = lines_with_variants(spec_);
     plan_work(lines);
     train(lines.front());
@@ -63,6 +64,7 @@ class Trial {
       test(line);
     }
     model_.weights().restore(trained);
+    if (files.safetensors || files.gguf) save_model(model_, task_->description(), spec_, files);
     return std::move(results_);
   }
 
@@ -175,11 +177,11 @@ class Trial {
 
 }  // namespace
 
-std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat) {
+std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files) {
   check(spec);
   use_one_thread();
   keep_freed_memory();
-  return Trial(spec, heartbeat).run();
+  return Trial(spec, heartbeat).run(files);
 }
 
 }  // namespace locus::lab

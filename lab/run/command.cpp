@@ -7,16 +7,19 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "interruption.h"
 #include "locus/error.h"
 #include "run/header.h"
 #include "run/machine.h"
+#include "run/models.h"
 #include "run/plan.h"
 #include "run/presets.h"
 #include "run/preview.h"
 #include "run/progress.h"
 #include "run/results.h"
+#include "run/spec.h"
 #include "run/store.h"
 #include "run/summary.h"
 #include "run/supervisor.h"
@@ -36,11 +39,20 @@ struct Request {
   bool no_speed = false;
   bool no_report = false;
   bool json = false;
+  std::string save_models;
+  std::string models;    // of a worker
   std::string store;     // of a worker
   std::int64_t run = 0;  // of a worker
 };
 
 std::string store_file(const Request& request) { return (fs::path(request.out) / "store.sqlite").string(); }
+
+SaveModels models_of(const Request& request) {
+  const fs::path folder = request.models.empty() ? fs::path(request.out) / "models" : fs::path(request.models);
+  const SaveModels save{request.save_models, folder};
+  check(save);
+  return save;
+}
 
 Store open_store(const Request& request) {
   std::error_code error;
@@ -66,8 +78,12 @@ void print(const Request& request, const Json& json, const std::string& text) {
 
 int show_plan(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
-  const std::vector<StoredTrial> finished = finished_before(request);
+  const SaveModels save = models_of(request);
+  std::vector<StoredTrial> finished = finished_before(request);
   const Guess guess = guess_times(plan, finished, parts);
+  for (const TrialSpec& again : unsaved(save, plan.trials, parts)) {
+    std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
+  }
   const Json json = preview(plan, finished, guess, parts, request.workers);
   print(request, json, preview_text(json));
   return 0;
@@ -103,13 +119,39 @@ Json speed_of(const Request& request, Store& store, const Plan& plan, const Json
   return known ? before->header.at("speed") : parts.speed(plan.trials.front(), plan.schemes);
 }
 
+/// Finished trials whose model is wanted and missing are done again: their numbers will be the same.
+void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, const Parts& parts) {
+  if (save.formats.empty()) return;
+  std::set<std::string> names, told;
+  for (const TrialSpec& trial : plan.trials) {
+    require(names.insert(model_name(trial)).second, "--save-models: two trials would be saved as ", model_name(trial));
+    if (!told.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
+    std::cerr << "the task " << trial.task << " trains encoders with pooling, which cannot be probed: none is saved\n";
+  }
+  std::int64_t again = 0;
+  for (const TrialSpec& trial : unsaved(save, plan.trials, parts)) again += store.forget(key_of(trial)) ? 1 : 0;
+  if (again > 0) std::cerr << "finished trials that have no saved model and are done again: " << again << '\n';
+}
+
+/// Another run on the same store may have finished a trial without saving its model.
+void tell_saved(const SaveModels& save, const Plan& plan, const Parts& parts) {
+  if (save.formats.empty()) return;
+  std::cerr << "the trained models are in " << save.folder.string() << '\n';
+  const std::vector<TrialSpec> missing = unsaved(save, plan.trials, parts);
+  if (missing.empty()) return;
+  std::cerr << "models not saved: " << missing.size() << ", the first of them " << model_name(missing.front())
+            << "; the trials failed, or another run finished them: give the same command again\n";
+}
+
 int run_lab(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
+  const SaveModels save = models_of(request);
   Store store = open_store(request);
   Timing timing;
   for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
   Json header = make_header(plan, parts, request.baseline);
   header["speed"] = speed_of(request, store, plan, header.at("versions"), parts);
+  forget_unsaved(save, plan, store, parts);
   const std::int64_t run = store.begin_run(header, plan.trials, request.restart);
   const tools::Interruption interruption;
   Progress progress(request.workers, timing);
@@ -118,6 +160,11 @@ int run_lab(const Request& request, const Parts& parts) {
   how.command = {"/proc/self/exe",  // this very program, even if its file is replaced meanwhile
                  {"worker", "--store", "sqlite:" + store_file(request), "--run", std::to_string(run)},
                  (fs::path(request.out) / "workers.log").string()};
+  if (!save.formats.empty()) {
+    for (const std::string& word :
+         {std::string("--models"), save.folder.string(), std::string("--formats"), save.formats})
+      how.command.arguments.push_back(word);
+  }
   how.watch = [&](const std::vector<StoredTrial>& trials) { progress.show(trials); };
   how.stop = [&] { return interruption.happened(); };
   const bool complete = supervise(store, run, how);
@@ -128,12 +175,13 @@ int run_lab(const Request& request, const Parts& parts) {
     interruption.end_program();
   }
   store.end_run(run);
+  tell_saved(save, plan, parts);
   return give_results(request, store, run, parts);
 }
 
 int run_worker(const Request& request, const Parts& parts) {
   Store store(request.store);
-  work(store, request.run, parts);
+  work(store, request.run, parts, models_of(request));
   return 0;
 }
 
@@ -155,6 +203,8 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--out", request.out, "Folder of store and results (default locus-lab)");
   app.add_option("--workers", request.workers, "Worker processes of one thread each (default: all cores)")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--save-models", request.save_models,
+                 "safetensors, gguf or both: keep each trained model in OUT/models, for locus probe");
   app.add_flag("--restart", request.restart, "Do trials again that are finished");
   app.add_flag("--no-report", request.no_report, "Do not write report.html, which takes ten seconds of verification");
   app.add_flag("--no-speed", request.no_speed, "Do not compare the speed of training with torch's own operations");
@@ -169,6 +219,7 @@ int run(int argc, char** argv, const Parts& parts) {
       "Examples:\n"
       "  locus lab --preset quick\n"
       "  locus lab --tasks verbs --schemes rope,alibi --seeds 5 --out my-lab\n"
+      "  locus lab --tasks passkey --schemes rope --seeds 1 --save-models gguf\n"
       "  locus lab plan --preset full");
   add_options(app, request);
   CLI::App* const plan = app.add_subcommand("plan", "Show what would run, and how long it would take")->fallthrough();
@@ -178,6 +229,8 @@ int run(int argc, char** argv, const Parts& parts) {
   CLI::App* const worker = app.add_subcommand("worker", "One worker of a run")->group("");
   worker->add_option("--store", request.store)->required();
   worker->add_option("--run", request.run)->required();
+  worker->add_option("--models", request.models);
+  worker->add_option("--formats", request.save_models);
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);

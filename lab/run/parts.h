@@ -14,7 +14,7 @@
 namespace locus::lab {
 
 struct Parts {
-  std::function<std::vector<Measurement>(const TrialSpec&, const Heartbeat&)> run_trial;
+  std::function<std::vector<Measurement>(const TrialSpec&, const Heartbeat&, const ModelFiles&)> run_trial;
   std::function<std::vector<std::string>(const TrialSpec&)> lines_of;
   std::function<TaskDescription(const std::string& task, const std::string& text_file)> describe;
   Json versions = Json::object();  ///< of what the trials are made with, e.g. libtorch; put beside our own

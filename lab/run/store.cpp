@@ -106,6 +106,17 @@ std::int64_t Store::begin_run(const Json& header, const std::vector<TrialSpec>& 
   });
 }
 
+bool Store::forget(const std::string& key) {
+  soci::session& sql = session_->sql;
+  return session_->in_transaction([&] {
+    const long long finished = change(
+        sql, "UPDATE trials SET state = 'waiting', done = 0, seconds = 0 WHERE trial = :key AND state = 'finished'",
+        key);
+    if (finished == 1) change(sql, "DELETE FROM measurements WHERE trial = :key", key);
+    return finished == 1;
+  });
+}
+
 void Store::end_run(std::int64_t run) {
   session_->guarded([&] {
     change(session_->sql, "UPDATE runs SET finished = :now WHERE id = :run AND finished = ''", iso_time(now()), run);

@@ -48,6 +48,8 @@ class Store {
   /// Notes a run and its trials in this order. Trials that are finished already are reused, failed ones are tried
   /// again; with `restart` all are done anew.
   std::int64_t begin_run(const Json& header, const std::vector<TrialSpec>& trials, bool restart);
+  /// A finished trial will be done anew; whether it was finished.
+  bool forget(const std::string& key);
   void end_run(std::int64_t run);
   std::optional<StoredRun> latest_run();
   StoredRun find_run(std::int64_t run);

@@ -39,12 +39,13 @@ class Keeper {
   double last_;
 };
 
-void run_one(Store& store, const StoredTrial& trial, const Parts& parts) {
+void run_one(Store& store, const StoredTrial& trial, const Parts& parts, const SaveModels& save) {
   const double begin = now();
   std::vector<Measurement> measured;
   try {
     Keeper keeper(store, trial);
-    measured = parts.run_trial(trial.spec, [&](double done) { keeper(done); });
+    measured = parts.run_trial(
+        trial.spec, [&](double done) { keeper(done); }, model_files(save, trial.spec, parts));
   } catch (const ClaimLost&) {
     return;
   } catch (const StoreTrouble& trouble) {
@@ -58,9 +59,9 @@ void run_one(Store& store, const StoredTrial& trial, const Parts& parts) {
 
 }  // namespace
 
-void work(Store& store, std::int64_t run, const Parts& parts) {
+void work(Store& store, std::int64_t run, const Parts& parts, const SaveModels& save) {
   const std::string owner = this_owner();
-  while (const std::optional<StoredTrial> trial = store.claim(run, owner)) run_one(store, *trial, parts);
+  while (const std::optional<StoredTrial> trial = store.claim(run, owner)) run_one(store, *trial, parts, save);
 }
 
 }  // namespace locus::lab

@@ -47,13 +47,19 @@ Key draw_key(Random& random, bool testing) {
   return key;
 }
 
-std::int64_t keys_for_testing() {
-  std::int64_t count = 0;
+std::vector<std::vector<std::int32_t>> keys_for_testing() {
+  std::vector<std::vector<std::int32_t>> keys;
   for (std::int32_t number = 0; number < 1000; ++number) {
     const Key key = {number / 100, number / 10 % 10, number % 10};
-    if (!has_repeats(key) && for_testing(key)) ++count;
+    if (!has_repeats(key) && for_testing(key)) keys.emplace_back(key.begin(), key.end());
   }
-  return count;
+  return keys;
+}
+
+KeyFrame key_frame() {
+  KeyFrame frame{.key_mark = key_mark, .question = question, .noise = {}, .keys = keys_for_testing()};
+  for (std::int32_t i = 0; i < noise_tokens; ++i) frame.noise.push_back(first_noise + i);
+  return frame;
 }
 
 class Passkey : public Task {
@@ -66,9 +72,10 @@ class Passkey : public Task {
     description_.main = "accuracy";
     // A guess draws each digit out of ten; the best fixed answer is any one of the equally likely keys of the tests.
     description_.chance = 1e-3;
-    description_.majority = 1.0 / static_cast<double>(keys_for_testing());
+    description_.majority = 1.0 / static_cast<double>(keys_for_testing().size());
     description_.learned_at = halfway(description_.majority, 1);
     description_.vocabulary = first_noise + noise_tokens;
+    description_.keys = key_frame();
   }
 
   const TaskDescription& description() const override { return description_; }

@@ -70,6 +70,7 @@ class Text : public Task {
     description_.measures = "Nats per byte of the last tenth of the text, which was never trained on";
     description_.main = "loss";
     description_.metric = Metric::loss;
+    description_.bytes = true;
     description_.chance = std::log(static_cast<double>(byte_values));
     description_.majority = entropy(count_bytes(testing_), static_cast<double>(testing_.size()));
     // No text says what a perfect reader pays. Learned: better than a table of what byte follows what.

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "locus/error.h"
+#include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
 
 namespace locus::io {
@@ -276,6 +277,7 @@ std::vector<LayerEncoding> t5_buckets(const GgufFile& file, const GgufRope& rope
 }  // namespace
 
 GgufEncoding resolve_gguf_encoding(const GgufFile& file, std::optional<std::int64_t> length) {
+  if (file.text("general.architecture") == "locus_lab") return {"locus_lab", {gguf_lab_encoding(file)}};
   const GgufRope rope = collect_gguf_rope(file);
   GgufEncoding result{rope.architecture, {}};
   if (const GgufTensor* table = file.find_tensor("position_embd.weight")) {

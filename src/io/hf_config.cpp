@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "io/hf_resolve.h"
+#include "locus/io/encoding_json.h"
 
 namespace locus::io {
 namespace {
@@ -86,6 +87,17 @@ std::vector<LayerEncoding> resolve_layers(Fields& fields, const HfContext& conte
   return resolve_other(fields, context, kind.family);
 }
 
+/// A model that Locus's lab saved says it outright.
+LayerEncoding resolve_locus_lab(Fields& fields) {
+  const Json* const own = fields.peek("locus_encoding");
+  require(own != nullptr && own->is_object(), fields.subject("locus_encoding"),
+          " must be there and be an object, for model_type is locus_lab");
+  LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding"));
+  layer.used = {fields.path_of("locus_encoding")};
+  layer.training_length = read_max_length(fields);
+  return layer;
+}
+
 /// Is `layer_type` named in the file's layer_types, although all of its layers are alike?
 bool names_layer_type(const Fields& fields, const std::string& layer_type) {
   Notes unused;
@@ -141,7 +153,8 @@ HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, 
   const HfModel* model = find_hf_model(config.model_type);
   const HfContext context{model ? *model : unlisted_model, model != nullptr, config.model_type, options,
                           document.rope_order};
-  config.layers = resolve_layers(fields, context);
+  config.layers =
+      config.model_type == "locus_lab" ? std::vector{resolve_locus_lab(fields)} : resolve_layers(fields, context);
   if (options.layer_type) keep_layer_type(config.layers, *options.layer_type, fields);
   Notes unused;
   Fields reader(fields, unused);

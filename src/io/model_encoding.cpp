@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "locus/error.h"
+#include "locus/io/encoding_json.h"
 #include "locus/io/gguf_encoding.h"
 
 namespace locus::io {
@@ -56,6 +57,10 @@ std::vector<ModelEncoding> model_encodings(const std::filesystem::path& path, co
   std::vector<ModelEncoding> result;
   for (LayerEncoding& layer : config.layers) {
     set_profile(layer, options.profile, config.dtype);
+    for (const auto& [argument, shape] : layer.tensors) {
+      layer.defaulted.push_back(argument + " = initial values (what was learned is with the weights, as " +
+                                encoding_tensor_name(argument) + ")");
+    }
     Encoding encoding(layer.scheme, layer.arguments);
     result.push_back({std::move(layer), std::move(encoding)});
   }

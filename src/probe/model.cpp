@@ -21,7 +21,7 @@ struct Family {
 constexpr std::array families = {
     Family{"llama", make_llama},      Family{"mistral", make_llama}, Family{"qwen2", make_llama},
     Family{"qwen3", make_llama},      Family{"gpt2", make_gpt2},     Family{"gpt_neox", make_gpt_neox},
-    Family{"gptneox", make_gpt_neox}, Family{"bloom", make_bloom},
+    Family{"gptneox", make_gpt_neox}, Family{"bloom", make_bloom},   Family{"locus_lab", make_locus_lab},
 };
 
 const Family* find_family(std::string_view architecture) {

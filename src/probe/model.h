@@ -14,13 +14,14 @@
 #include "locus/cache.h"
 #include "locus/encoding.h"
 #include "locus/executor.h"
+#include "probe/passkey_frame.h"
 
 namespace locus::probe {
 
 using Token = std::int32_t;
 
 struct ModelConfig {
-  std::string architecture;  ///< as the file names it: llama, mistral, qwen2, gpt2, gpt_neox, bloom
+  std::string architecture;  ///< as the file names it: llama, mistral, qwen2, gpt2, gpt_neox, bloom, locus_lab
   std::string format;        ///< llama2c, gguf or safetensors
   std::int64_t layers = 0;
   std::int64_t heads = 0;
@@ -34,6 +35,9 @@ struct ModelConfig {
   double norm_epsilon = 1e-5;
   bool tied_head = false;
   std::int64_t weight_bytes = 0;  ///< as stored
+  // Of the lab's models only.
+  bool begins_anywhere = false;              ///< no token begins its sequences
+  std::optional<PasskeyFrame> passkey = {};  ///< how it was asked for keys
 };
 
 /// What becomes of the keys in a cache whose encoding changes (dynamic NTK as the sequence grows).

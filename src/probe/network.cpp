@@ -2,6 +2,7 @@
 #include "probe/network.h"
 
 #include "locus/error.h"
+#include "locus/io/encoding_json.h"
 #include "probe/product_simd.h"
 
 namespace locus::probe {
@@ -27,8 +28,25 @@ void check_sizes(const ModelConfig& config, const std::string& file) {
           config.norm_epsilon);
 }
 
+/// A model of the lab: everything is in the file, as it was trained.
+Encoding lab_encoding(const Source& source) {
+  Arguments arguments = source.encoding.arguments;
+  for (const auto& [argument, shape] : source.encoding.tensors) {
+    const std::string name = io::encoding_tensor_name(argument);
+    const std::optional<StoredTensor> stored = source.find(name);
+    require(stored.has_value(), source.file, ": tensor ", name, " is missing");
+    arguments.set(argument, as_tensor(*stored, shape, source.file));
+  }
+  try {
+    return Encoding(source.encoding.scheme, arguments);
+  } catch (const Error& error) {
+    fail(source.file, ": its encoding: ", error.what());
+  }
+}
+
 Encoding encoding_of(const Source& source) {
   check_sizes(source.config, source.file);
+  if (source.config.architecture == "locus_lab") return lab_encoding(source);
   Arguments arguments = source.encoding.arguments;
   if (source.encoding.scheme == "learned") {
     const std::int64_t rows = arguments.integer("max_positions"), dim = source.config.dim;

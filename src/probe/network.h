@@ -61,5 +61,6 @@ std::shared_ptr<Network> make_llama(const Source& source);
 std::shared_ptr<Network> make_gpt2(const Source& source);
 std::shared_ptr<Network> make_gpt_neox(const Source& source);
 std::shared_ptr<Network> make_bloom(const Source& source);
+std::shared_ptr<Network> make_locus_lab(const Source& source);
 
 }  // namespace locus::probe

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,16 @@ struct PasskeyPrompt {
 /// `depth` of the way in, 0 at the start and 1 at the end. Error where the frame alone does not fit.
 PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, double depth, std::int64_t key);
 
+/// The same in token ids, with a key that is chosen at random and noise all around it. `length` tokens are read: all
+/// but the last of the answer, as the lab counts.
+PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, std::mt19937_64& random);
+
+/// Where the prompts of a grid come from; what is random about them comes from `random`.
+using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, std::mt19937_64& random)>;
+/// Sentences, with keys of five digits. The tokenizer must outlive the result.
+PasskeyPrompts prompts_in_sentences(const Tokenizer& tokenizer);
+PasskeyPrompts prompts_in_ids(PasskeyFrame frame);
+
 struct PasskeyCell {
   std::int64_t length = 0;  ///< asked for
   double depth = 0;
@@ -38,8 +50,8 @@ struct PasskeyGrid {
   std::uint64_t seed = 0;
 };
 
-/// Cell after cell, lengths outside; the cells done where it is interrupted. Keys have five digits.
-std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& encoding, const Tokenizer& tokenizer,
+/// Cell after cell, lengths outside; the cells done where it is interrupted.
+std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& encoding, const PasskeyPrompts& prompts,
                                           const PasskeyGrid& grid, const RunControl& control = {});
 
 /// One sentence: what the grid says, and that it says nothing where the model fails within its trained length.

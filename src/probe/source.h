@@ -21,7 +21,7 @@ struct Source {
   ModelConfig config;
   bool parallel_residual = true;  ///< GPT-NeoX: attention and feed-forward read the same rows
   std::string activation;         ///< as the file names it; empty where the format knows only one
-  io::LayerEncoding encoding;     ///< of all layers; a learned table is still to be filled in
+  io::LayerEncoding encoding;     ///< of all layers; what is learned is still to be filled in
   std::vector<std::string> notes;
   std::function<std::optional<StoredTensor>(const std::string& name)> find;
   std::vector<std::string> names;     ///< of all tensors

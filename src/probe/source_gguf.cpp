@@ -82,6 +82,9 @@ Source open_gguf(const std::filesystem::path& path) {
   require(encoding.layers.size() == 1, source.file, ": the layers must all have the same encoding, got ",
           encoding.layers.size(), " kinds");
   source.encoding = std::move(encoding.layers.front());
+  if (const auto frame = file->text("locus_lab.passkey")) {
+    source.config.passkey = parse_passkey_frame(*frame, source.file + ": locus_lab.passkey");
+  }
   note_reading(source);
   source.find = [file = file.get()](const std::string& name) -> std::optional<StoredTensor> {
     const io::GgufTensor* const found = file->find_tensor(name);

@@ -131,6 +131,9 @@ Source open_hf_folder(const std::filesystem::path& path) {
   require(resolved.layers.size() == 1, name, ": the layers must all have the same encoding, got ",
           resolved.layers.size(), " kinds");
   source.encoding = std::move(resolved.layers.front());
+  if (const nlohmann::json* frame = settings.find({"passkey"}); frame && source.config.architecture == "locus_lab") {
+    source.config.passkey = parse_passkey_frame(frame->dump(), name + ": passkey");
+  }
   const auto stated = settings.integer({"max_position_embeddings", "n_positions", "seq_length"});
   source.config.trained_length = source.encoding.training_length.value_or(stated.value_or(0));
   if (source.config.trained_length == 0) {

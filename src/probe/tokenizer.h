@@ -83,15 +83,19 @@ class Tokenizer {
 
 /// The tokenizer of llama2.c, by the rules of its run.c.
 std::unique_ptr<Tokenizer> make_tokenizer(const io::Llama2cTokenizer& file, const std::string& name);
-/// The tokenizer inside a GGUF file: models "llama" (SentencePiece-style) and "gpt2" (byte-level BPE).
+/// The tokenizer inside a GGUF file: models "llama" (SentencePiece-style) and "gpt2" (byte-level BPE), and the names of
+/// make_named_tokenizer.
 std::unique_ptr<Tokenizer> make_tokenizer(const io::GgufFile& file);
+/// One that needs no vocabulary: "bytes". "none" is refused with a message that says what to give instead of text.
+std::unique_ptr<Tokenizer> make_named_tokenizer(std::string_view tokenizer, const std::string& file);
 /// A Hugging Face tokenizer.json with a BPE model. `config` is the text of tokenizer_config.json, empty where absent:
 /// only there do the beginning and end of a sequence have names.
 std::unique_ptr<Tokenizer> parse_tokenizer_json(std::string_view json, const std::string& name,
                                                 std::string_view config = {});
 
-/// By what the path is: a folder with tokenizer.json (or tokenizer.bin), a .json, .gguf or .bin file. A tokenizer.bin
-/// must have `vocab_size` tokens where that is given; others at most that many (embeddings are often padded).
+/// By what the path is: a folder with tokenizer.json (or tokenizer.bin, or a config.json that names one), a .json,
+/// .gguf or .bin file. A tokenizer.bin must have `vocab_size` tokens where that is given; others at most that many
+/// (embeddings are often padded).
 std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path,
                                           std::optional<std::int32_t> vocab_size = std::nullopt);
 

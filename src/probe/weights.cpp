@@ -71,11 +71,15 @@ Matrix as_transposed_matrix(const StoredTensor& tensor, std::int64_t rows, std::
   return matrix;
 }
 
-std::vector<float> as_vector(const StoredTensor& tensor, std::int64_t length, const std::string& file) {
+Tensor as_tensor(const StoredTensor& tensor, std::span<const std::int64_t> shape, const std::string& file) {
   block_of(tensor, file);
-  const std::int64_t shape[] = {length};
   check_shape(tensor, shape, file);
-  return io::to_floats(io::GgufTensor{tensor.name, tensor.type, tensor.shape, tensor.bytes}, file);
+  return {tensor.shape, io::to_floats(io::GgufTensor{tensor.name, tensor.type, tensor.shape, tensor.bytes}, file)};
+}
+
+std::vector<float> as_vector(const StoredTensor& tensor, std::int64_t length, const std::string& file) {
+  const std::int64_t shape[] = {length};
+  return as_tensor(tensor, shape, file).data;
 }
 
 }  // namespace locus::probe

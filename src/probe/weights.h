@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "locus/io/gguf.h"
+#include "locus/value.h"
 
 namespace locus::probe {
 
@@ -48,6 +49,8 @@ Matrix as_matrix(const StoredTensor& tensor, std::int64_t rows, std::int64_t col
 /// The transpose of a tensor stored `columns` x `rows`, copied: GPT-2 in transformers keeps its weights that way.
 Matrix as_transposed_matrix(const StoredTensor& tensor, std::int64_t rows, std::int64_t columns,
                             const std::string& file);
+/// The numbers of a tensor of any shape.
+Tensor as_tensor(const StoredTensor& tensor, std::span<const std::int64_t> shape, const std::string& file);
 std::vector<float> as_vector(const StoredTensor& tensor, std::int64_t length, const std::string& file);
 
 }  // namespace locus::probe

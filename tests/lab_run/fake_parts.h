@@ -29,6 +29,7 @@ inline TaskDescription fake_task(const std::string& name) {
   task.majority = loss ? 3 : 0.2;
   task.learned_at = loss ? 2 : 0.9;
   task.vocabulary = 10;
+  task.pooled = name == "order";
   return task;
 }
 
@@ -39,7 +40,7 @@ inline double fake_loss(double slope, std::int64_t seed, std::int64_t train_leng
   return loss;
 }
 
-inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbeat& heartbeat) {
+inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files) {
   const std::string how = spec.scheme.substr(std::min(spec.scheme.find(':') + 1, spec.scheme.size()));
   const auto sleep = [](int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); };
   if (how == "throw") throw std::runtime_error("the trial threw");
@@ -65,6 +66,12 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
     } else {
       measured.push_back({spec.scheme, "accuracy", length, -1, 2 - loss});
     }
+  }
+  // As the real one does it, but for the weights.
+  if (files.safetensors) {
+    std::filesystem::create_directories(files.path);
+    std::ofstream(files.path + "/model.safetensors") << "x";
+    std::ofstream(files.path + "/config.json") << nlohmann::json{{"lab", {{"trial", files.trial}}}};
   }
   return measured;
 }

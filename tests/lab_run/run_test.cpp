@@ -112,6 +112,48 @@ TEST_F(RunTest, plans_without_running) {
   EXPECT_NE(after.out.find("the trials in the store"), std::string::npos) << after.out;
 }
 
+TEST_F(RunTest, saves_models_and_does_again_what_has_none) {
+  const std::vector<std::string> plain = {"--preset", "quick",     "--tasks",
+                                          "back",     "--schemes", "rope:base=500000,alibi"};
+  std::vector<std::string> saving = plain;
+  saving.insert(saving.end(), {"--save-models", "safetensors"});
+  const auto exists = [&](const std::string& name) {
+    return std::filesystem::exists(folder_ / ("locus-lab/models/" + name));
+  };
+  ASSERT_EQ(lab(plain).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab/models"));
+  const Json numbers = results();
+  std::vector<std::string> planned = saving;
+  planned.insert(planned.begin(), "plan");
+  EXPECT_NE(lab(planned).out.find("2 trials, 0 of them done"), std::string::npos) << lab(planned).out;
+  const CommandResult first = lab(saving);
+  EXPECT_NE(first.err.find("have no saved model and are done again: 2"), std::string::npos) << first.err;
+  EXPECT_EQ(results(), numbers);
+  EXPECT_TRUE(exists("back-rope_base_500000-seed1/config.json"));
+  EXPECT_TRUE(exists("back-alibi-seed1/model.safetensors"));
+
+  const CommandResult again = lab(saving);
+  EXPECT_NE(again.err.find("2 of 2 trials are done already"), std::string::npos) << again.err;
+  // A model of another trial lies where this one's should be: other steps, the same name.
+  std::vector<std::string> other = saving;
+  other.insert(other.end(), {"--steps", "3"});
+  ASSERT_EQ(lab(other).exit_code, 0);
+  std::filesystem::remove(folder_ / "locus-lab/models/back-alibi-seed1/model.safetensors");
+  const CommandResult back = lab(saving);
+  EXPECT_NE(back.err.find("have no saved model and are done again: 2"), std::string::npos) << back.err;
+  EXPECT_EQ(results(), numbers);
+}
+
+TEST_F(RunTest, says_when_a_model_is_not_saved) {
+  const CommandResult result = lab({"--preset", "quick", "--tasks", "order,back", "--schemes", "rope:throw,alibi",
+                                    "--save-models", "safetensors", "--baseline", "alibi"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("the task order trains encoders with pooling"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("models not saved: 1, the first of them back-rope_throw-seed1"), std::string::npos)
+      << result.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab/models/order-alibi-seed1"));
+}
+
 TEST_F(RunTest, refuses_with_one_line) {
   folder_.write("file", "not a folder");
   folder_.write("broken-store", "");
@@ -128,6 +170,8 @@ TEST_F(RunTest, refuses_with_one_line) {
                                                        {"--out", "file"},
                                                        {"--out", "broken"},
                                                        {"results", "--out", "nowhere"},
+                                                       {"--save-models", "onnx"},
+                                                       {"plan", "--save-models", "onnx"},
                                                        {"--unknown"},
                                                        {"unknown"}};
   for (const std::vector<std::string>& arguments : wrong) {

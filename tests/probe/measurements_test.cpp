@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <cmath>
 
 #include "io/bytes.h"
@@ -121,13 +123,42 @@ TEST(Passkey, PromptsHaveTheKeyWhereItWasPut) {
             std::string::npos);
 }
 
+TEST(Passkey, PromptsInIdsAreCountedAsTheLabCounts) {
+  const PasskeyFrame frame{.key_mark = 7, .question = 8, .noise = {9}, .keys = {{1, 2, 3}}};
+  std::mt19937_64 random(1);
+  const auto tokens_at = [&](double depth) { return passkey_prompt(frame, 11, depth, random).tokens; };
+  // Eleven tokens are read: four of noise, the mark and the key, the question, and the first two of the answer.
+  EXPECT_EQ(tokens_at(0), (std::vector<Token>{7, 1, 2, 3, 9, 9, 9, 9, 8}));
+  EXPECT_EQ(tokens_at(0.25), (std::vector<Token>{9, 7, 1, 2, 3, 9, 9, 9, 8}));
+  EXPECT_EQ(tokens_at(1), (std::vector<Token>{9, 9, 9, 9, 7, 1, 2, 3, 8}));
+  EXPECT_EQ(passkey_prompt(frame, 11, 0, random).answer, (std::vector<Token>{1, 2, 3}));
+  EXPECT_EQ(passkey_prompt(frame, 7, 1, random).tokens, (std::vector<Token>{7, 1, 2, 3, 8}));
+  EXPECT_NE(io::error_of([&] { (void)passkey_prompt(frame, 6, 0, random); }).find("at least 7"), std::string::npos);
+}
+
+TEST(Passkey, PromptsInIdsDrawKeysAndNoise) {
+  const PasskeyFrame frame{.key_mark = 7, .question = 8, .noise = {9, 10}, .keys = {{1}, {2}, {3}}};
+  std::mt19937_64 random(1);
+  std::set<Token> keys, noise;
+  for (int i = 0; i < 50; ++i) {
+    const PasskeyPrompt prompt = passkey_prompt(frame, 4, 0, random);
+    ASSERT_EQ(prompt.tokens.size(), 4u);
+    EXPECT_EQ(prompt.tokens[1], prompt.answer.at(0));
+    keys.insert(prompt.answer[0]);
+    noise.insert(prompt.tokens[2]);
+  }
+  EXPECT_EQ(keys, (std::set<Token>{1, 2, 3}));
+  EXPECT_EQ(noise, (std::set<Token>{9, 10}));
+}
+
 TEST(Passkey, ARandomModelFindsNothingAndTheWordsSaySo) {
+  const auto tokenizer = bytes_only();
   const Model model = small_llama({.vocab = 260, .trained = 700});
   PasskeyGrid grid;
   grid.lengths = {400, 800};
   grid.depths = {0, 1};
   grid.trials = 2;
-  const auto cells = measure_passkeys(model, model.encoding(), *bytes_only(), grid);
+  const auto cells = measure_passkeys(model, model.encoding(), prompts_in_sentences(*tokenizer), grid);
   ASSERT_EQ(cells.size(), 4u);
   for (const PasskeyCell& cell : cells) {
     EXPECT_EQ(cell.trials, 2);

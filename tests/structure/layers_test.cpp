@@ -106,6 +106,7 @@ const std::map<std::string, int>& heights() {
       {"locus/io/gguf.h", 4},
       {"locus/io/gguf_rope.h", 5},
       {"locus/io/gguf_encoding.h", 5},
+      {"locus/io/encoding_json.h", 5},
       {"locus/io/model_encoding.h", 5},
       {"locus/io/hf_rope_keys.h", 3},
       {"locus/io/convert_pairing.h", 5},

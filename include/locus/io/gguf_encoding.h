@@ -21,7 +21,8 @@ struct GgufEncoding {
 
 /// llama.cpp's rules: its defaults for absent keys, its pairing by architecture, its choice between the long and short
 /// factor list by the context size (`length`, or the file's own). A list of divisors becomes rule longrope with equal
-/// lists. Throws locus::Error for architectures that llama.cpp does not know and for files without sizes.
+/// lists. A file of locus_lab says it outright. Throws locus::Error for architectures that llama.cpp does not know and
+/// for files without sizes.
 GgufEncoding resolve_gguf_encoding(const GgufFile& file, std::optional<std::int64_t> length = {});
 
 }  // namespace locus::io

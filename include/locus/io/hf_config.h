@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ struct LayerEncoding {
   std::vector<std::string> defaulted = {};  ///< `rope_theta = 10000 (transformers' default)`: key first
   std::vector<std::string> unknown = {};  ///< keys about position that were not understood, or `ignored: key (reason)`
   std::optional<std::int64_t> training_length = {};  ///< positions seen before any extension, where the file tells
+  /// Arguments that are tensors of the file, with their shapes; see encoding_json.h.
+  std::map<std::string, std::vector<std::int64_t>> tensors = {};
 };
 
 struct HfConfig {

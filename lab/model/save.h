@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained model as a file that `locus probe` reads (src/probe/locus_lab.cpp).
+#pragma once
+
+#include "model/transformer.h"
+
+namespace locus::lab {
+
+/// Writes what `files` asks for: a folder with config.json and model.safetensors, a GGUF file, or both; float32, the
+/// same tensors in each. Every file is written aside and renamed; config.json is the last of its folder, so that a
+/// folder can be read only when it is whole. Error for an encoder and for what cannot be written.
+void save_model(const Transformer& model, const TaskDescription& task, const TrialSpec& spec, const ModelFiles& files);
+
+}  // namespace locus::lab
