@@ -14,7 +14,7 @@ namespace {
 using namespace locus;
 
 void use(const probe::Tokenizer& tokenizer) {
-  const std::string text("It's 12 o'clock.\n\n  \xC3\xA9\xE2\x96\x81\xFF<s> ab  ", 36);
+  const std::string text = "It's 12 o'clock.\n\n  \xC3\xA9\xE2\x96\x81\xFF<s> ab  ";
   for (const bool special : {false, true}) {
     try {
       const auto ids = tokenizer.encode(text, {.bos = true, .special = special});

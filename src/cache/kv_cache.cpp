@@ -236,6 +236,8 @@ void KvCache::relocate(SequenceId sequence, std::int64_t begin, std::int64_t end
   std::vector<Position> moved = positions(sequence);
   require(begin >= 0 && begin <= end && end <= static_cast<std::int64_t>(moved.size()),
           "cache: relocate tokens within 0 .. ", moved.size(), ", got ", begin, " .. ", end);
+  require(position >= -max_position && position <= max_position, "cache: relocate to a position of at most +-",
+          max_position, ", got ", position);
   for (std::int64_t t = begin; t < end; ++t) moved[static_cast<std::size_t>(t)] = position + (t - begin);
   encoding_.check_positions(moved);
   Sequence& entries = find(sequence);
@@ -249,8 +251,8 @@ void KvCache::divide(SequenceId sequence, std::int64_t begin, std::int64_t end, 
           "cache: divide tokens within 0 .. ", moved.size(), ", got ", begin, " .. ", end);
   for (std::int64_t t = begin; t < end; ++t) {
     Position& position = moved[static_cast<std::size_t>(t)];
-    const Position rest = ((position % group) + group) % group;
-    position = (position - rest) / group;
+    const Position rest = position % group;
+    position = position / group - (rest < 0 ? 1 : 0);  // rounded down
   }
   Sequence& entries = find(sequence);
   for (std::size_t t = 0; t < entries.size(); ++t) entries[t].position = moved[t];

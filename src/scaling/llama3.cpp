@@ -7,6 +7,7 @@
 // low = high leaves no band between, only its edge: there s is 1. As a GGUF divisor the rule is 1 / ((1 - s)/f + s).
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "scaling/common_parameters.h"
 #include "scaling/wavelength.h"
 
 namespace locus {
@@ -63,12 +64,7 @@ const Rule& llama3_rule() {
                       .fallback = 4.0,
                       .least = 0,
                       .above_least = true},
-                     {.name = "original_length",
-                      .kind = ValueKind::integer,
-                      .meaning = "trained length",
-                      .required = true,
-                      .least = 1,
-                      .most = 0x1p31}},
+                     original_length_parameter()},
       .exact = llama3<DoubleDouble>,
       .single = llama3<float>,
   };

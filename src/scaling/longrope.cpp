@@ -10,6 +10,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "scaling/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -86,12 +87,7 @@ const Rule& longrope_rule() {
             .required = true,
             .least = 0,
             .above_least = true},
-           {.name = "original_length",
-            .kind = ValueKind::integer,
-            .meaning = "trained length",
-            .required = true,
-            .least = 2,
-            .most = 0x1p31},
+           original_length_parameter(2),
            {.name = "max_length", .kind = ValueKind::integer, .meaning = "extended length", .least = 1, .most = 0x1p31},
            {.name = "factor",
             .kind = ValueKind::real,

@@ -14,6 +14,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "scaling/common_parameters.h"
 #include "scaling/wavelength.h"
 
 namespace locus {
@@ -66,12 +67,7 @@ const Rule& ntk_by_parts_rule() {
                       .meaning = "how many times longer than trained",
                       .required = true,
                       .least = 1},
-                     {.name = "original_length",
-                      .kind = ValueKind::integer,
-                      .meaning = "trained length",
-                      .required = true,
-                      .least = 1,
-                      .most = 0x1p31}},
+                     original_length_parameter()},
       .exact = ntk_by_parts<DoubleDouble>,
       .single = ntk_by_parts<float>,
   };

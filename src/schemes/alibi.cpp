@@ -16,6 +16,7 @@
 #include "locus/element.h"
 #include "locus/error.h"
 #include "locus/registry.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -86,12 +87,7 @@ const Scheme& alibi_scheme() {
       .paper = "Press et al. 2021, arXiv 2108.12409",
       .site = Site::score,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
                      {.name = "bias_max",
                       .kind = ValueKind::real,
                       .meaning = "the last slope of a power of two is 2^-bias_max",

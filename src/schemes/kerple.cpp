@@ -9,6 +9,7 @@
 
 #include "locus/error.h"
 #include "locus/registry.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -62,12 +63,7 @@ const Scheme& kerple_scheme() {
       .paper = "Chi et al. 2022, arXiv 2205.09921",
       .site = Site::score,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
                      {.name = "form",
                       .kind = ValueKind::choice,
                       .meaning = "kernel",

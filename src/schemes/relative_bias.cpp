@@ -16,6 +16,7 @@
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -119,12 +120,7 @@ const Scheme& relative_bias_scheme() {
           "Shaw et al. 2018, arXiv 1803.02155; He et al. 2020, arXiv 2006.03654; Liu et al. 2021, arXiv 2103.14030",
       .site = Site::score,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
                      {.name = "index",
                       .kind = ValueKind::choice,
                       .meaning = "how two positions choose a row",

@@ -29,6 +29,7 @@
 #include "locus/registry.h"
 #include "locus/scaling.h"
 #include "locus/turns.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -41,12 +42,7 @@ const std::vector<Parameter>& own_parameters() {
     std::vector<std::string_view> rule_names;
     for (const Rule* rule : rules()) rule_names.push_back(rule->name);
     return std::vector<Parameter>{
-        {.name = "head_dim",
-         .kind = ValueKind::integer,
-         .meaning = "width of a head",
-         .required = true,
-         .least = 2,
-         .most = 65536},
+        head_dim_parameter(2),
         {.name = "pairing",
          .kind = ValueKind::choice,
          .meaning = "which coordinates turn together: (i, i + d/2) or (2i, 2i + 1); engines disagree, so say which",

@@ -9,6 +9,7 @@
 #include "locus/registry.h"
 #include "locus/scaling.h"
 #include "locus/turns.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -43,12 +44,7 @@ const Scheme& sandwich_scheme() {
       .paper = "Chi et al. 2022, arXiv 2212.10356",
       .site = Site::score,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
                      {.name = "dim",
                       .kind = ValueKind::integer,
                       .meaning = "width of the sinusoidal rows",

@@ -13,6 +13,7 @@
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -54,18 +55,8 @@ const Scheme& shaw_scheme() {
       .paper = "Shaw et al. 2018, arXiv 1803.02155",
       .site = Site::relative_key,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
-                     {.name = "head_dim",
-                      .kind = ValueKind::integer,
-                      .meaning = "width of a head",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
+                     head_dim_parameter(1),
                      {.name = "clip_left",
                       .kind = ValueKind::integer,
                       .meaning = "farthest past offset with a row of its own",

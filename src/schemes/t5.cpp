@@ -16,6 +16,7 @@
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -106,12 +107,7 @@ const Scheme& t5_scheme() {
       .paper = "Raffel et al. 2019, arXiv 1910.10683",
       .site = Site::score,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
                      {.name = "num_buckets",
                       .kind = ValueKind::integer,
                       .meaning = "number of buckets",

@@ -9,6 +9,7 @@
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -45,18 +46,8 @@ const Scheme& transformer_xl_scheme() {
       .paper = "Dai et al. 2019, arXiv 1901.02860",
       .site = Site::relative_key,
       .claims = claims,
-      .parameters = {{.name = "heads",
-                      .kind = ValueKind::integer,
-                      .meaning = "number of heads",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
-                     {.name = "head_dim",
-                      .kind = ValueKind::integer,
-                      .meaning = "width of a head",
-                      .required = true,
-                      .least = 1,
-                      .most = 65536},
+      .parameters = {heads_parameter(),
+                     head_dim_parameter(1),
                      {.name = "model_dim",
                       .kind = ValueKind::integer,
                       .meaning = "width of the sinusoid; absent: heads x head_dim",

@@ -13,6 +13,7 @@
 #include "locus/registry.h"
 #include "locus/scaling.h"
 #include "locus/turns.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -54,12 +55,7 @@ const Scheme& xpos_scheme() {
       .paper = "Sun et al. 2022, arXiv 2212.10554",
       .site = Site::query_key,
       .claims = claims,
-      .parameters = {{.name = "head_dim",
-                      .kind = ValueKind::integer,
-                      .meaning = "width of a head",
-                      .required = true,
-                      .least = 2,
-                      .most = 65536},
+      .parameters = {head_dim_parameter(2),
                      {.name = "pairing",
                       .kind = ValueKind::choice,
                       .meaning = "which coordinates turn together (torchscale: interleaved)",

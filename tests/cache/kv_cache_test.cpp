@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "locus/error.h"
@@ -196,6 +197,13 @@ TEST(KvCache, MovesOfPositions) {
   cache.relocate(sequence, 2, 4, 100);
   EXPECT_EQ(cache.positions(sequence)[3], 101);
   EXPECT_LE(key_error(encoding, cache.gather(sequence), 3, 3, 101), bound(ElementType::float32, 2));
+  KvCache negative(encoding, {.capacity = 16, .heads = heads, .head_dim = dim});
+  const SequenceId before_zero = negative.create();
+  append(negative, before_zero, range(-5, 5), 0);
+  negative.divide(before_zero, 0, 5, 2);
+  EXPECT_EQ(negative.positions(before_zero), (std::vector<Position>{-3, -2, -2, -1, -1})) << "rounded down";
+  negative.divide(before_zero, 0, 5, std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(negative.positions(before_zero), (std::vector<Position>{-1, -1, -1, -1, -1}));
   cache.slide(sequence, 1, 3, true);
   EXPECT_EQ(cache.positions(sequence), range(0, 4));
   EXPECT_EQ(cache.free_tokens(), 12);
@@ -257,6 +265,7 @@ TEST(KvCache, EveryErrorLeavesItAsItWas) {
   refused([&] { cache.slide(sequence, 0, 0, true); }, "window");
   refused([&] { cache.shift(sequence, max_position); }, "positions must be from");
   refused([&] { cache.relocate(sequence, 2, 9, 0); }, "relocate");
+  refused([&] { cache.relocate(sequence, 0, 2, std::numeric_limits<Position>::max()); }, "relocate to a position");
   refused([&] { cache.divide(sequence, 0, 2, 0); }, "group");
   refused([&] { cache.set_encoding(Encoding("alibi", {{"heads", 2}})); }, "score");
   std::vector<float> keys = tokens_of<float>(0, 1);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters that mean the same in several schemes.
+#pragma once
+
+#include "locus/value.h"
+
+namespace locus {
+
+inline Parameter heads_parameter() {
+  return {.name = "heads",
+          .kind = ValueKind::integer,
+          .meaning = "number of heads",
+          .required = true,
+          .least = 1,
+          .most = 65536};
+}
+
+inline Parameter head_dim_parameter(double least) {
+  return {.name = "head_dim",
+          .kind = ValueKind::integer,
+          .meaning = "width of a head",
+          .required = true,
+          .least = least,
+          .most = 65536};
+}
+
+}  // namespace locus
