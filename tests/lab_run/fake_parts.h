@@ -44,7 +44,7 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
   const std::string how = spec.scheme.substr(std::min(spec.scheme.find(':') + 1, spec.scheme.size()));
   const auto sleep = [](int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); };
   if (how == "throw") throw std::runtime_error("the trial threw");
-  if (how == "crash") kill(getpid(), SIGSEGV);
+  if (how == "crash") kill(getpid(), SIGABRT);
   if (how == "crash_once") {  // the first time only: it leaves a file behind
     const std::string mark = spec.text_file.empty() ? "crashed-once" : spec.text_file;
     if (!std::filesystem::exists(mark)) {

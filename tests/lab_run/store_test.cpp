@@ -180,13 +180,13 @@ TEST_F(StoreTest, gives_up_a_trial_that_crashed_twice) {
   Store store(url());
   const std::int64_t run = store.begin_run(Json::object(), some_trials(), false);
   ASSERT_TRUE(store.claim(run, "a"));
-  EXPECT_EQ(store.crashed("a", "signal 11"), 1);
+  EXPECT_EQ(store.crashed("a", "signal 6"), 1);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::waiting);
   ASSERT_TRUE(store.claim(run, "b"));
-  EXPECT_EQ(store.crashed("b", "signal 11"), 1);
+  EXPECT_EQ(store.crashed("b", "signal 6"), 1);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::failed);
-  EXPECT_EQ(store.trials(run)[0].error, "signal 11");
-  EXPECT_EQ(store.crashed("b", "signal 11"), 0);
+  EXPECT_EQ(store.trials(run)[0].error, "signal 6");
+  EXPECT_EQ(store.crashed("b", "signal 6"), 0);
 }
 
 // ---- files that are not a store
