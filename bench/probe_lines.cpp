@@ -47,10 +47,12 @@ Line decode(WeightType type, const Pairs& pairs) {
   Session session(type, RandomLlama::layers_for(type, weight_bytes), cached_tokens + 1);
   session.read(std::vector<probe::Token>(cached_tokens, 1), cached_tokens);
   Buffer& weights = session.weights();
+  // In many pieces, so that a thread that is done early takes more of them.
+  constexpr std::int64_t pieces = 32;
   const auto read_weights = [&] {
-    session.pool().run(threads(), [&](std::int64_t part) {
-      const std::size_t share = weights.count() / static_cast<std::size_t>(threads());
-      read_stream(weights.floats() + static_cast<std::size_t>(part) * share, share);
+    session.pool().run(pieces, [&](std::int64_t piece) {
+      const std::size_t share = weights.count() / pieces;
+      read_stream(weights.floats() + static_cast<std::size_t>(piece) * share, share);
     });
   };
   const std::vector<probe::Token> token = {1};
