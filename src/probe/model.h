@@ -35,6 +35,7 @@ struct ModelConfig {
   double norm_epsilon = 1e-5;
   bool tied_head = false;
   std::int64_t weight_bytes = 0;  ///< as stored
+  bool quantised = false;         ///< some weights are blocks of integers
   // Of the lab's models only.
   bool begins_anywhere = false;              ///< no token begins its sequences
   std::optional<PasskeyFrame> passkey = {};  ///< how it was asked for keys

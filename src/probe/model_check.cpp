@@ -114,7 +114,8 @@ double logit_bound(const ModelConfig& config, std::int64_t tokens, std::span<con
   const double typical = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(logits.size(), 1)));
   const auto longest = static_cast<double>(std::max({config.dim, config.feed_forward, tokens}));
   const double sums = 8.0 * static_cast<double>(config.layers) + 1;
-  return 2 * sums * std::sqrt(longest) * 0x1p-24 * std::sqrt(static_cast<double>(config.dim)) * typical;
+  const double of_a_sum = std::sqrt(longest) * 0x1p-24 + (config.quantised ? 0x1p-15 : 0);
+  return 2 * sums * of_a_sum * std::sqrt(static_cast<double>(config.dim)) * typical;
 }
 
 std::vector<Check> check_model(const Model& model, std::span<const Token> tokens, Executor* executor) {

@@ -2,6 +2,7 @@
 #include "io/byte_reader.h"
 #include "locus/error.h"
 #include "locus/io/gguf_encoding.h"
+#include "probe/product_simd.h"
 #include "probe/source.h"
 
 namespace locus::probe {
@@ -63,6 +64,7 @@ ModelConfig read_config(const io::GgufFile& file, const Settings& settings) {
   config.tied_head = file.find_tensor("output.weight") == nullptr;
   for (const io::GgufTensor& tensor : file.tensors()) {
     config.weight_bytes += static_cast<std::int64_t>(tensor.bytes.size());
+    config.quantised = config.quantised || is_quantised(tensor.type);
   }
   return config;
 }

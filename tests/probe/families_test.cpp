@@ -11,6 +11,7 @@
 
 #include "locus/error.h"
 #include "probe/model.h"
+#include "probe/model_check.h"
 #include "probe/plain_forward.h"
 #include "support/command.h"
 #include "support/tiny_model.h"
@@ -182,6 +183,21 @@ TEST(Families, QuantisedWeightsAreTheirDecodedNumbers) {
   for (const Type type : {Type::q8_0, Type::q4_0, Type::q4_k, Type::q6_k}) expect_decoded_numbers(type, wide);
   const TinySizes narrow{.layers = 1, .kv_heads = 2, .head_dim = 24, .dim = 96, .feed_forward = 160};
   for (const Type type : {Type::q8_0, Type::q4_0}) expect_decoded_numbers(type, narrow);
+}
+
+TEST(Families, QuantisedWeightsPassTheModelsOwnCheck) {
+  using Type = io::GgufTensorType;
+  const TinySizes sizes{.layers = 3, .kv_heads = 2, .head_dim = 64, .dim = 256, .feed_forward = 512};
+  for (const Type type : {Type::q8_0, Type::q4_0, Type::q4_k, Type::q6_k}) {
+    TinyModel tiny = make_tiny("qwen2", sizes);
+    const TemporaryFolder folder;
+    write_gguf_file(tiny, folder / "model.gguf", type);
+    const Model model = load(folder / "model.gguf");
+    EXPECT_TRUE(model.config().quantised);
+    for (const Check& check : check_model(model, text)) {
+      EXPECT_TRUE(check.pass) << io::name_of(type) << ", " << check.name << ": " << check.value << " > " << check.bound;
+    }
+  }
 }
 
 TEST(Families, TheTestsThemselvesSeeOneWrongWeight) {
