@@ -92,12 +92,11 @@ struct Stopped {};
 // Prints results as they come, or gathers them for one JSON object.
 class Reporter {
  public:
-  Reporter(bool json) : json_(json) {
-    if (!json_) std::cout << machine() << std::endl;
-  }
+  explicit Reporter(bool json) : json_(json) {}
 
   void line(const bench::Line& line) {
     bar_.clear();
+    if (!json_ && lines_.empty()) std::cout << machine() << std::endl;
     missed_ = missed_ || line.verdict() == "missed" || line.verdict() == "the limit is measured wrongly";
     lines_.push_back(line_json(line));
     if (!json_) print_line(line);

@@ -73,6 +73,21 @@ TEST(Bench, one_group_is_measured_alone_and_in_text_has_a_row_per_line) {
   }
 }
 
+TEST(Bench, lines_are_chosen_by_what_their_names_hold) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "takes a minute under a sanitizer; what it measures is tested elsewhere";
+#endif
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "bench probe --lines=Q4_K --rounds 1");
+  ASSERT_GE(json["lines"].size(), 1u);  // decode, and prefill where there is a BLAS to compare with
+  EXPECT_EQ(json["lines"][0]["name"], "decode Q4_K");
+  for (const Json& line : json["lines"]) {
+    EXPECT_EQ(line["group"], "probe");
+    expect_well_formed(line);
+    EXPECT_NE(line["name"].get<std::string>().find("Q4_K"), std::string::npos) << line["name"];
+  }
+}
+
 TEST(Bench, check_fails_where_a_line_says_missed_and_only_there) {
   const TemporaryFolder folder;
   const CommandResult result = run_locus(folder, "bench tables --quick --rounds 3 --check --json");
@@ -88,7 +103,7 @@ TEST(Bench, check_fails_where_a_line_says_missed_and_only_there) {
 
 TEST(Bench, refuses_what_it_does_not_know_in_one_line) {
   const TemporaryFolder folder;
-  for (const char* line : {"bench rotation", "bench tables --rounds 0", "bench --fast"}) {
+  for (const char* line : {"bench rotation", "bench tables --rounds 0", "bench --fast", "bench --lines=nonsense"}) {
     const CommandResult result = run_locus(folder, line);
     EXPECT_EQ(result.exit_code, 2) << line;
     EXPECT_EQ(result.out, "") << line;
