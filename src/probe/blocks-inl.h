@@ -16,7 +16,6 @@
 #define LOCUS_PROBE_BLOCKS_INL_H_
 #endif
 
-#include <algorithm>
 #include <cstring>
 
 #include "hwy/highway.h"
@@ -34,6 +33,14 @@ HWY_INLINE float half_at(const std::uint8_t* from) {
   std::memcpy(&value, from, sizeof(value));
   const hn::CappedTag<float, 1> one;
   return hn::GetLane(load(one, &value));
+}
+
+/// The same where eight bytes may be read, which takes one instruction.
+HWY_INLINE float half_before_others(const std::uint8_t* from) {
+  Float16 values[4];
+  std::memcpy(values, from, sizeof(values));
+  const hn::CappedTag<float, 4> d;
+  return hn::GetLane(load(d, values));
 }
 
 template <class D>
@@ -61,14 +68,6 @@ template <int bits, class D>
 HWY_INLINE hn::Vec<D> shifted_right(D d, hn::Vec<D> words) {
   const hn::RebindToUnsigned<D> du;
   return hn::BitCast(d, hn::ShiftRight<bits>(hn::BitCast(du, words)));
-}
-
-/// The same where eight bytes may be read, which takes one instruction.
-HWY_INLINE float half_before_others(const std::uint8_t* from) {
-  Float16 values[4];
-  std::memcpy(values, from, sizeof(values));
-  const hn::CappedTag<float, 4> d;
-  return hn::GetLane(load(d, values));
 }
 
 /// out[b] = the float16 at the start of block b, times factors[b]. What is stored one by one must not be loaded

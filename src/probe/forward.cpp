@@ -201,7 +201,7 @@ std::int64_t Model::working_bytes(std::int64_t tokens, std::int64_t logits) cons
   // The hidden state, its norm, queries, keys, values, what attention gives, and both inner rows; then a decoded tile.
   const std::int64_t per_token =
       4 * c.dim + 3 * c.heads * c.head_dim + 2 * c.kv_heads * c.head_dim + 2 * c.feed_forward;
-  const std::int64_t tile = 128 * std::max(c.dim, c.feed_forward);
+  const std::int64_t tile = tile_rows * std::max(c.dim, c.feed_forward);
   return static_cast<std::int64_t>(sizeof(float)) * (tokens * per_token + logits * (c.vocab + 2 * c.dim) + 2 * tile);
 }
 

@@ -25,6 +25,9 @@ struct Rows {
   const float* row(std::int64_t index) const { return data.data() + index * width; }
 };
 
+/// Products are cut in pieces of this many weight rows, whatever the threads, so that bits do not depend on them.
+inline constexpr std::int64_t tile_rows = 64;
+
 /// W x + b for every row, in float32. One row reads the weights at the speed of memory; several are left to sgemm.
 /// Results do not depend on the number of threads.
 Rows product(const Rows& x, const Linear& linear, Executor* executor);

@@ -13,8 +13,6 @@
 namespace locus::probe {
 namespace {
 
-// The work is cut in pieces of this many weight rows, whatever the threads, so that bits do not depend on them.
-constexpr std::int64_t tile_rows = 64;
 // A piece that is not worth waking a thread for.
 constexpr std::int64_t small_piece = 1 << 16;
 

@@ -268,10 +268,6 @@ HWY_EXPORT(multiply_rows_here);
 
 namespace probe {
 
-bool is_quantised(WeightType type) {
-  return type != WeightType::f32 && type != WeightType::f16 && type != WeightType::bf16;
-}
-
 void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const float* x, const IntegerRow& integers,
               float* out) {
   HWY_DYNAMIC_DISPATCH(dot_rows_here)(matrix, begin, end, x, integers, out);

@@ -10,8 +10,6 @@
 
 namespace locus::probe {
 
-bool is_quantised(WeightType type);
-
 /// out[r - begin] = row r of `matrix` times x, for r in [begin, end), in float32. Quantised types meet `integers`, and
 /// the sums inside a group of 32 are exact; the others meet `x`.
 /// |error| <= columns 2^-24 sum |w x|, and for quantised types sum over k of |w_k| 2^-16 m_k more (see IntegerRow); |w|

@@ -2,7 +2,6 @@
 #include "io/byte_reader.h"
 #include "locus/error.h"
 #include "locus/io/gguf_encoding.h"
-#include "probe/product_simd.h"
 #include "probe/source.h"
 
 namespace locus::probe {

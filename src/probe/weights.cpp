@@ -30,6 +30,10 @@ void check_shape(const StoredTensor& tensor, std::span<const std::int64_t> shape
 
 }  // namespace
 
+bool is_quantised(WeightType type) {
+  return type != WeightType::f32 && type != WeightType::f16 && type != WeightType::bf16;
+}
+
 Matrix as_matrix(const StoredTensor& tensor, std::int64_t rows, std::int64_t columns, const std::string& file) {
   const io::GgufBlock& block = block_of(tensor, file);
   const std::int64_t shape[] = {rows, columns};

@@ -18,6 +18,9 @@ namespace locus::probe {
 /// ggml's names serve for all formats: F32, F16, BF16 and the blocks Q8_0, Q4_0, Q4_K, Q6_K.
 using WeightType = io::GgufTensorType;
 
+/// Stored as blocks of integers with scales.
+bool is_quantised(WeightType type);
+
 /// A tensor of any format, in C order.
 struct StoredTensor {
   std::string name;
