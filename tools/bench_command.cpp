@@ -139,7 +139,7 @@ void run_peers(const bench::Plan& plan, const Interruption& interruption, Report
     show();
     try {
       run_peer_program(program, plan, [&](const PeerResult& result) {
-        reporter.peer(result);
+        if (result.line.find(plan.containing) != std::string::npos) reporter.peer(result);
         ++heard;
         show();
         return !interruption.happened();
