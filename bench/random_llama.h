@@ -8,7 +8,7 @@
 
 #include "buffer.h"
 #include "probe/model.h"
-#include "probe/weights.h"
+#include "probe/weights/weights.h"
 
 namespace locus::bench {
 

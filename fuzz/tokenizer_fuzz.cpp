@@ -7,7 +7,7 @@
 #include <string>
 
 #include "locus/error.h"
-#include "probe/tokenizer.h"
+#include "probe/tokenizers/tokenizer.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 // `locus-lab`, which `locus lab` runs: the lab's running put together with its tasks and its model.
 #include <string_view>
 
-#include "figures/page.h"
-#include "figures/report.h"
+#include "figures/report/page.h"
+#include "figures/report/report.h"
 #include "model/blas.h"
 #include "run/command.h"
 #include "speed_command.h"

@@ -3,9 +3,9 @@
 
 #include <iostream>
 
-#include "figures/drawing.h"
-#include "figures/page.h"
 #include "figures/registry.h"
+#include "figures/report/page.h"
+#include "figures/terminal/drawing.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
 #include "terminal.h"

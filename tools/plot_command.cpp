@@ -8,7 +8,7 @@
 #include "encoding_options.h"
 #include "figure_output.h"
 #include "figures/registry.h"
-#include "figures/results_figures.h"
+#include "figures/report/results_figures.h"
 #include "locus/error.h"
 #include "position_list.h"
 #include "results_file.h"

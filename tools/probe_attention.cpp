@@ -7,7 +7,7 @@
 #include "figure_output.h"
 #include "locus/error.h"
 #include "position_list.h"
-#include "probe/attention_map.h"
+#include "probe/measure/attention_map.h"
 #include "probe_texts.h"
 
 namespace locus::tools {

@@ -8,7 +8,7 @@
 
 #include "locus/error.h"
 #include "position_list.h"
-#include "probe/model_check.h"
+#include "probe/measure/model_check.h"
 #include "probe_options.h"
 
 namespace locus::tools {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus probe loss`: next-token loss by position under several rules, beside two baselines.
-#include "probe/loss.h"
+#include "probe/measure/loss.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "locus/error.h"
 #include "locus/scaling.h"
 #include "position_list.h"
-#include "probe/loss_report.h"
+#include "probe/measure/loss_report.h"
 #include "probe_texts.h"
 
 namespace locus::tools {

@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "probe/model.h"
-#include "probe/tokenizer.h"
+#include "probe/tokenizers/tokenizer.h"
 
 namespace locus::tools {
 

@@ -8,7 +8,7 @@
 #include "figure_output.h"
 #include "locus/error.h"
 #include "position_list.h"
-#include "probe/retrieval.h"
+#include "probe/measure/retrieval.h"
 #include "probe_texts.h"
 
 namespace locus::tools {

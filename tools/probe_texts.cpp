@@ -8,7 +8,7 @@
 
 #include "locus/error.h"
 #include "position_list.h"
-#include "probe/sampled_text.h"
+#include "probe/measure/sampled_text.h"
 
 namespace locus::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "command.h"
-#include "figures/page.h"
-#include "figures/report.h"
+#include "figures/report/page.h"
+#include "figures/report/report.h"
 #include "locus/error.h"
 #include "progress_bar.h"
 #include "results_file.h"

@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "figures/report.h"
+#include "figures/report/report.h"
 #include "locus/error.h"
 
 namespace locus::tools {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained model as a file that `locus probe` reads (src/probe/locus_lab.cpp).
+// A trained model as a file that `locus probe` reads (src/probe/families/locus_lab.cpp).
 #pragma once
 
 #include "model/transformer.h"

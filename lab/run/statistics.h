@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "figures/student_t.h"
+#include "figures/report/student_t.h"
 
 namespace locus::lab {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "figures/canvas.h"
+#include "figures/terminal/canvas.h"
 #include "locus/error.h"
 
 namespace locus::figures {

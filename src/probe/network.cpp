@@ -3,7 +3,7 @@
 
 #include "locus/error.h"
 #include "locus/io/encoding_json.h"
-#include "probe/product_simd.h"
+#include "probe/weights/product_simd.h"
 
 namespace locus::probe {
 namespace {

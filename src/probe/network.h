@@ -10,7 +10,7 @@
 
 #include "probe/model.h"
 #include "probe/ops.h"
-#include "probe/source.h"
+#include "probe/weights/source.h"
 
 namespace locus::probe {
 

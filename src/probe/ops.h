@@ -9,7 +9,7 @@
 
 #include "locus/executor.h"
 #include "locus/rotate.h"
-#include "probe/weights.h"
+#include "probe/weights/weights.h"
 
 namespace locus::probe {
 

@@ -10,12 +10,13 @@
 #include <string>
 
 #include "support/command.h"
+#include "support/paths.h"
 
 namespace locus {
 namespace {
 
 std::string text_of(const std::string& path) {
-  std::ifstream stream(std::string(LOCUS_SOURCE_DIR) + "/bindings/c/" + path);
+  std::ifstream stream((locus::testing::source_dir() / "bindings/c/").string() + path);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

@@ -2,6 +2,7 @@
 // Whatever C hands over, a function answers with a code and a message: it neither crashes nor writes. The cases are in
 // the files *_bad_input_test.cpp.
 #include "c/bad_input.h"
+#include "support/paths.h"
 
 #include <fstream>
 #include <thread>
@@ -32,7 +33,7 @@ TEST(CBadInput, IsRefusedWithAMessageAndNothingIsWritten) {
 
 // A function that comes to the API without cases of its own fails here.
 TEST(CBadInput, EveryFunctionThatCanFailHasCases) {
-  std::ifstream list(std::string(LOCUS_SOURCE_DIR) + "/bindings/c/abi.txt");
+  std::ifstream list((locus::testing::source_dir() / "bindings/c/abi.txt").string());
   const std::set<std::string> cannot_fail = {"locus_version",    "locus_last_error",  "locus_simd_target",
                                              "locus_pool_free",  "locus_plan_free",   "locus_encoding_free",
                                              "locus_cache_free", "locus_cached_free", "locus_diagnosis_free"};

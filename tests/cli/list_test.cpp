@@ -6,6 +6,7 @@
 #include "cli/locus_command.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -43,7 +44,7 @@ TEST(List, tells_parameters_in_the_long_form) {
 
 TEST(List, makes_the_table_of_the_readme) {
   const std::string open = "<!-- schemes -->\n", close = "<!-- /schemes -->";
-  std::ifstream stream(LOCUS_SOURCE_DIR "/README.md");
+  std::ifstream stream((locus::testing::source_dir() / "README.md").string());
   std::ostringstream content;
   content << stream.rdbuf();
   const std::string readme = content.str();

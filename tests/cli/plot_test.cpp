@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/locus_command.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -121,7 +122,7 @@ TEST(Plot, writes_a_page_or_says_why_not) {
   }
 }
 
-const std::string made_up = LOCUS_SOURCE_DIR "/tests/web/fixture/results.json";
+const std::string made_up = (locus::testing::source_dir() / "tests/web/fixture/results.json").string();
 
 // The chart is the report's; its numbers stand in results.json as they are.
 TEST(Plot, gives_the_charts_of_results) {
@@ -184,8 +185,10 @@ TEST(Plot, refuses_in_one_line) {
            {"plot beyond --results ''", "must be named"},
            {"plot beyond --results broken.json", "broken.json is not JSON"},
            {"plot beyond --results empty.json", "empty.json: the results has no \"format\""},
-           {"plot spiral --results " LOCUS_SOURCE_DIR "/tests/web/fixture", "there are beyond, verbs-loss, "},
-           {"plot slopes --results " LOCUS_SOURCE_DIR "/tests/web/fixture", "no figure slopes in "},
+           {"plot spiral --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),
+            "there are beyond, verbs-loss, "},
+           {"plot slopes --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),
+            "no figure slopes in "},
            {"plot beyond --results empty.json --scheme rope", "--scheme means nothing with --results"},
            {"plot beyond --results empty.json --set dim=2", "--set means nothing"},
            {"plot beyond --results empty.json --positions 0:3", "--positions means nothing"},

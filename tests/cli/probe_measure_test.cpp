@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/locus_command.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 class ProbeMeasure : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto folder = std::filesystem::path(LOCUS_SOURCE_DIR).parent_path() / "shared" / "models" / "stories260K";
+    const auto folder = locus::testing::source_dir().parent_path() / "shared" / "models" / "stories260K";
     if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no model at " << folder;
     model_ = (folder / "stories260K.bin").string();
     story_ = (folder / "greedy-200.txt").string();

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "cli/locus_command.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path& stories() {
-  static const fs::path path = fs::path(LOCUS_SOURCE_DIR).parent_path() / "shared" / "models" / "stories260K";
+  static const fs::path path = locus::testing::source_dir().parent_path() / "shared" / "models" / "stories260K";
   return path;
 }
 

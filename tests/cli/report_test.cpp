@@ -4,11 +4,12 @@
 #include <fstream>
 
 #include "cli/locus_command.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
 
-const std::string fixture = LOCUS_SOURCE_DIR "/tests/web/fixture/";
+const std::string fixture = (locus::testing::source_dir() / "tests/web/fixture/").string();
 
 void write_text(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
 

@@ -13,6 +13,7 @@
 
 #include "cli/locus_command.h"
 #include "locus/io/npy.h"
+#include "support/paths.h"
 
 namespace locus {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 using namespace locus::testing;
 namespace fs = std::filesystem;
 
-const fs::path root(LOCUS_SOURCE_DIR);
+const fs::path root(locus::testing::source_dir());
 
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <map>
 
-#include "doctor/comparison.h"
+#include "doctor/verify/comparison.h"
 #include "locus/error.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"

@@ -9,8 +9,8 @@
 #include <functional>
 #include <set>
 
-#include "doctor/property_list.h"
-#include "doctor/worked.h"
+#include "doctor/verify/property_list.h"
+#include "doctor/verify/worked.h"
 #include "locus/doctor/panel.h"
 #include "locus/error.h"
 #include "locus/rows.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of the answer on numbers small enough to work by hand.
-#include "figures/answer.h"
+#include "figures/report/answer.h"
 
 #include <gtest/gtest.h>
 
 #include "figures/made_results.h"
-#include "figures/results_figures.h"
+#include "figures/report/results_figures.h"
 
 namespace locus::figures {
 namespace {

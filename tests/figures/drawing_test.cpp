@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures in the terminal: small ones whose every character is worked out by hand, and what must hold for all.
-#include "figures/drawing.h"
+#include "figures/terminal/drawing.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "figures/canvas.h"
-#include "figures/panel.h"
 #include "figures/registry.h"
-#include "figures/results_figures.h"
+#include "figures/report/results_figures.h"
+#include "figures/terminal/canvas.h"
+#include "figures/terminal/panel.h"
 #include "locus/error.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -173,7 +174,7 @@ TEST(Drawing, FacetsArePanels) {
 }
 
 TEST(Drawing, EveryFigureFits) {
-  std::ifstream stream(LOCUS_SOURCE_DIR "/tests/web/fixture/results.json");
+  std::ifstream stream((locus::testing::source_dir() / "tests/web/fixture/results.json").string());
   std::vector<Figure> all = figures::results_figures(figures::read_results(Json::parse(stream)));
   for (const figures::FigureKind* kind : figures::figure_kinds()) all.push_back(figures::make_figure(*kind));
   for (const Figure& made : all) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text becomes markup only by escaping.
-#include "figures/html.h"
+#include "figures/report/html.h"
 
 #include <gtest/gtest.h>
 

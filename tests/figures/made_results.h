@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "figures/results.h"
+#include "figures/report/results.h"
 
 namespace locus::figures {
 

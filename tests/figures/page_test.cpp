@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages: nothing from outside gets in unescaped, nothing is loaded, ids are unique.
-#include "figures/page.h"
+#include "figures/report/page.h"
 
 #include <gtest/gtest.h>
 
 #include <regex>
 
-#include "figures/assets.h"
+#include "figures/report/assets.h"
 #include "locus/error.h"
 
 namespace locus::figures {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of the made-up results of the browser test: what must be in it, and what bad input says.
-#include "figures/report.h"
+#include "figures/report/report.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,17 @@
 #include <regex>
 #include <set>
 
-#include "figures/page.h"
 #include "figures/registry.h"
-#include "figures/results_figures.h"
+#include "figures/report/page.h"
+#include "figures/report/results_figures.h"
 #include "locus/error.h"
+#include "support/paths.h"
 
 namespace locus::figures {
 namespace {
 
 Json made_up() {
-  std::ifstream stream(LOCUS_SOURCE_DIR "/tests/web/fixture/results.json");
+  std::ifstream stream((locus::testing::source_dir() / "tests/web/fixture/results.json").string());
   return Json::parse(stream);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Means, intervals and who leads, worked by hand.
-#include "figures/standing.h"
+#include "figures/report/standing.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "figures/made_results.h"
-#include "figures/student_t.h"
+#include "figures/report/student_t.h"
 
 namespace locus::figures {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "locus/error.h"
+#include "support/paths.h"
 
 namespace locus::io {
 namespace {
@@ -692,7 +693,7 @@ TEST(HfConfig, ReadsFiles) {
 
 // ---- the peers' cases ----
 
-const fs::path oracle = fs::path(LOCUS_SOURCE_DIR) / ".." / "shared" / "oracle";
+const fs::path oracle = locus::testing::source_dir() / ".." / "shared" / "oracle";
 
 std::vector<Json> oracle_cases(const std::string& folder) {
   std::vector<Json> cases;

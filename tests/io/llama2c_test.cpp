@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "io/bytes.h"
+#include "support/paths.h"
 
 namespace locus::io {
 namespace {
@@ -140,7 +141,7 @@ TEST(Llama2cTokenizer, RefusesMalformedOnes) {
 
 // A real model, where it is at hand: its numbers are those of its description, its size the sum of its parts.
 TEST(Llama2c, ReadsStories260K) {
-  const std::filesystem::path folder = std::filesystem::path(LOCUS_SOURCE_DIR) / "../shared/models/stories260K";
+  const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
   const Llama2cModel model = read_llama2c(folder / "stories260K.bin");
   EXPECT_EQ(model.config.dim, 64);

@@ -12,9 +12,9 @@
 #include "lab_model/small_trial.h"
 #include "locus/registry.h"
 #include "model/save.h"
-#include "probe/model_check.h"
-#include "probe/retrieval.h"
-#include "probe/tokenizer.h"
+#include "probe/measure/model_check.h"
+#include "probe/measure/retrieval.h"
+#include "probe/tokenizers/tokenizer.h"
 #include "support/command.h"
 
 namespace locus::lab {

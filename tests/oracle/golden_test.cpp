@@ -7,13 +7,14 @@
 #include "locus/positions.h"
 #include "locus/rows.h"
 #include "rotation_check.h"
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
 
 const Json& golden() {
   static const Json json = [] {
-    std::ifstream stream(std::filesystem::path(LOCUS_SOURCE_DIR) / "tests" / "golden" / "golden.json");
+    std::ifstream stream(locus::testing::source_dir() / "tests" / "golden" / "golden.json");
     return Json::parse(stream);
   }();
   return json;

@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "locus/error.h"
+#include "probe/measure/model_check.h"
 #include "probe/model.h"
-#include "probe/model_check.h"
 #include "probe/plain_forward.h"
 #include "support/command.h"
 #include "support/tiny_model.h"

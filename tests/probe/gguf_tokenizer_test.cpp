@@ -6,8 +6,8 @@
 
 #include "io/bytes.h"
 #include "locus/io/gguf.h"
-#include "probe/byte_tokens.h"
-#include "probe/tokenizer.h"
+#include "probe/tokenizers/byte_tokens.h"
+#include "probe/tokenizers/tokenizer.h"
 
 namespace locus::probe {
 namespace {

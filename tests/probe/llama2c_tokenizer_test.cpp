@@ -7,8 +7,9 @@
 #include <map>
 
 #include "io/bytes.h"
-#include "probe/byte_tokens.h"
-#include "probe/tokenizer.h"
+#include "probe/tokenizers/byte_tokens.h"
+#include "probe/tokenizers/tokenizer.h"
+#include "support/paths.h"
 
 namespace locus::probe {
 namespace {
@@ -131,7 +132,7 @@ Ids by_definition(const io::Llama2cTokenizer& file, const std::string& text) {
 // A real vocabulary, where it is at hand. The published text is what its model says: it must survive the round trip,
 // and each piece must be the one a decoder prints.
 TEST(Llama2cTokenizer, Stories260K) {
-  const std::filesystem::path folder = std::filesystem::path(LOCUS_SOURCE_DIR) / "../shared/models/stories260K";
+  const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
   const auto tokenizer = read_tokenizer(folder / "tok512.bin", 512);
   std::ifstream stream(folder / "greedy-200.txt", std::ios::binary);

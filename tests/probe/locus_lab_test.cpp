@@ -7,9 +7,9 @@
 
 #include "locus/error.h"
 #include "locus/io/encoding_json.h"
+#include "probe/measure/model_check.h"
 #include "probe/model.h"
-#include "probe/model_check.h"
-#include "probe/tokenizer.h"
+#include "probe/tokenizers/tokenizer.h"
 #include "support/command.h"
 #include "support/tiny_model.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/loss_report.h"
+#include "probe/measure/loss_report.h"
 
 #include <gtest/gtest.h>
 

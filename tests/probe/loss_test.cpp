@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/loss.h"
+#include "probe/measure/loss.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "io/bytes.h"
-#include "probe/model_check.h"
-#include "probe/sampled_text.h"
+#include "probe/measure/model_check.h"
+#include "probe/measure/sampled_text.h"
 #include "probe/small_llama.h"
 
 namespace locus::probe {

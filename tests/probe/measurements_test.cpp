@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "io/bytes.h"
-#include "probe/attention_map.h"
-#include "probe/byte_tokens.h"
-#include "probe/model_check.h"
-#include "probe/retrieval.h"
+#include "probe/measure/attention_map.h"
+#include "probe/measure/model_check.h"
+#include "probe/measure/retrieval.h"
 #include "probe/small_llama.h"
+#include "probe/tokenizers/byte_tokens.h"
 
 namespace locus::probe {
 namespace {

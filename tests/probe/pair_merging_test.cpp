@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/pair_merging.h"
+#include "probe/tokenizers/pair_merging.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "io/gguf_blocks.h"
 #include "locus/element.h"
 #include "probe/ops.h"
-#include "probe/product_simd.h"
+#include "probe/weights/product_simd.h"
 #include "support/on_every_target.h"
 
 namespace locus::probe {

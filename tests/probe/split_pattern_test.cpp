@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/split_pattern.h"
+#include "probe/tokenizers/split_pattern.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/bytes.h"
-#include "probe/unicode.h"
+#include "probe/tokenizers/unicode.h"
+#include "support/paths.h"
 
 namespace locus::probe {
 namespace {
@@ -24,7 +25,7 @@ std::vector<std::string> pieces(const std::string& pattern, const std::string& t
 
 // The same patterns and texts in another regular expression engine.
 TEST(SplitPattern, AgreesWithAnotherEngine) {
-  std::ifstream stream(std::string(LOCUS_SOURCE_DIR) + "/tests/golden/split_patterns.json");
+  std::ifstream stream((locus::testing::source_dir() / "tests/golden/split_patterns.json").string());
   const auto golden = nlohmann::json::parse(stream);
   ASSERT_GT(golden["cases"].size(), 100u);
   for (const auto& one : golden["cases"]) {

@@ -12,6 +12,7 @@
 #include "locus/io/llama2c.h"
 #include "locus/positions.h"
 #include "probe/model.h"
+#include "support/paths.h"
 
 namespace locus::probe {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path& folder() {
-  static const fs::path path = fs::path(LOCUS_SOURCE_DIR).parent_path() / "shared" / "models" / "stories260K";
+  static const fs::path path = locus::testing::source_dir().parent_path() / "shared" / "models" / "stories260K";
   return path;
 }
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/bytes.h"
-#include "probe/byte_tokens.h"
-#include "probe/tokenizer.h"
+#include "probe/tokenizers/byte_tokens.h"
+#include "probe/tokenizers/tokenizer.h"
 
 namespace locus::probe {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "locus/registry.h"
 #include "locus/scaling.h"
+#include "support/paths.h"
 
 namespace locus {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path& root() {
-  static const fs::path path(LOCUS_SOURCE_DIR);
+  static const fs::path path(locus::testing::source_dir());
   return path;
 }
 
@@ -128,10 +129,10 @@ struct Layer {
 
 const std::map<std::string, Layer>& layers() {
   static const std::map<std::string, Layer> all = {
+      {"base", {1, {"base/"}}},
       {"positions", {1, {"positions/"}}},
       {"scaling", {2, {"scaling/"}}},
       {"schemes", {2, {"schemes/"}}},
-      {"tables", {1, {"tables/"}}},
       {"encoding", {3, {"encoding/", "schemes/registry.def", "scaling/registry.def"}}},
       {"kernels", {4, {"kernels/", "encoding/", "hwy/"}}},
       {"attention", {5, {"attention/", "kernels/", "locus/attention_backward.h"}}},

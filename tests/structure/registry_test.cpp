@@ -15,6 +15,7 @@
 
 #include "locus/encoding.h"
 #include "locus/scaling.h"
+#include "support/paths.h"
 
 namespace locus {
 namespace {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
 const fs::path& root() {
-  static const fs::path path(LOCUS_SOURCE_DIR);
+  static const fs::path path(locus::testing::source_dir());
   return path;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/oracle.h"
+#include "support/paths.h"
 
 #include <fstream>
 
@@ -15,7 +16,7 @@ Json read_json(const std::filesystem::path& path) {
 }  // namespace
 
 std::filesystem::path oracle_folder() {
-  const std::filesystem::path folder = std::filesystem::path(LOCUS_SOURCE_DIR) / ".." / "shared" / "oracle";
+  const std::filesystem::path folder = locus::testing::source_dir() / ".." / "shared" / "oracle";
   return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
 }
 

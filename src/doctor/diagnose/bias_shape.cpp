@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/diagnose/bias_shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "doctor/diagnose/turning.h"
+
+namespace locus::doctor {
+namespace {
+
+// A mask is a chasm: everything is either far below, or far above it. Biases that grow linearly leave no gap.
+double mask_threshold(const std::vector<double>& bias) {
+  double lowest = 0;
+  for (const double value : bias) {
+    if (std::isfinite(value)) lowest = std::min(lowest, value);
+  }
+  if (lowest > -9999) return -std::numeric_limits<double>::infinity();
+  const bool gap = std::none_of(bias.begin(), bias.end(),
+                                [&](double value) { return value > 0.5 * lowest && value < 0.1 * lowest; });
+  return gap ? 0.5 * lowest : -std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+BiasShape::BiasShape(const BiasDump& dump) : dump_(dump) {
+  const double threshold = mask_threshold(dump.bias);
+  RotationDump visible;
+  for (const double value : dump.bias) {
+    masked_.push_back(value <= threshold);
+    if (!masked_.back()) visible.before.push_back(value);
+  }
+  storage_ = storage_of(visible);
+  unit_ = storage_noise(storage_);
+}
+
+std::int64_t BiasShape::masked_count() const { return std::count(masked_.begin(), masked_.end(), true); }
+
+bool BiasShape::causal_mask() const {
+  for (std::int64_t h = 0; h < dump_.heads; ++h) {
+    for (std::int64_t q = 0; q < dump_.queries; ++q) {
+      for (std::int64_t k = 0; k < dump_.keys; ++k) {
+        if (masked(h, q, k) != (k > position(q))) return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool BiasShape::equal(double a, double b) const {
+  return std::abs(a - b) <= 4 * unit_ * std::max(std::abs(a), std::abs(b)) + 1e-30;
+}
+
+std::vector<std::optional<double>> BiasShape::by_offset(std::int64_t head) const {
+  std::vector<std::optional<double>> values(static_cast<std::size_t>(2 * dump_.keys - 1));
+  for (std::int64_t q = 0; q < dump_.queries; ++q) {
+    for (std::int64_t k = 0; k < dump_.keys; ++k) {
+      if (masked(head, q, k)) continue;
+      values[static_cast<std::size_t>(k - position(q) + dump_.keys - 1)] = at(head, q, k);
+    }
+  }
+  return values;
+}
+
+std::vector<std::optional<double>> BiasShape::by_key(std::int64_t head) const {
+  std::vector<std::optional<double>> values(static_cast<std::size_t>(dump_.keys));
+  for (std::int64_t q = 0; q < dump_.queries; ++q) {
+    for (std::int64_t k = 0; k < dump_.keys; ++k) {
+      if (!masked(head, q, k)) values[static_cast<std::size_t>(k)] = at(head, q, k);
+    }
+  }
+  return values;
+}
+
+bool BiasShape::toeplitz() const {
+  for (std::int64_t h = 0; h < dump_.heads; ++h) {
+    const auto values = by_offset(h);
+    for (std::int64_t q = 0; q < dump_.queries; ++q) {
+      for (std::int64_t k = 0; k < dump_.keys; ++k) {
+        if (masked(h, q, k)) continue;
+        if (!equal(at(h, q, k), *values[static_cast<std::size_t>(k - position(q) + dump_.keys - 1)])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool BiasShape::key_only() const {
+  for (std::int64_t h = 0; h < dump_.heads; ++h) {
+    const auto values = by_key(h);
+    for (std::int64_t q = 0; q < dump_.queries; ++q) {
+      for (std::int64_t k = 0; k < dump_.keys; ++k) {
+        if (!masked(h, q, k) && !equal(at(h, q, k), *values[static_cast<std::size_t>(k)])) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<BiasLine> line_through(const BiasShape& shape, const std::vector<std::pair<double, double>>& points) {
+  if (points.size() < 2) return std::nullopt;
+  const auto [low, high] = std::minmax_element(points.begin(), points.end());
+  if (low->first == high->first) return std::nullopt;
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, size = 0;
+  for (const auto& [at, value] : points) {
+    ++n;
+    x += at;
+    y += value;
+    xx += at * at;
+    xy += at * value;
+    size = std::max(size, std::abs(value));
+  }
+  const double slope = (n * xy - x * y) / (n * xx - x * x);
+  BiasLine line{slope, (y - slope * x) / n};
+  // A line through the origin stays one: its intercept is rounding.
+  const double unit = storage_noise(shape.storage());
+  if (std::abs(line.intercept) <= 4 * unit * size) {
+    line.intercept = 0;
+    line.slope = xy / xx;
+  }
+  for (const auto& [at, value] : points) {
+    if (std::abs(value - line.slope * at - line.intercept) > 4 * unit * size) return std::nullopt;
+  }
+  return line;
+}
+
+}  // namespace locus::doctor

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading what is to be examined, so that contradictions become findings and not the end of the reading.
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "doctor/lint/findings.h"
+#include "locus/error.h"
+#include "locus/io/gguf_encoding.h"
+#include "locus/io/hf_config.h"
+#include "locus/io/hf_folder.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The longest sequence that the file promises.
+std::int64_t promised_length(const std::vector<io::LayerEncoding>& layers) {
+  std::int64_t longest = 0;
+  for (const io::LayerEncoding& layer : layers) {
+    const auto stated = layer.arguments.maybe_integer("max_length");
+    longest = std::max({longest, stated.value_or(0), layer.training_length.value_or(0)});
+    const Value* rule = layer.arguments.find("rule");
+    if (rule == nullptr || std::get<std::string>(*rule) != "yarn") continue;
+    const double factor = layer.arguments.maybe_real("factor").value_or(1);
+    const auto original = static_cast<double>(layer.arguments.maybe_integer("original_length").value_or(0));
+    longest = std::max(longest, static_cast<std::int64_t>(std::min(factor * original, 0x1p31)));
+  }
+  return longest;
+}
+
+/// What the file leaves to the input, or what would only cost memory, does not matter here.
+Arguments for_examination(const LintLayer& layer, std::int64_t served_length) {
+  Arguments arguments = layer.arguments;
+  if (layer.scheme == "learned") arguments.set("dim", std::int64_t{1});
+  const std::string axes = arguments.has("axes") ? arguments.text("axes") : "";
+  if (axes == "pixtral" || axes == "dinov3") {
+    for (const char* side : {"grid_height", "grid_width"}) arguments.set(side, std::int64_t{16});
+  }
+  for (const Parameter& parameter : parameters_of(find_scheme(layer.scheme), arguments)) {
+    if (parameter.name == "length") arguments.set("length", std::max<std::int64_t>(served_length, 1));
+  }
+  return arguments;
+}
+
+void take_layers(LintModel& model, std::vector<io::LayerEncoding> layers) {
+  if (!model.served_length_given) model.served_length = promised_length(layers);
+  for (io::LayerEncoding& read : layers) {
+    LintLayer layer{.layer_type = std::move(read.layer_type),
+                    .scheme = std::move(read.scheme),
+                    .arguments = std::move(read.arguments),
+                    .used = std::move(read.used),
+                    .defaulted = std::move(read.defaulted),
+                    .unknown = std::move(read.unknown),
+                    .training_length = read.training_length,
+                    .encoding = {},
+                    .refusal = {}};
+    try {
+      layer.encoding.emplace(layer.scheme, for_examination(layer, model.served_length));
+    } catch (const Error& error) {
+      layer.refusal = error.what();
+    }
+    model.layers.push_back(std::move(layer));
+  }
+}
+
+void read_config(LintModel& model, const fs::path& path) {
+  model.format = "config.json";
+  const std::string text = io::read_hf_config_text(path);
+  model.hf = io::collect_hf_rope_keys(text, path.string());
+  io::HfConfig config;
+  io::HfOptions options;
+  options.any_list_length = true;
+  try {
+    config = io::resolve_hf_config(text, path.string(), options);
+  } catch (const Error& error) {
+    model.refusal = error.what();
+    return;
+  }
+  model.model_type = config.model_type;
+  take_layers(model, std::move(config.layers));
+}
+
+void read_gguf_settings(LintModel& model, const fs::path& path) {
+  model.format = "GGUF";
+  const io::GgufFile file = io::read_gguf(path);
+  std::vector<io::LayerEncoding> layers;
+  try {
+    model.gguf = io::collect_gguf_rope(file);
+    model.model_type = model.gguf->architecture;
+    const auto length = model.served_length_given ? std::optional(model.served_length) : std::nullopt;
+    layers = io::resolve_gguf_encoding(file, length).layers;
+  } catch (const Error& error) {
+    model.refusal = error.what();
+    return;
+  }
+  take_layers(model, std::move(layers));
+}
+
+bool is_gguf(const fs::path& path) {
+  if (path.extension() == ".gguf") return true;
+  std::array<char, 4> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  return file.gcount() == 4 && std::string_view(start.data(), 4) == "GGUF";
+}
+
+}  // namespace
+
+LintModel read_lint_model(const fs::path& path, std::optional<std::int64_t> served_length) {
+  constexpr std::int64_t longest = max_position + 1;
+  require(!served_length || (*served_length >= 1 && *served_length <= longest), "the served length must be from 1 to ",
+          longest, ", got ", served_length.value_or(0));
+  LintModel model;
+  model.name = path.string();
+  model.served_length = served_length.value_or(0);
+  model.served_length_given = served_length.has_value();
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    read_config(model, io::find_hf_folder(path).config);
+  } else if (is_gguf(path)) {
+    read_gguf_settings(model, path);
+  } else {
+    read_config(model, path);
+  }
+  return model;
+}
+
+}  // namespace locus

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings that have to be computed: caches, float32, and what engines make of the same settings.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "doctor/lint/findings.h"
+#include "doctor/lint/rotation.h"
+#include "locus/turns.h"
+
+namespace locus::doctor {
+namespace {
+
+Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
+
+/// A rotation of one-dimensional positions that could be made.
+const Rotation* rotation_of(const LintLayer& layer) {
+  if (!layer.encoding) return nullptr;
+  const auto* rotation = std::get_if<Rotation>(&layer.encoding->term());
+  return rotation != nullptr && rotation->map.kind == PositionMap::Kind::direct ? rotation : nullptr;
+}
+
+/// The length beyond which a rule that depends on it changes the frequencies.
+std::optional<std::int64_t> switch_of(const LintLayer& layer) {
+  const std::string rule = rule_of(layer);
+  if (rule == "dynamic_ntk") return layer.arguments.maybe_integer("max_length");
+  if (rule == "longrope") return layer.arguments.maybe_integer("original_length");
+  return {};
+}
+
+bool lists_are_equal(const LintLayer& layer) {
+  return rule_of(layer) == "longrope" && layer.arguments.list("short_factor") == layer.arguments.list("long_factor");
+}
+
+struct Engine {
+  std::string_view name, profile;
+};
+constexpr std::array<Engine, 3> engines = {{{"transformers", "hf"}, {"llama.cpp", "ggml"}, {"vLLM", "vllm"}}};
+
+/// The layer's encoding by one profile for a sequence of `length` tokens. transformers looks at the sequence at hand,
+/// the others decide once, from the file; so does the profile where no length is given.
+Encoding by_profile(const LintLayer& layer, std::string_view profile, std::int64_t length) {
+  Arguments arguments = layer.arguments;
+  arguments.set("profile", std::string(profile));
+  if (switch_of(layer) && length > 0 && (profile == "exact" || profile == "hf")) arguments.set("length", length);
+  return Encoding(layer.scheme, arguments);
+}
+
+std::optional<Finding> engine_difference(const LintModel& model, const LintLayer& layer, const Engine& engine,
+                                         std::int64_t length) {
+  // Tables in float32 come within a few of its roundings; ggml multiplies up to 32768 of them. Beyond is another rule.
+  constexpr double rounding = 1e-4;
+  if (engine.profile == "ggml" && rule_of(layer) == "dynamic_ntk") return {};  // rules_unknown_to_gguf tells
+  const RotationSeen meant = see_rotation(by_profile(layer, "exact", length).rotation());
+  const RotationSeen seen = see_rotation(by_profile(layer, engine.profile, length).rotation());
+  const FrequencyDifference difference = compare_frequencies(meant.angle, seen.angle, rounding);
+  const bool other_size = std::fabs(meant.magnitude - seen.magnitude) > rounding * meant.magnitude;
+  if (difference.first < 0 && !other_size) return {};
+  Finding finding = about(layer);
+  finding.what = words(engine.name, ", serving ", length, " tokens: ");
+  if (difference.first >= 0) {
+    const auto worst = static_cast<std::size_t>(difference.worst);
+    finding.what +=
+        words("frequencies differ from pair ", difference.first, " on, at most in pair ", worst, " (",
+              seen.angle[worst], " in place of ", meant.angle[worst], ", ", 100 * difference.worst_share, " %)");
+    finding.numbers = {{"first_pair", static_cast<double>(difference.first)}, {"worst_share", difference.worst_share}};
+  }
+  if (other_size) {
+    finding.what += words(difference.first >= 0 ? "; " : "", "the attention factor is ", seen.magnitude,
+                          " in place of ", meant.magnitude);
+    finding.numbers.emplace_back("attention_factor", seen.magnitude);
+  }
+  finding.what += ".";
+  finding.keys = {"rule " + rule_of(layer)};
+  finding.numbers.emplace_back("length", static_cast<double>(length));
+  const bool frozen = switch_of(layer) && length <= *switch_of(layer);
+  finding.consequence =
+      frozen ? words(engine.name, " fixes the table once for the longest context, so that short texts are read with ",
+                     "frequencies that transformers keeps for long ones; their outputs differ.")
+             : words("The same weights give other outputs in ", engine.name, " than in transformers.");
+  if (model.served_length == 0) finding.consequence += " The file states no length.";
+  return finding;
+}
+
+}  // namespace
+
+Findings unsafe_caches(const LintModel& model) {
+  Findings findings;
+  for (const LintLayer& layer : model.layers) {
+    const Rotation* rotation = rotation_of(layer);
+    const auto limit = switch_of(layer);
+    if (rotation == nullptr || !limit || lists_are_equal(layer)) continue;
+    // A key cached at the last position before the switch, and what its angle would be afterwards.
+    const Encoding before = layer.encoding->at_length(*limit);
+    const std::int64_t beyond = std::max(model.served_length, *limit + 1);
+    const Encoding after = layer.encoding->at_length(beyond);
+    double worst = 0;
+    for (std::size_t i = 0; i < rotation->turns.size(); ++i) {
+      worst = std::max(worst, std::fabs(angle_of(after.rotation().turns[i] - before.rotation().turns[i], *limit - 1)));
+    }
+    Finding finding = about(layer);
+    const bool crosses = model.served_length > *limit;
+    // llama.cpp chooses its list once, for the whole context.
+    if (!crosses || model.format == "GGUF") finding.severity = Severity::note;
+    finding.keys = {"rule " + rule_of(layer)};
+    finding.what = words("The frequencies change when a sequence grows beyond ", *limit, " tokens: a key cached at ",
+                         *limit - 1, " is then off by up to ", worst, " rad.");
+    finding.consequence =
+        crosses ? "Keys cached before are wrong after: re-rotate them, keep them unrotated, or fix the table from the "
+                  "start. Prefix caches must not be shared across that length."
+                : "Not reached at the served length; whoever serves more must re-rotate or keep keys unrotated.";
+    finding.numbers = {{"switch_length", static_cast<double>(*limit)}, {"angle", worst}};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+Findings float32_angles(const LintModel& model) {
+  // An angle off by 1/16 changes a coordinate by 6 %; bfloat16 hides 0.4 %.
+  constexpr double visible = 1.0 / 16;
+  Findings findings;
+  for (const LintLayer& layer : model.layers) {
+    const Rotation* rotation = rotation_of(layer);
+    if (rotation == nullptr || model.served_length < 1) continue;
+    const double error = float32_angle_error(*rotation, model.served_length);
+    Finding finding = about(layer);
+    if (error < visible) finding.severity = Severity::note;
+    finding.keys = {"profile"};
+    finding.what = words("Angles computed in float32, as most engines do, are off by up to ", error,
+                         " rad at position ", model.served_length - 1, ".");
+    finding.consequence = error >= visible
+                              ? "That is more than the rounding of bfloat16 hides: fast pairs point elsewhere, and two "
+                                "engines that round differently disagree."
+                              : "Smaller than what usually matters; exact tables avoid it.";
+    finding.numbers = {{"angle_error", error}, {"length", static_cast<double>(model.served_length)}};
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+Findings differing_engines(const LintModel& model) {
+  Findings findings;
+  if (model.format != "config.json") return findings;  // a GGUF file is llama.cpp's own
+  for (const LintLayer& layer : model.layers) {
+    if (rotation_of(layer) == nullptr) continue;
+    std::vector<std::int64_t> lengths = {model.served_length};
+    if (const auto limit = switch_of(layer); limit && *limit != model.served_length) {
+      lengths.insert(lengths.begin(), *limit);
+    }
+    for (const Engine& engine : engines) {
+      for (const std::int64_t length : lengths) {
+        if (auto finding = engine_difference(model, layer, engine, length)) findings.push_back(std::move(*finding));
+      }
+    }
+  }
+  return findings;
+}
+
+Findings rules_unknown_to_gguf(const LintModel& model) {
+  Findings findings;
+  if (model.format != "config.json") return findings;
+  for (const LintLayer& layer : model.layers) {
+    if (!is_rope(layer) || rule_of(layer) != "dynamic_ntk") continue;
+    Finding finding = about(layer);
+    if (const auto limit = switch_of(layer); limit && model.served_length <= *limit) finding.severity = Severity::note;
+    finding.keys = {"rule dynamic_ntk"};
+    finding.what = "GGUF has no name for dynamic NTK (it knows none, linear, yarn and longrope).";
+    finding.consequence = "A converted file runs in llama.cpp without the rule: plain frequencies at every length.";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace locus::doctor

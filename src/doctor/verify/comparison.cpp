@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/verify/comparison.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace locus::doctor {
+
+Comparison compare(std::span<const double> got, std::span<const double> want, std::int64_t heads, std::int64_t head_dim,
+                   const std::function<double(const Entry&, double want)>& bound) {
+  Comparison result;
+  double worst = -1;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const Entry entry{at / (heads * head_dim), at / head_dim % heads, at % head_dim};
+    const double difference = std::fabs(got[i] - want[i]);
+    const double allowed = bound(entry, want[i]);
+    const double share = difference == 0 ? 0 : difference / allowed;
+    if (!(share <= worst) && !std::isnan(worst)) {
+      worst = share;
+      result.value = difference;
+      result.bound = allowed;
+    }
+    if (!(difference <= allowed) && !result.first) {
+      result.first = entry;
+      result.got = got[i];
+      result.want = want[i];
+    }
+  }
+  return result;
+}
+
+std::string divergence(const Comparison& comparison, std::int64_t token, Position position, const std::string& cause) {
+  if (!comparison.first) return {};
+  std::ostringstream text;
+  text << "diverges first at token " << token << ", head " << comparison.first->head << ", position " << position
+       << ": " << comparison.got << " instead of " << comparison.want << "; likely cause: " << cause;
+  return text.str();
+}
+
+}  // namespace locus::doctor

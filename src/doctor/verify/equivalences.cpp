@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/doctor/equivalences.h"
+
+#include <algorithm>
+#include <string>
+
+#include "doctor/verify/attention_error.h"
+#include "doctor/verify/comparison.h"
+#include "doctor/verify/differences.h"
+#include "doctor/verify/report.h"
+#include "doctor/verify/token_paths.h"
+#include "locus/error.h"
+
+namespace locus {
+namespace {
+
+using namespace doctor;
+
+constexpr std::int64_t several_tiles = 136;  // more than two tiles of keys
+constexpr Position usual_shift = 997;
+
+// Offsets that a table without clipping holds limit how far apart tokens may be.
+bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
+  if (!keys.index) return true;
+  try {
+    keys.index(tokens - 1, 0);
+    keys.index(0, tokens - 1);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+// Tokens that the encoding has places for, with a third of them left to shift into, in eighths where there are enough.
+std::int64_t fitting_tokens(const Encoding& encoding, std::int64_t wanted) {
+  const PositionRange range = encoding.position_range();
+  const Position first = std::max<Position>(range.first, 0);
+  std::int64_t tokens = std::min<std::int64_t>(wanted, std::max<std::int64_t>(1, (range.last - first + 1) * 2 / 3));
+  if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
+    while (tokens > 1 && !reaches(*keys, tokens)) --tokens;
+    // The reference projects a sinusoid anew for each pair of tokens: wide models get fewer of them.
+    const auto weights = static_cast<std::int64_t>(keys->w_r.data.size());
+    while (tokens > 8 && weights * tokens * tokens > 1'000'000'000) --tokens;
+  }
+  return tokens >= 8 ? tokens / 8 * 8 : tokens;
+}
+
+Sample make_sample(const Encoding& encoding, std::int64_t wanted, RandomNumbers& random) {
+  const std::int64_t tokens = fitting_tokens(encoding, wanted);
+  std::int64_t key_heads = 1 + random.up_to(1), heads = key_heads * (1 + random.up_to(2));
+  std::int64_t head_dim = 8 * (1 + random.up_to(4));
+  const auto group = [&] {  // heads are given: any divisor of them may be the key heads
+    do key_heads = 1 + random.up_to(heads - 1);
+    while (heads % key_heads != 0);
+  };
+  if (const auto* rotation = std::get_if<Rotation>(&encoding.term())) head_dim = rotation->head_dim;
+  if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) {
+    heads = bias->heads;
+    group();
+  }
+  if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
+    heads = keys->heads;
+    head_dim = keys->head_dim;
+    group();
+  }
+  // Where the numbers change with the length, half of the tokens stand before that change.
+  Position start = std::max<Position>(encoding.position_range().first, 0);
+  if (const auto change = first_change(encoding)) start = std::max<Position>(*change - 1 - tokens / 2, 0);
+  const Encoding table = encoding.at_length(start + tokens);
+  return Sample(table, tokens, heads, key_heads, head_dim, start, random);
+}
+
+std::string shape_text(const Sample& sample) {
+  return std::to_string(sample.tokens()) + " tokens, " + std::to_string(sample.heads()) + "/" +
+         std::to_string(sample.key_heads()) + " heads of " + std::to_string(sample.head_dim());
+}
+
+// One shape in one type.
+class Equivalences {
+ public:
+  Equivalences(Report& report, const Sample& sample, const Sample::Exact& exact, ElementType type)
+      : report_(report),
+        sample_(sample),
+        exact_(exact),
+        type_(type),
+        suffix_(" (" + std::string(name_of(type)) + ")"),
+        error_(sample, sample.encoding(), exact, type),
+        whole_(whole(sample, type)) {}
+
+  void run() {
+    const auto exactly = [&](std::int64_t token, std::int64_t head, double want) {
+      return error_.of_everything(token, head, want);
+    };
+    hold("prefill = exact reference", whole_, exact_.output, exactly, "the kernel itself, not the way of cutting");
+    const std::int64_t n = sample_.tokens();
+    same("chunked prefill = whole", chunked(sample_, type_, n / 2 + 1, n / 4 + 1),
+         "the ids of a chunk do not go on from the cached prefix");
+    same("one token at a time = whole", chunked(sample_, type_, 1, 1), "off by one in decode");
+    same("left-padded = whole", padded(sample_, type_, true), "ids count the padding, or the mask lets it through");
+    same("right-padded = whole", padded(sample_, type_, false), "the mask lets padding through");
+    same("packed = whole", packed(sample_, type_), "ids are not reset at the start of a document");
+    if (cacheable(sample_.encoding())) {
+      same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into what they share");
+    }
+    if (ranks_for(sample_) > 0) {
+      for (const auto& [kind, name] :
+           {std::pair{positions::ShardKind::contiguous, "contiguous"},
+            std::pair{positions::ShardKind::striped, "striped"}, std::pair{positions::ShardKind::zigzag, "zigzag"}}) {
+        const auto bound = [&](std::int64_t token, std::int64_t head, double want) {
+          return 2 * error_.of_attention(token, head, want) + error_.of_merge(token, head);
+        };
+        hold(std::string("sharded ") + name + ", merged = whole", sharded(sample_, type_, kind), whole_.output, bound,
+             "a shard counts its keys from 0 instead of where they stand");
+      }
+    }
+  }
+
+  void shifted(Position shift, const Sample::Exact& moved) {
+    const PathResult result = whole(sample_, type_, shift);
+    if (!sample_.encoding().claims().has(Claim::relative)) {
+      return expect_difference(report_, sample_, type_, "shifted differs from whole" + suffix_,
+                               "shifted is what theory predicts" + suffix_, {sample_.encoding(), moved, result},
+                               {sample_.encoding(), exact_, whole_});
+    }
+    const AttentionError error(sample_, sample_.encoding(), moved, type_);
+    const auto bound = [&](std::int64_t token, std::int64_t head, double want) {
+      return error_.of_everything(token, head, want) + error.of_everything(token, head, want) +
+             error_.of_angles(token, head, sample_.id(token)) + error.of_angles(token, head, sample_.id(token) + shift);
+    };
+    hold("shifted = whole", result, whole_.output, bound, "the numbers depend on more than the difference of ids");
+  }
+
+ private:
+  using Bound = std::function<double(std::int64_t token, std::int64_t head, double want)>;
+
+  // Inputs have the same bits on every path, so that only attention and its rounding may differ, on either side.
+  void same(const std::string& name, const PathResult& result, const std::string& cause) {
+    hold(
+        name, result, whole_.output,
+        [&](std::int64_t token, std::int64_t head, double want) { return 2 * error_.of_attention(token, head, want); },
+        cause);
+  }
+
+  void hold(const std::string& name, const PathResult& result, const std::vector<double>& want, const Bound& bound,
+            const std::string& cause) {
+    std::vector<double> expected;
+    const std::int64_t row = sample_.heads() * sample_.head_dim();
+    for (const std::int64_t token : result.tokens) {
+      expected.insert(expected.end(), want.begin() + token * row, want.begin() + (token + 1) * row);
+    }
+    const auto token_of = [&](const Entry& entry) { return result.tokens[static_cast<std::size_t>(entry.row)]; };
+    const Comparison comparison =
+        compare(result.output, expected, sample_.heads(), sample_.head_dim(),
+                [&](const Entry& entry, double value) { return bound(token_of(entry), entry.head, value); });
+    const std::int64_t token = comparison.first ? token_of(*comparison.first) : 0;
+    const std::string where = divergence(comparison, token, sample_.id(token), cause);
+    report_.at_most(name + suffix_, comparison.value, comparison.bound,
+                    "worst of " + shape_text(sample_) + (where.empty() ? "" : "; " + where));
+  }
+
+  Report& report_;
+  const Sample& sample_;
+  const Sample::Exact& exact_;
+  ElementType type_;
+  std::string suffix_;
+  AttentionError error_;
+  PathResult whole_;
+};
+
+// How far the sample can move: an odd distance, for grids whose rows are even keep their differences otherwise.
+Position shift_of(const Sample& sample) {
+  const Position room = sample.encoding().position_range().last - sample.id(sample.tokens() - 1);
+  const Position shift = std::min(usual_shift, room);
+  return shift > 1 && shift % 2 == 0 ? shift - 1 : shift;
+}
+
+// Vectors are left alone and the term takes the difference of ids: moving changes neither the exact result nor the
+// sizes of what is summed. (A rotation keeps the result, but the sizes of its summands change.)
+bool sees_differences_only(const Encoding& encoding) {
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  const bool by_difference = bias != nullptr ? bias->toeplitz : encoding.site() != Site::query_key;
+  return encoding.claims().has(Claim::relative) && by_difference;
+}
+
+}  // namespace
+
+std::vector<Check> verify_equivalences(const Encoding& encoding, const EquivalenceOptions& options) {
+  require(options.shapes >= 1 && options.shapes <= 1000, "verify: shapes must be 1 to 1000, got ", options.shapes);
+  RandomNumbers random(options.seed);
+  Report report{std::string(encoding.scheme().name)};
+  for (int i = 0; i < options.shapes; ++i) {
+    const bool large = i == 0 && options.shapes > 1;
+    const Sample sample = make_sample(encoding, large ? several_tiles : 8 * (1 + random.up_to(3)), random);
+    const Sample::Exact exact = sample.exact(sample.encoding());
+    const Position shift = shift_of(sample);
+    const Sample::Exact moved =
+        shift > 0 && !sees_differences_only(encoding) ? sample.exact(sample.encoding(), shift) : exact;
+    const bool with_costly_ones = i == 1 || options.shapes == 1;  // what costs more is done once, on few tokens
+    for (const ElementType type : {ElementType::float32, ElementType::bfloat16, ElementType::float16}) {
+      Equivalences checks(report, sample, exact, type);
+      checks.run();
+      if (shift > 0) checks.shifted(shift, moved);
+      if (!with_costly_ones) continue;
+      if (encoding.length_dependent() && cacheable(encoding)) verify_growing(report, sample, type);
+      if (!encoding.claims().has(Claim::causal_only)) verify_bidirectional(report, sample, type, exact);
+    }
+  }
+  return report.checks();
+}
+
+}  // namespace locus

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/verify/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "locus/add.h"
+#include "locus/reference.h"
+
+namespace locus::doctor {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// Text has one axis; pictures between texts have three or four, and patches two.
+PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position start) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  const int axes = rotation == nullptr ? 1 : rotation->axes;
+  if (axes == 1) return positions::prefill(tokens, start);
+  PositionIds all;
+  if (axes == 2) {
+    all = positions::grid((tokens + 3) / 4, 4);
+  } else {
+    const std::vector<positions::Segment> segments{positions::Text{tokens / 4}, positions::Vision{1, 2, 3},
+                                                   positions::Text{tokens}};
+    all = positions::multimodal(segments).ids;
+  }
+  PositionIds ids{.axes = axes, .tokens = tokens, .ids = {}};
+  for (std::int64_t axis = 0; axis < axes; ++axis) {
+    const auto row = all.axis(std::min(axis, all.axes - 1));
+    for (std::int64_t t = 0; t < tokens; ++t) ids.ids.push_back(row[at(t)] + start);
+  }
+  return ids;
+}
+
+// The sample's rows at the slots; NaN for padding, which must not matter.
+std::vector<double> rows_at(std::span<const double> all, std::span<const std::int64_t> slots, std::int64_t width) {
+  std::vector<double> rows;
+  for (const std::int64_t slot : slots) {
+    for (std::int64_t j = 0; j < width; ++j) {
+      rows.push_back(slot == padding ? std::numeric_limits<double>::quiet_NaN() : all[at(slot * width + j)]);
+    }
+  }
+  return rows;
+}
+
+std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const double> head,
+                            std::span<const Position> ids) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  if (rotation == nullptr) return {head.begin(), head.end()};
+  return reference::rotate(*rotation, role, Direction::forward, ids, head);
+}
+
+double norm(std::span<const double> head) {
+  double sum = 0;
+  for (const double x : head) sum += x * x;
+  return std::sqrt(sum);
+}
+
+double largest(std::span<const double> values) {
+  double most = 0;
+  for (const double x : values) most = std::max(most, std::fabs(x));
+  return most;
+}
+
+}  // namespace
+
+Sample::Sample(const Encoding& encoding, std::int64_t tokens, std::int64_t heads, std::int64_t key_heads,
+               std::int64_t head_dim, Position start, RandomNumbers& random)
+    : encoding_(encoding),
+      tokens_(tokens),
+      heads_(heads),
+      key_heads_(key_heads),
+      head_dim_(head_dim),
+      ids_(ids_for(encoding, tokens, start)) {
+  if (encoding.site() != Site::hidden) {
+    query_ = random.elements(tokens * heads * head_dim);
+    key_ = random.elements(tokens * key_heads * head_dim);
+    value_ = random.elements(tokens * key_heads * head_dim);
+    return;
+  }
+  const std::int64_t dim = encoding.hidden().dim;
+  hidden_ = random.elements(tokens * dim);
+  const auto choose = [&](std::int64_t count) {
+    std::vector<std::int64_t> choice;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t column = random.up_to(dim - 1) + 1;
+      choice.push_back(random.up_to(1) == 0 ? column : -column);
+    }
+    return choice;
+  };
+  choose_query_ = choose(heads * head_dim);
+  choose_key_ = choose(key_heads * head_dim);
+  choose_value_ = choose(key_heads * head_dim);
+}
+
+PositionIds Sample::ids_of(std::span<const std::int64_t> slots, std::int64_t batch, Position shift) const {
+  PositionIds ids{
+      .axes = ids_.axes, .batch = batch, .tokens = static_cast<std::int64_t>(slots.size()) / batch, .ids = {}};
+  for (std::int64_t axis = 0; axis < ids_.axes; ++axis) {
+    const auto row = ids_.axis(axis);
+    for (const std::int64_t slot : slots) ids.ids.push_back(row[at(std::max<std::int64_t>(slot, 0))] + shift);
+  }
+  return ids;
+}
+
+std::vector<double> Sample::project(std::span<const double> hidden, std::span<const std::int64_t> choice) const {
+  const std::int64_t dim = encoding_.hidden().dim;
+  std::vector<double> rows;
+  for (std::int64_t first = 0; first < static_cast<std::int64_t>(hidden.size()); first += dim) {
+    for (const std::int64_t column : choice) {
+      const double value = hidden[at(first + std::abs(column) - 1)];
+      rows.push_back(column < 0 ? -value : value);
+    }
+  }
+  return rows;
+}
+
+Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
+                       std::int64_t batch, Position shift) const {
+  const std::int64_t tokens = static_cast<std::int64_t>(slots.size()) / batch;
+  const Extents query{batch, tokens, heads_, head_dim_}, key{batch, tokens, key_heads_, head_dim_};
+  const PositionIds ids = ids_of(slots, batch, shift);
+  std::vector<double> q, k, v;
+  if (encoding.site() == Site::hidden) {
+    const std::int64_t dim = encoding.hidden().dim;
+    const HeadsArray states(type, {batch, tokens, 1, dim}, rows_at(hidden_, slots, dim));
+    const HeadsView view = states.view();
+    add(encoding, {view.data, type, batch, tokens, dim, view.batch_stride, view.token_stride}, ids);
+    const std::vector<double> moved = states.values();
+    q = project(moved, choose_query_);
+    k = project(moved, choose_key_);
+    v = project(moved, choose_value_);
+  } else {
+    q = rows_at(query_, slots, heads_ * head_dim_);
+    k = rows_at(key_, slots, key_heads_ * head_dim_);
+    v = rows_at(value_, slots, key_heads_ * head_dim_);
+  }
+  Encoded result{
+      HeadsArray(type, query, q), HeadsArray(type, key, k), HeadsArray(type, key, k), HeadsArray(type, key, v), {}};
+  if (encoding.site() == Site::query_key) {
+    rotate(encoding, result.query.view(), ids, Role::query);
+    rotate(encoding, result.key.view(), ids, Role::key);
+  }
+  for (const std::int64_t slot : slots) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
+  return result;
+}
+
+Sample::Inputs Sample::exact_inputs(const Encoding& encoding, const PositionIds& ids) const {
+  if (encoding.site() != Site::hidden) return {query_, key_, value_, 0};
+  std::vector<double> states = hidden_;
+  double row = 0;
+  const std::int64_t dim = encoding.hidden().dim;
+  for (std::int64_t t = 0; t < tokens_; ++t) {
+    const std::vector<double> added = reference::hidden_row(encoding.hidden(), ids.ids[at(t)]);
+    row = std::max(row, largest(added));
+    for (std::int64_t j = 0; j < dim; ++j) states[at(t * dim + j)] += added[at(j)];
+  }
+  return {project(states, choose_query_), project(states, choose_key_), project(states, choose_value_), row};
+}
+
+Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causal,
+                            const std::function<Encoding(std::int64_t)>& keys_under) const {
+  std::vector<std::int64_t> slots;
+  for (std::int64_t t = 0; t < tokens_; ++t) slots.push_back(t);
+  const PositionIds ids = ids_of(slots, 1, shift);
+  Inputs inputs = exact_inputs(encoding, ids);
+  std::vector<double>&q = inputs.query, &k = inputs.key;
+  const std::vector<double>& v = inputs.value;
+  const double row = inputs.largest_row;
+  Exact result;
+  std::vector<double> query_norms, key_norms;
+  const auto turn = [&](std::vector<double>& rows, std::int64_t heads, Role role, std::vector<double>& norms) {
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      std::vector<Position> own;
+      for (std::int64_t axis = 0; axis < ids.axes; ++axis) own.push_back(ids.axis(axis)[at(t)]);
+      const Encoding under = role == Role::key && keys_under ? keys_under(t) : encoding;
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const auto head = std::span(rows).subspan(at((t * heads + h) * head_dim_), at(head_dim_));
+        const std::vector<double> turned = rotated(under, role, head, own);
+        std::copy(turned.begin(), turned.end(), head.begin());
+        // An entry of a vector to which a row was added is off by what rounded either of the two.
+        norms.push_back(norm(turned) + row * std::sqrt(static_cast<double>(head_dim_)));
+      }
+    }
+  };
+  turn(q, heads_, Role::query, query_norms);
+  turn(k, key_heads_, Role::key, key_norms);
+
+  const HeadsArray query(ElementType::float64, {1, tokens_, heads_, head_dim_}, q);
+  const HeadsArray key(ElementType::float64, {1, tokens_, key_heads_, head_dim_}, k);
+  const HeadsArray value(ElementType::float64, {1, tokens_, key_heads_, head_dim_}, v);
+  std::vector<Position> places;
+  for (std::int64_t t = 0; t < tokens_; ++t) places.push_back(place(t) + shift);
+  AttentionCall call{.query = query.view(), .key = key.view(), .value = value.view(), .output = query.view()};
+  call.encoding = &encoding;
+  call.query_ids = call.key_ids = places;
+  call.mask.causal = causal;
+  const reference::Attention attention = reference::attend(call);
+
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  const double scale =
+      (rotation == nullptr ? 1.0 : rotation->softmax_scale_factor) / std::sqrt(static_cast<double>(head_dim_));
+  const std::int64_t group = heads_ / key_heads_;
+  for (std::int64_t t = 0; t < tokens_; ++t) {
+    for (std::int64_t h = 0; h < heads_; ++h) {
+      const auto from = attention.output.begin() + (h * tokens_ + t) * head_dim_;
+      result.output.insert(result.output.end(), from, from + head_dim_);
+      result.log_sum_exp.push_back(attention.log_sum_exp[at(h * tokens_ + t)]);
+      result.magnitude.push_back(attention.magnitude[at(h * tokens_ + t)]);
+      double key_norm = 0;
+      for (std::int64_t j = 0; j < (causal ? t + 1 : tokens_); ++j) {
+        key_norm = std::max(key_norm, key_norms[at(j * key_heads_ + h / group)]);
+      }
+      result.norm_product.push_back(scale * query_norms[at(t * heads_ + h)] * key_norm);
+    }
+  }
+  result.largest_value = largest(v) + row;
+  if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
+    double more = 0;
+    for (const float x : keys->value_table.data) more = std::max(more, std::fabs(static_cast<double>(x)));
+    result.largest_value += more;
+  }
+  return result;
+}
+
+}  // namespace locus::doctor

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/verify/token_paths.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "locus/cache.h"
+
+namespace locus::doctor {
+namespace {
+
+// Keys and values of a sequence that grows: in a KvCache, or behind each other where the cache takes no such ids.
+class KeyStore {
+ public:
+  KeyStore(const Sample& sample, ElementType type) : sample_(sample), type_(type) {
+    if (!cacheable(sample.encoding())) return;
+    cache_.emplace(
+        sample.encoding(),
+        CacheShape{
+            .capacity = 2 * sample.tokens(), .heads = sample.key_heads(), .head_dim = sample.head_dim(), .type = type});
+    sequence_ = cache_->create();
+  }
+
+  void append(const Encoded& tokens) {
+    if (cache_) return cache_->append(sequence_, tokens.raw_key.view(), tokens.value.view(), tokens.places);
+    const auto grow = [](std::vector<double>& all, const std::vector<double>& more) {
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    grow(keys_, tokens.key.values());
+    grow(values_, tokens.value.values());
+    places_.insert(places_.end(), tokens.places.begin(), tokens.places.end());
+  }
+
+  void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
+    if (cache_) {
+      const CachedSequence cached = cache_->gather(sequence_);
+      return attend_to(sample_, sample_.encoding(), queries, cached.keys, cached.values, cached.ids, into, tokens);
+    }
+    const Extents extents{1, static_cast<std::int64_t>(places_.size()), sample_.key_heads(), sample_.head_dim()};
+    const HeadsArray keys(type_, extents, keys_), values(type_, extents, values_);
+    attend_to(sample_, sample_.encoding(), queries, keys.view(), values.view(), places_, into, tokens);
+  }
+
+  /// From now on a sequence of its own that shares what is there.
+  void fork() { sequence_ = cache_->fork(sequence_); }
+  SequenceId sequence() const { return sequence_; }
+  void go_to(SequenceId sequence) { sequence_ = sequence; }
+
+ private:
+  const Sample& sample_;
+  ElementType type_;
+  std::optional<KvCache> cache_;
+  SequenceId sequence_ = 0;
+  std::vector<double> keys_, values_;
+  std::vector<Position> places_;
+};
+
+std::vector<std::int64_t> lengths_of(const Sample& sample) { return {sample.tokens(), sample.tokens() / 2 + 1, 1}; }
+
+void append_rows(PathResult& into, const std::vector<double>& output, std::span<const std::int64_t> tokens) {
+  into.output.insert(into.output.end(), output.begin(), output.end());
+  into.tokens.insert(into.tokens.end(), tokens.begin(), tokens.end());
+}
+
+AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const HeadsArray& output) {
+  AttentionCall call{
+      .query = tokens.query.view(), .key = tokens.key.view(), .value = tokens.value.view(), .output = output.view()};
+  call.encoding = &encoding;
+  call.query_ids = call.key_ids = tokens.places;
+  call.mask.causal = true;
+  return call;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> range(std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+
+bool cacheable(const Encoding& encoding) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  return rotation == nullptr || (rotation->axes == 1 && rotation->map.kind == PositionMap::Kind::direct);
+}
+
+void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& queries, const HeadsView& keys,
+               const HeadsView& values, std::span<const Position> key_places, PathResult& into,
+               std::span<const std::int64_t> tokens) {
+  const HeadsArray output(keys.type, {1, queries.query.view().tokens, sample.heads(), sample.head_dim()});
+  AttentionCall call = call_of(encoding, queries, output);
+  call.key = keys;
+  call.value = values;
+  call.key_ids = key_places;
+  attend(call);
+  append_rows(into, output.values(), tokens);
+}
+
+PathResult whole(const Sample& sample, ElementType type, Position shift, bool causal) {
+  const std::vector<std::int64_t> tokens = range(0, sample.tokens());
+  const Encoded encoded = sample.encode(type, tokens, 1, shift);
+  const HeadsArray output(type, {1, sample.tokens(), sample.heads(), sample.head_dim()});
+  AttentionCall call = call_of(sample.encoding(), encoded, output);
+  call.mask.causal = causal;
+  attend(call);
+  return {tokens, output.values()};
+}
+
+PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, std::int64_t size) {
+  KeyStore store(sample, type);
+  PathResult result;
+  for (std::int64_t begin = 0, count = first; begin < sample.tokens(); begin += count, count = size) {
+    // The tokens behind a prefix have the ids that the planner gives them.
+    const PositionIds plan = positions::decode(begin, std::min(count, sample.tokens() - begin));
+    const Encoded chunk = sample.encode(type, plan.ids);
+    store.append(chunk);
+    store.attend(chunk, result, plan.ids);
+  }
+  return result;
+}
+
+PathResult forked(const Sample& sample, ElementType type) {
+  KeyStore store(sample, type);
+  PathResult result;
+  const std::int64_t prefix = (sample.tokens() + 1) / 2, rest = sample.tokens() - prefix;
+  const Encoded shared = sample.encode(type, range(0, prefix));
+  store.append(shared);
+  store.attend(shared, result, range(0, prefix));
+  if (rest == 0) return result;
+  const SequenceId parent = store.sequence();
+  store.fork();
+  const SequenceId child = store.sequence();
+  // The parent goes on with another text, here the same tokens backwards, in turn with its child.
+  store.go_to(parent);
+  std::vector<std::int64_t> backwards = range(0, rest);
+  std::reverse(backwards.begin(), backwards.end());
+  Encoded other = sample.encode(type, backwards);
+  other.places = sample.encode(type, range(prefix, rest)).places;
+  store.append(other);
+  store.go_to(child);
+  for (std::int64_t token = prefix; token < sample.tokens(); ++token) {
+    const Encoded one = sample.encode(type, range(token, 1));
+    store.append(one);
+    store.attend(one, result, range(token, 1));
+  }
+  return result;
+}
+
+PathResult padded(const Sample& sample, ElementType type, bool left) {
+  const std::vector<std::int64_t> lengths = lengths_of(sample);
+  const std::int64_t width = sample.tokens() + padding_slots, batch = static_cast<std::int64_t>(lengths.size());
+  const positions::Padded plan =
+      left ? positions::left_padded(lengths, width) : positions::right_padded(lengths, width);
+  std::vector<std::int64_t> slots = plan.ids.ids;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (plan.mask[i] == 0) slots[i] = padding;
+  }
+  const Encoded encoded = sample.encode(type, slots, batch);
+  const HeadsArray output(type, {batch, width, sample.heads(), sample.head_dim()});
+  AttentionCall call = call_of(sample.encoding(), encoded, output);
+  call.mask.keys = plan.mask;
+  attend(call);
+  PathResult result;
+  const std::vector<double> all = output.values();
+  const auto row = static_cast<std::ptrdiff_t>(sample.heads() * sample.head_dim());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] == padding) continue;
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(i) * row;
+    append_rows(result, {from, from + row}, {&slots[i], 1});
+  }
+  return result;
+}
+
+PathResult packed(const Sample& sample, ElementType type) {
+  const std::vector<std::int64_t> slots = positions::packed(lengths_of(sample)).ids;
+  std::vector<std::int64_t> boundaries{0};
+  for (const std::int64_t length : lengths_of(sample)) boundaries.push_back(boundaries.back() + length);
+  const Encoded encoded = sample.encode(type, slots);
+  const HeadsArray output(type, {1, boundaries.back(), sample.heads(), sample.head_dim()});
+  AttentionCall call = call_of(sample.encoding(), encoded, output);
+  call.query_boundaries = call.key_boundaries = boundaries;
+  attend(call);
+  return {slots, output.values()};
+}
+
+std::int64_t ranks_for(const Sample& sample) {
+  for (const std::int64_t ranks : {4, 2, 1}) {
+    if (sample.tokens() % (2 * ranks) == 0) return ranks;
+  }
+  return 0;
+}
+
+PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind kind) {
+  const std::int64_t ranks = ranks_for(sample), tokens = sample.tokens();
+  const Extents extents{1, tokens, sample.heads(), sample.head_dim()};
+  const Encoded queries = sample.encode(type, range(0, tokens));
+  std::vector<HeadsArray> outputs;
+  std::vector<std::vector<float>> lses;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    const Encoded keys = sample.encode(type, positions::shard(kind, tokens, ranks, rank).ids);
+    outputs.emplace_back(type, extents);
+    lses.emplace_back(static_cast<std::size_t>(tokens * sample.heads()));
+    AttentionCall call = call_of(sample.encoding(), queries, outputs.back());
+    call.key = keys.key.view();
+    call.value = keys.value.view();
+    call.key_ids = keys.places;
+    call.log_sum_exp = lses.back().data();
+    attend(call);
+  }
+  std::vector<PartialAttention> parts;
+  for (std::size_t i = 0; i < outputs.size(); ++i) parts.push_back({outputs[i].view(), lses[i].data()});
+  const HeadsArray merged(type, extents);
+  merge(parts, merged.view());
+  return {range(0, tokens), merged.values()};
+}
+
+}  // namespace locus::doctor

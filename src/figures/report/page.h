@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One self-contained HTML file: text, tables and charts, which loads nothing from anywhere.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "figures/figure.h"
+#include "figures/report/html.h"
+
+namespace locus::figures {
+
+/// False where Locus was built without npm: pages are then an Error that says so.
+bool can_write_pages();
+
+/// A page with this figure and nothing else; its title is the page's.
+std::string html_page(const Figure& figure);
+
+struct Cell {
+  Cell(Html content_, std::string_view style_ = {}) : content(std::move(content_)), style(style_) {}  // NOLINT
+  Cell(const char* text) : content(text) {}                                                           // NOLINT
+  Cell(const std::string& text) : content(text) {}                                                    // NOLINT
+  Html content;
+  std::string style;  ///< "", or words of: number, good, bad, dim
+};
+
+struct Table {
+  std::vector<Cell> head;  ///< a column takes the style of its head
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> row_styles;  ///< per row, or empty
+};
+
+/// Puts a page together from top to bottom. Ids are unique: a second "results" becomes "results-2".
+class Page {
+ public:
+  explicit Page(std::string title, Html subtitle = {});
+
+  /// A heading of the contents list, level 2 or 3; returns the id to link to.
+  std::string section(int level, const std::string& title, std::string_view id = {});
+  void paragraph(const Html& content, std::string_view style = {});  ///< style: lead, note
+  void list(std::span<const Html> items);
+  void table(const Table& table, const Html& caption = {});
+  /// `titled`: with its title above; without, the caption alone.
+  void figure(const Figure& figure, bool titled = true);
+  void add(const Html& content);
+  /// What follows until the end of it can be folded away; closed when the page is opened. On paper it is unfolded, but
+  /// for what is `long_`, which is printed if the reader has opened it.
+  void begin_details(const Html& summary, bool long_ = false);
+  void end_details();
+
+  std::string html() const;
+
+ private:
+  struct Heading {
+    int level;
+    std::string id;
+    std::string title;
+  };
+  std::string unique_id(std::string_view wanted);
+
+  std::string title_;
+  Html subtitle_;
+  std::string body_;
+  std::vector<Heading> headings_;
+  std::set<std::string> ids_;
+};
+
+}  // namespace locus::figures

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dot product of a query and a key that are equal but for their positions, by offset, at two places of the text.
+#include <algorithm>
+#include <cmath>
+
+#include "figures/registry.h"
+#include "figures/schemes/rotation_values.h"
+#include "figures/spec.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+/// Of unit vectors spread evenly over the pairs, so that 1 is the most that plain RoPE can give.
+double dot_product(const TurnedPairs& query, const TurnedPairs& key) {
+  double sum = 0;
+  for (std::size_t i = 0; i < query.cos.size(); ++i) sum += query.cos[i] * key.cos[i] + query.sin[i] * key.sin[i];
+  return sum / static_cast<double>(query.cos.size());
+}
+
+struct Curve {
+  std::string name;
+  std::vector<double> values;
+};
+
+Curve curve_from(const Encoding& encoding, Position key, const std::vector<Position>& offsets) {
+  Curve curve{.name = "key at " + pretty(static_cast<double>(key)), .values = {}};
+  const TurnedPairs turned_key = turned_pairs(encoding, Role::key, key);
+  for (const Position offset : offsets) {
+    curve.values.push_back(dot_product(turned_pairs(encoding, Role::query, key + offset), turned_key));
+  }
+  return curve;
+}
+
+Figure make(const Request& request) {
+  const Encoding& encoding = request.encodings.front().encoding;
+  require(encoding.rotation().pairs() > 0, encoding.scheme().name, " turns no pair");
+  const Thinned offsets = thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048, "offset");
+  const Position farthest = *std::max_element(offsets.values.begin(), offsets.values.end());
+  const Position far = std::min<Position>(10000, encoding.position_range().last - std::max<Position>(farthest, 0));
+  const Position near = std::min<Position>(std::max<Position>(encoding.position_range().first, 0), far);
+  const Curve first = curve_from(encoding, near, offsets.values), second = curve_from(encoding, far, offsets.values);
+  Json rows = Json::array();
+  double difference = 0;
+  for (std::size_t i = 0; i < offsets.values.size(); ++i) {
+    difference = std::max(difference, std::fabs(first.values[i] - second.values[i]));
+    for (const Curve* curve : {&first, &second}) {
+      rows.push_back({{"offset", offsets.values[i]}, {"place", curve->name}, {"product", rounded(curve->values[i])}});
+    }
+  }
+  Json spec = chart(std::move(rows));
+  spec["height"] = 240;
+  spec["mark"] = {{"type", "line"}, {"tooltip", true}};
+  // The second lies on the first: dashes let both be seen.
+  Json dash = nominal("place", "place");
+  dash["legend"] = {{"orient", "top"}};
+  dash["scale"] = {{"domain", {first.name, second.name}}, {"range", Json::array({{1, 0}, {4, 4}})}};
+  spec["encoding"] = {{"x", snug("offset", "offset of the query from the key, in positions")},
+                      {"y", quantitative("product", "dot product of equal unit vectors")},
+                      {"color", category_colour("place", "place", {first.name, second.name})},
+                      {"strokeDash", dash}};
+  // Rows in double are within 1e-15 + |id| 2e-19; far above that is another arithmetic.
+  const bool relative = difference < 1e-9;
+  return {.name = {},
+          .title = relative ? "The dot product depends on the offset alone, and falls off unevenly with it"
+                            : "The dot product differs by up to " + pretty(rounded(difference)) +
+                                  " between two places of the text",
+          .caption = "A query and a key with the same vector, the query so many positions later, under " +
+                     std::string(encoding.scheme().name) +
+                     "; both curves are the same pairs of tokens, moved along the text." + offsets.note,
+          .spec = std::move(spec)};
+}
+
+}  // namespace
+
+const FigureKind& dot_product_figure();
+const FigureKind& dot_product_figure() {
+  static const FigureKind kind{.name = "dot-product",
+                               .meaning = "query times key by offset, under rope or xpos (--positions: offsets)",
+                               .scheme = "rope",
+                               .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
+                               .uses = {"positions"},
+                               .make = make};
+  return kind;
+}
+
+}  // namespace locus::figures

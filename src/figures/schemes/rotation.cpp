@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single pairs of a query turning with the position: where (1, 0) goes.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "figures/schemes/hidden_values.h"
+#include "figures/schemes/rotation_values.h"
+#include "figures/spec.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+std::vector<std::int64_t> pairs_of(const Request& request, std::int64_t count) {
+  std::vector<std::int64_t> pairs = request.pairs;
+  if (pairs.empty()) {  // a fast, a slower and a slow one: each eighth slows by base^(1/8)
+    for (const std::int64_t pair : {std::int64_t{0}, count / 8, count / 4, count / 2}) {
+      if (pairs.empty() || pair != pairs.back()) pairs.push_back(pair);
+    }
+  }
+  require(pairs.size() <= 16, "rotation draws at most 16 pairs, got ", pairs.size());
+  for (const std::int64_t pair : pairs) {
+    require(pair >= 0 && pair < count, "pairs must be from 0 to ", count - 1, ", got ", pair);
+  }
+  return pairs;
+}
+
+/// `1 rad` or `0.0316 rad`.
+std::string speed_of(double radians) { return pretty(rounded(radians)) + " rad per position"; }
+
+Figure make(const Request& request) {
+  const Encoding& encoding = request.encodings.front().encoding;
+  const Rotation& rotation = encoding.rotation();
+  const std::vector<std::int64_t> pairs = pairs_of(request, rotation.pairs());
+  const Thinned positions = thinned(positions_or(request, 24), 4096 / pairs.size(), "position");
+  Json rows = Json::array();
+  std::vector<std::string> names;
+  double reach = 0;
+  for (const std::int64_t pair : pairs) {
+    const auto i = static_cast<std::size_t>(pair);
+    names.push_back(std::to_string(pair) + ": " + speed_of(rotation.inv_freq[i]));
+    for (const Position position : positions.values) {
+      const TurnedPairs turned = turned_pairs(encoding, Role::query, position);
+      reach = std::max({reach, std::fabs(turned.cos[i]), std::fabs(turned.sin[i])});
+      rows.push_back({{"pair", names.back()},
+                      {"position", position},
+                      {"x", rounded(turned.cos[i])},
+                      {"y", rounded(turned.sin[i])}});
+    }
+  }
+  const auto axis = [&](const char* field, const char* title) {
+    Json channel = quantitative(field, title);
+    channel["scale"]["domain"] = {rounded(-1.1 * std::max(reach, 1.0)), rounded(1.1 * std::max(reach, 1.0))};
+    return channel;
+  };
+  Json facet = nominal("pair", "pair");
+  facet["sort"] = names;
+  const auto [first, last] = std::minmax_element(positions.values.begin(), positions.values.end());
+  const Json colour = value_colour("position", "position", static_cast<double>(*first), static_cast<double>(*last));
+  const Json inner = {
+      {"width", 150},
+      {"height", 150},
+      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}}},
+      {"encoding", {{"x", axis("x", "first coordinate")}, {"y", axis("y", "second coordinate")}, {"color", colour}}}};
+  Json spec = faceted(chart(std::move(rows)), facet, 4, inner);
+  return {.name = {},
+          .title = "Each pair turns at its own speed: fast ones count steps, slow ones tell far from near",
+          .caption = "Where the pair (1, 0) of a query goes under " + std::string(encoding.scheme().name) +
+                     ": one point per position, the angle is the position times the pair's speed." + positions.note,
+          .spec = std::move(spec)};
+}
+
+}  // namespace
+
+const FigureKind& rotation_figure();
+const FigureKind& rotation_figure() {
+  static const FigureKind kind{.name = "rotation",
+                               .meaning = "pairs of a query turning with the position, under rope or xpos",
+                               .scheme = "rope",
+                               .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
+                               .uses = {"positions", "pairs"},
+                               .make = make};
+  return kind;
+}
+
+}  // namespace locus::figures

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which row of Shaw's table each query and key use: one per offset, the far ones clipped together.
+#include <algorithm>
+#include <set>
+
+#include "figures/schemes/hidden_values.h"
+#include "figures/spec.h"
+#include "locus/error.h"
+
+namespace locus::figures {
+namespace {
+
+Figure make(const Request& request) {
+  const Encoding& encoding = request.encodings.front().encoding;
+  const RelativeKeys& keys = encoding.relative_keys();
+  require(keys.index != nullptr, encoding.scheme().name,
+          " chooses no row by offset; the figure transformer-xl draws it");
+  const Thinned positions = thinned(positions_or(request, 24), 128, "position");
+  encoding.check_positions(positions.values);
+  Json rows = Json::array();
+  std::set<std::int64_t> used;
+  for (const Position query : positions.values) {
+    for (const Position key : positions.values) {
+      const std::int64_t row = keys.index(query, key);
+      used.insert(row);
+      rows.push_back({{"query", query}, {"key", key}, {"row", row}});
+    }
+  }
+  const std::int64_t table_rows = keys.key_table.dim(0);
+  Json spec = chart(std::move(rows));
+  spec["height"] = 320;
+  spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
+  spec["encoding"] = {{"x", bands("key", "key position", positions.values)},
+                      {"y", bands("query", "query position", positions.values)},
+                      {"color", value_colour("row", "row of the table", 0, static_cast<double>(table_rows - 1))}};
+  return {.name = {},
+          .title = "Every offset has its vector up to the clip; all farther ones share the last",
+          .caption = "Which of the " + pretty(static_cast<double>(table_rows)) + " learned vectors " +
+                     std::string(encoding.scheme().name) + " adds to the key, for each query (row) and key (column): " +
+                     pretty(static_cast<double>(used.size())) + " of them are used here." + positions.note,
+          .spec = std::move(spec)};
+}
+
+}  // namespace
+
+const FigureKind& shaw_figure();
+const FigureKind& shaw_figure() {
+  static const FigureKind kind{
+      .name = "shaw",
+      .meaning = "which row of Shaw's table each query and key use",
+      .scheme = "shaw",
+      .arguments = {{"heads", std::int64_t{8}}, {"head_dim", std::int64_t{64}}, {"clip_left", std::int64_t{8}}},
+      .uses = {"positions"},
+      .make = make};
+  return kind;
+}
+
+}  // namespace locus::figures

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cosine similarity between the rows of every two positions.
+#include <algorithm>
+#include <cmath>
+
+#include "figures/schemes/hidden_values.h"
+#include "figures/spec.h"
+
+namespace locus::figures {
+namespace {
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// The cosine of the angle between two rows; 0 where one of them is zero.
+double similarity(const std::vector<double>& a, const std::vector<double>& b) {
+  const double lengths = std::sqrt(dot(a, a) * dot(b, b));
+  return lengths == 0 ? 0 : dot(a, b) / lengths;
+}
+
+Figure make(const Request& request) {
+  const Encoding& encoding = request.encodings.front().encoding;
+  const Thinned positions = thinned(positions_or(request, 64), 128, "position");
+  const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
+  Json rows = Json::array();
+  double least = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const double value = rounded(similarity(values[i], values[j]));
+      least = std::min(least, value);
+      rows.push_back({{"position", positions.values[i]}, {"other", positions.values[j]}, {"similarity", value}});
+    }
+  }
+  Json spec = chart(std::move(rows));
+  spec["height"] = 360;
+  spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
+  spec["encoding"] = {{"x", bands("other", "position", positions.values)},
+                      {"y", bands("position", "position", positions.values)},
+                      {"color", value_colour("similarity", "cosine similarity", least, 1)}};
+  const bool by_offset = encoding.claims().has(Claim::linear_shift);
+  return {.name = {},
+          .title = by_offset ? "Rows of near positions are alike, and only their distance matters"
+                             : "How alike the rows of two positions are",
+          .caption = "Colour is the cosine of the angle between the rows that " + std::string(encoding.scheme().name) +
+                     " adds at two positions: 1 on the diagonal." +
+                     std::string(by_offset ? " Every diagonal has one colour." : "") + positions.note +
+                     random_weights_note(encoding),
+          .spec = std::move(spec)};
+}
+
+}  // namespace
+
+const FigureKind& similarity_figure();
+const FigureKind& similarity_figure() {
+  static const FigureKind kind{.name = "similarity",
+                               .meaning = "cosine similarity between the rows of every two positions",
+                               .scheme = "sinusoidal",
+                               .arguments = {{"dim", std::int64_t{128}}},
+                               .uses = {"positions"},
+                               .make = make};
+  return kind;
+}
+
+}  // namespace locus::figures

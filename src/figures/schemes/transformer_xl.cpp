@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transformer-XL's position term by distance: what v . (W_r R_n) adds whatever the query holds.
+#include <algorithm>
+
+#include "figures/schemes/hidden_values.h"
+#include "figures/schemes/score_values.h"
+#include "figures/spec.h"
+#include "locus/error.h"
+#include "locus/reference.h"
+
+namespace locus::figures {
+namespace {
+
+Figure make(const Request& request) {
+  const Encoding& encoding = request.encodings.front().encoding;
+  const RelativeKeys& keys = encoding.relative_keys();
+  require(keys.index == nullptr, encoding.scheme().name, " chooses rows by offset; the figure shaw draws them");
+  const std::vector<std::int64_t> heads = heads_of(request, keys.heads, 4);
+  const Thinned distances =
+      thinned(request.positions.empty() ? range(-32, 128) : request.positions, 4096 / heads.size(), "distance");
+  const std::vector<double> nothing(static_cast<std::size_t>(keys.head_dim));
+  const Position key = std::max<Position>(0, -*std::min_element(distances.values.begin(), distances.values.end()));
+  Json rows = Json::array();
+  std::vector<std::string> names;
+  for (const std::int64_t head : heads) {
+    names.push_back("head " + std::to_string(head));
+    for (const Position distance : distances.values) {
+      // With an empty query and key only v . (W_r R_n) is left of the score.
+      const double term = reference::relative_score(keys, head, nothing, nothing, key + distance, key, 1);
+      rows.push_back({{"distance", distance}, {"head", names.back()}, {"term", rounded(term)}});
+    }
+  }
+  Json facet = nominal("head", "");
+  facet["sort"] = names;
+  const Json inner = {{"width", 240},
+                      {"height", 110},
+                      {"mark", {{"type", "line"}, {"tooltip", true}}},
+                      {"encoding",
+                       {{"x", snug("distance", "query position minus key position")},
+                        {"y", quantitative("term", "added before scaling")}}}};
+  Json spec = faceted(chart(std::move(rows)), facet, 2, inner);
+  return {.name = {},
+          .title = "Each head mixes the sinusoids of the distance into a curve of its own",
+          .caption = "The part of " + std::string(encoding.scheme().name) +
+                     "'s score that no query or key changes, v . (W_r R), by distance; below 0 the key comes later." +
+                     distances.note + random_weights_note(encoding),
+          .spec = std::move(spec)};
+}
+
+}  // namespace
+
+const FigureKind& transformer_xl_figure();
+const FigureKind& transformer_xl_figure() {
+  static const FigureKind kind{
+      .name = "transformer-xl",
+      .meaning = "Transformer-XL's position term by distance, by head (--positions: distances)",
+      .scheme = "transformer_xl",
+      .arguments = {{"heads", std::int64_t{4}}, {"head_dim", std::int64_t{32}}, {"deviation", 0.1}},
+      .uses = {"positions", "heads"},
+      .make = make};
+  return kind;
+}
+
+}  // namespace locus::figures

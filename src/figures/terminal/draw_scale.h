@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// From numbers (or names) to places on an axis of a drawing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "figures/terminal/draw_parts.h"
+
+namespace locus::figures {
+
+class DrawScale {
+ public:
+  /// Over the channel's domain, or else over what the rows hold; names stand one step apart.
+  DrawScale(const Channel& channel, const std::vector<const Json*>& rows);
+  /// Numbers only: over what these rows hold as well, unless the domain is given.
+  void include(const Channel& channel, const std::vector<const Json*>& rows);
+
+  /// Where the row's value lies between 0 and 1; absent where it has none or lies outside the domain.
+  std::optional<double> place(const Json& row, const std::string& field) const;
+  std::optional<double> place(double value) const;
+
+  /// Labels at round values, about `most` of them, on an axis of `cells` cells; `upwards` counts from the bottom.
+  std::vector<Tick> ticks(std::size_t cells, std::size_t most, bool upwards) const;
+
+ private:
+  std::vector<double> round_values(std::size_t most) const;
+  bool logarithmic_ = false;
+  double log_base_ = 10;
+  bool given_ = false;  ///< the domain is the spec's
+  bool empty_ = true;   ///< no number yet
+  double low_ = 0, high_ = 1;
+  std::vector<std::string> names_;
+};
+
+/// The cell of a place, the first at 0 and the last at 1.
+std::size_t cell_at(double place, std::size_t cells);
+
+}  // namespace locus::figures

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passkey task: a number said once inside a long dull text, asked for at its end (Mohtashami and Jaggi 2023,
+// arXiv 2305.16300).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "figures/figure.h"
+#include "probe/model.h"
+#include "probe/run_control.h"
+#include "probe/tokenizers/tokenizer.h"
+
+namespace locus::probe {
+
+struct PasskeyPrompt {
+  std::vector<Token> tokens;  ///< ends right before the answer
+  std::vector<Token> answer;  ///< the tokens of the key as they go on from there
+};
+
+/// As close to `length` tokens, answer included, as whole filler sentences allow, and never above; the key stands
+/// `depth` of the way in, 0 at the start and 1 at the end. Error where the frame alone does not fit.
+PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, double depth, std::int64_t key);
+
+/// The same in token ids, with a key that is chosen at random and noise all around it. `length` tokens are read: all
+/// but the last of the answer, as the lab counts.
+PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, std::mt19937_64& random);
+
+/// Where the prompts of a grid come from; what is random about them comes from `random`.
+using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, std::mt19937_64& random)>;
+/// Sentences, with keys of five digits. The tokenizer must outlive the result.
+PasskeyPrompts prompts_in_sentences(const Tokenizer& tokenizer);
+PasskeyPrompts prompts_in_ids(PasskeyFrame frame);
+
+struct PasskeyCell {
+  std::int64_t length = 0;  ///< asked for
+  double depth = 0;
+  std::int64_t trials = 0, found = 0;  ///< found: greedy decoding gives the key's tokens
+  double key_loss = 0;                 ///< mean nats per token of the key
+};
+
+struct PasskeyGrid {
+  std::vector<std::int64_t> lengths;
+  std::vector<double> depths = {0, 0.25, 0.5, 0.75, 1};
+  std::int64_t trials = 4;
+  std::uint64_t seed = 0;
+};
+
+/// Cell after cell, lengths outside; the cells done where it is interrupted.
+std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& encoding, const PasskeyPrompts& prompts,
+                                          const PasskeyGrid& grid, const RunControl& control = {});
+
+/// One sentence: what the grid says, and that it says nothing where the model fails within its trained length.
+std::string words_of(std::span<const PasskeyCell> cells, std::int64_t trained_length);
+
+figures::Figure passkey_figure(const std::string& model, std::span<const PasskeyCell> cells);
+
+}  // namespace locus::probe

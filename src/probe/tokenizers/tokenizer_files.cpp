@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/byte_reader.h"
+#include "io/strict_json.h"
+#include "locus/error.h"
+#include "locus/io/mapped_file.h"
+#include "probe/tokenizers/tokenizer.h"
+
+namespace locus::probe {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_beside(const fs::path& path, const char* name) {
+  const fs::path other = path.parent_path() / name;
+  if (!fs::is_regular_file(other)) return {};
+  const io::MappedFile file(other);
+  return std::string(io::text_of(file.bytes()));
+}
+
+fs::path file_in(const fs::path& folder) {
+  for (const char* name : {"tokenizer.json", "tokenizer.bin"}) {
+    if (fs::is_regular_file(folder / name)) return folder / name;
+  }
+  fail(folder.string(), ": must hold tokenizer.json or tokenizer.bin");
+}
+
+/// What a model of the lab says in its config.json; empty for every other folder.
+std::string tokenizer_named_in(const fs::path& folder) {
+  if (fs::is_regular_file(folder / "tokenizer.json") || fs::is_regular_file(folder / "tokenizer.bin")) return {};
+  const std::string config = text_beside(folder / "tokenizer.json", "config.json");
+  if (config.empty()) return {};
+  const nlohmann::json json = io::parse_strict_json(config, (folder / "config.json").string());
+  const auto named = json.find("tokenizer");
+  return named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
+}
+
+std::unique_ptr<Tokenizer> read_file(const fs::path& path, std::optional<std::int32_t> vocab_size) {
+  const std::string extension = path.extension().string();
+  if (extension == ".gguf") return make_tokenizer(io::read_gguf(path));
+  if (extension == ".bin") return make_tokenizer(io::read_llama2c_tokenizer(path, vocab_size), path.string());
+  require(extension == ".json", path.string(), ": a tokenizer must be a folder, a .json, .gguf or .bin file");
+  const io::MappedFile file(path);
+  return parse_tokenizer_json(io::text_of(file.bytes()), path.string(), text_beside(path, "tokenizer_config.json"));
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path, std::optional<std::int32_t> vocab_size) {
+  const bool folder = fs::is_directory(path);
+  const std::string named = folder ? tokenizer_named_in(path) : std::string();
+  auto tokenizer =
+      named.empty() ? read_file(folder ? file_in(path) : path, vocab_size) : make_named_tokenizer(named, path.string());
+  require(!vocab_size || tokenizer->vocab_size() <= *vocab_size, path.string(), ": has ", tokenizer->vocab_size(),
+          " tokens, more than the model's ", vocab_size.value_or(0));
+  return tokenizer;
+}
+
+}  // namespace locus::probe

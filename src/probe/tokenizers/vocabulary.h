@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens by id and by spelling.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "probe/tokenizers/tokenizer.h"
+
+namespace locus::probe {
+
+/// What a token is for, numbered as in GGUF.
+enum class TokenRole : std::uint8_t { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+
+struct Vocabulary {
+  std::vector<std::string> spellings;
+  std::vector<TokenRole> roles;  ///< one per token
+
+  /// Tokens that text may be made of, by spelling: not the control tokens. The first of equals.
+  std::unordered_map<std::string, TokenId> normal_ids() const;
+  /// The tokens that are looked for in the text as they are spelled: control and user-defined ones.
+  std::vector<AddedToken> added() const;
+};
+
+}  // namespace locus::probe

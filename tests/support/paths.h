@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the sources and the build are: known to one file only, so that no other test depends on where it is compiled.
+#pragma once
+
+#include <filesystem>
+
+namespace locus::testing {
+
+const std::filesystem::path& source_dir();
+const std::filesystem::path& binary_dir();
+
+}  // namespace locus::testing
