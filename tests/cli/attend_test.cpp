@@ -202,7 +202,6 @@ void expect_scores(const std::vector<double>& got, const std::vector<double>& wa
 }
 
 TEST(AttendOracle, shaw) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const std::string& name : oracle_cases("shaw")) {
     const TemporaryFolder folder;
     const OracleCase peer("shaw", name);
@@ -264,7 +263,6 @@ std::vector<double> heads_first(const std::vector<double>& values, std::int64_t 
 }
 
 TEST(AttendOracle, transformer_xl) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const std::string& name : oracle_cases("transformer_xl")) {
     const TemporaryFolder folder;
     const OracleCase peer("transformer_xl", name);

@@ -35,7 +35,6 @@ void write_doubles(const TemporaryFolder& folder, const std::string& name, const
 // ---- rope: show
 
 TEST(OracleSample, rope_configs) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   for (const std::string name :
        {"llama2_7b", "llama3_1_8b", "qwen2_5_7b_yarn4", "deepseek_v2_lite", "gpt_oss", "phi3_5_mini_seq4096",
@@ -75,7 +74,6 @@ TEST(OracleSample, rope_configs) {
 }
 
 TEST(OracleSample, crosspeer_rules) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const std::string rope = "show --scheme rope --set head_dim=128 --set pairing=half --set base=10000";
   for (const auto& [name, settings] : std::vector<std::pair<std::string, std::string>>{
@@ -129,7 +127,6 @@ const std::vector<ApplySample>& apply_samples() {
 }
 
 TEST(OracleSample, apply_in_double_and_in_float32) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const ApplySample& sample : apply_samples()) {
     const TemporaryFolder folder;
     const OracleCase one(sample.folder, sample.name);
@@ -169,7 +166,6 @@ TEST(OracleSample, apply_in_double_and_in_float32) {
 }
 
 TEST(OracleSample, apply_with_the_hf_profile) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const OracleCase one("apply", "llama_halfsplit_d64");
   folder.write("config.json", one.json()["config"].dump());
@@ -189,7 +185,6 @@ TEST(OracleSample, apply_with_the_hf_profile) {
 // ---- ggml
 
 TEST(OracleSample, ggml_profile) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const std::string head = "--scheme rope --set head_dim=128 ";
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"neox_d128_base1e6", head + "--set pairing=half --set base=1e6"},
@@ -219,7 +214,6 @@ TEST(OracleSample, ggml_profile) {
 // ---- the hidden site
 
 TEST(OracleSample, sinusoidal_rows_on_zeros) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const std::string fairseq = " --set rate=fairseq --set arrangement=concatenated";
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"fairseq_64x32", fairseq},
@@ -244,7 +238,6 @@ TEST(OracleSample, sinusoidal_rows_on_zeros) {
 // ---- xpos
 
 TEST(OracleSample, xpos_with_the_moving_centre) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const std::string name : {"xpos_d64_L16", "xpos_d32_L7_off5"}) {
     const TemporaryFolder folder;
     const OracleCase one("xpos", name);
@@ -266,7 +259,6 @@ TEST(OracleSample, xpos_with_the_moving_centre) {
 // ---- scores
 
 TEST(OracleSample, alibi_slopes_and_bias) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json slopes = oracle_json("alibi/slopes.json")["heads"];
   for (const std::string heads : {"1", "8", "12", "20"}) {
@@ -297,7 +289,6 @@ TEST(OracleSample, alibi_slopes_and_bias) {
 }
 
 TEST(OracleSample, t5_buckets_and_bias) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json buckets = oracle_json("t5/buckets.json");
   for (std::size_t k = 0; k <= 600; ++k) ASSERT_EQ(buckets["offsets"][k], static_cast<int>(k) - 300);
@@ -327,7 +318,6 @@ TEST(OracleSample, t5_buckets_and_bias) {
 }
 
 TEST(OracleSample, deberta_buckets) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json buckets = oracle_json("deberta/log_buckets.json");
   for (const Json& one : buckets["cases"]) {
@@ -347,7 +337,6 @@ TEST(OracleSample, deberta_buckets) {
 }
 
 TEST(OracleSample, swin_windows) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json index = oracle_json("swin/relative_position_index.json");
   for (const Json& one : index["cases"]) {
@@ -367,7 +356,6 @@ TEST(OracleSample, swin_windows) {
 // ---- resize
 
 TEST(OracleSample, interpolated_tables) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"vit_head_14to20x17", "--from 14x14 --to 20x17 --method bicubic --prefix 1"},
            {"vit_4_30_14to24x24", "--from 14x14 --to 24x24 --method bicubic --prefix 1 --scale-offset 0.1"},

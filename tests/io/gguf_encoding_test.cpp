@@ -83,7 +83,6 @@ void expect_frequencies(const Encoding& encoding, const testing::Json& wanted) {
 }
 
 TEST(GgufEncoding, Llama31AsRopeFreqs) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const testing::OracleCase peer("rope", "llama3_1_8b");
   std::vector<float> divisors;
   const auto inv_freq = peer.json()["inv_freq_f64"].get<std::vector<double>>();
@@ -99,7 +98,6 @@ TEST(GgufEncoding, Llama31AsRopeFreqs) {
 }
 
 TEST(GgufEncoding, QwenYarn) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const testing::OracleCase peer("rope", "qwen2_5_7b_yarn4");
   GgufModel model = heads_of_128("qwen2");
   model.real("rope.freq_base", 1e6f).text("rope.scaling.type", "yarn").real("rope.scaling.factor", 4);
