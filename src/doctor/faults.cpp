@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/faults.h"
 
-#include <algorithm>
 #include <array>
 
-#include "locus/error.h"
+#include "locus/names.h"
 
 namespace locus::doctor {
 namespace {
@@ -135,9 +134,7 @@ constexpr std::array catalogue{
 std::span<const Fault> all_faults() { return catalogue; }
 
 const Fault& find_fault(std::string_view id) {
-  const auto* found = std::find_if(catalogue.begin(), catalogue.end(), [&](const Fault& one) { return one.id == id; });
-  require(found != catalogue.end(), "unknown fault '", id, "'");
-  return *found;
+  return find_named("fault", catalogue, id, [](const Fault& one) { return one.id; });
 }
 
 }  // namespace locus::doctor
