@@ -12,6 +12,7 @@
 #include "figure_output.h"
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "locus/stretch.h"
 #include "locus/text.h"
 #include "position_list.h"
 #include "probe/measure/loss_report.h"
@@ -42,21 +43,26 @@ Encoding encoding_of(const probe::Model& model, std::string_view rule) {
   if (rule == "own") return model.encoding();
   const std::size_t colon = rule.find(':');
   const std::string_view name = rule.substr(0, colon);
-  if (name == "none" && model.encoding().scheme().name != "rope") return model.encoding();
+  if (name == "none" && !takes_rules(model.encoding())) return model.encoding();
   Arguments given;
   if (colon != std::string_view::npos) {
     const Rule& known = find_rule(name);
     const Parameter& factor = find_parameter(known.name, known.parameters, "factor");
     given.set("factor", parse_value(known.name, factor, rule.substr(colon + 1)));
   }
-  return probe::under_rule(model, name, given);
+  return under_rule(model.encoding(), name, {.trained = model.config().trained_length}, given);
 }
 
-std::string usual_rules(const probe::Model& model) {
-  if (model.encoding().scheme().name != "rope") return "own";
-  const Value* rule = model.encoding().arguments().find("rule");
-  const bool plain = rule == nullptr || to_text(*rule) == "none";
-  return std::string(plain ? "" : "own,") + "none,linear:2,ntk:2,ntk:4,dynamic_ntk:2,yarn:2";
+/// What is compared where nothing is asked for: the compared rules, at twice the trained length.
+std::string default_rules(const probe::Model& model) {
+  const Encoding& own = model.encoding();
+  if (!takes_rules(own)) return "own";
+  std::string rules = own.arguments().text("rule") == "none" ? "none" : "own,none";
+  for (const Rule* rule : compared_rules()) {
+    rules += "," + std::string(rule->name) + (needs_factor_only(*rule) ? ":2" : "");
+    if (rule->name == "ntk") rules += ",ntk:4";  // at 2 it barely reaches twice the length
+  }
+  return rules;
 }
 
 std::vector<PlannedCurve> plan(const probe::Model& model, const std::string& rules) {
@@ -214,7 +220,7 @@ void run(const LossRequest& request) {
   const std::vector<std::int64_t> edges =
       request.buckets.empty() ? probe::usual_edges(result.trained) : parse_integers("--buckets", request.buckets);
   (void)probe::bucketed({}, edges);  // refused before the work, not after
-  const std::vector<PlannedCurve> planned = plan(model, request.rules.empty() ? usual_rules(model) : request.rules);
+  const std::vector<PlannedCurve> planned = plan(model, request.rules.empty() ? default_rules(model) : request.rules);
   result.stride = request.stride.value_or(std::max<std::int64_t>(result.trained / 4, 1));
   require(result.stride >= 1 && result.stride <= result.trained,
           "--window-stride must be from 1 to the trained length (", result.trained, "), got ", result.stride);

@@ -7,6 +7,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "locus/stretch.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -70,7 +71,7 @@ Encoding choose_rule(const ProbeOptions& options, const probe::Model& model) {
     const Parameter& parameter = find_parameter(rule.name, rule.parameters, name);
     given.set(name, parse_value(rule.name, parameter, setting.substr(equals + 1)));
   }
-  return probe::under_rule(model, options.rule, given);
+  return under_rule(model.encoding(), options.rule, {.trained = model.config().trained_length}, given);
 }
 
 int threads_of(const ProbeOptions& options) {

@@ -135,9 +135,4 @@ class Model {
 /// is not served is named in the Error, as is every tensor that is missing or has a wrong shape.
 Model load(const std::filesystem::path& path);
 
-/// The model's RoPE under another rule of `locus list` (none, linear, ntk, dynamic_ntk, yarn, ...): its own base, width
-/// and pairing, the rule's arguments from `given` and, where not given, original_length = the trained length.
-/// Error where the model does not rotate.
-Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given = {});
-
 }  // namespace locus::probe

@@ -42,20 +42,5 @@ TEST(List, tells_parameters_in_the_long_form) {
   }
 }
 
-TEST(List, makes_the_table_of_the_readme) {
-  const std::string open = "<!-- schemes -->\n", close = "<!-- /schemes -->";
-  std::ifstream stream((locus::testing::source_dir() / "README.md").string());
-  std::ostringstream content;
-  content << stream.rdbuf();
-  const std::string readme = content.str();
-  const std::size_t start = readme.find(open);
-  const std::size_t end = readme.find(close);
-  ASSERT_TRUE(start != std::string::npos && end != std::string::npos && start < end)
-      << "README.md needs the lines <!-- schemes --> and <!-- /schemes -->";
-  const TemporaryFolder folder;
-  EXPECT_EQ(readme.substr(start + open.size(), end - start - open.size()), output_of(folder, "list --markdown"))
-      << "run `locus list --markdown` and put its output between the two lines";
-}
-
 }  // namespace
 }  // namespace locus::testing
