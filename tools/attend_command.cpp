@@ -57,12 +57,7 @@ Encoding with_weights(const Encoding& encoding, const std::vector<std::string>& 
   if (weights.empty()) return encoding;
   Arguments arguments = encoding.arguments();
   const std::vector<Parameter> parameters = parameters_of(encoding.scheme(), arguments);
-  std::set<std::string> seen;
-  for (const std::string& weight : weights) {
-    const std::size_t equals = weight.find('=');
-    require(equals != std::string::npos && equals > 0, "--weights must be name=file.npy, got ", weight);
-    const std::string name = weight.substr(0, equals), path = weight.substr(equals + 1);
-    require(seen.insert(name).second, "--weights ", name, " is given twice");
+  for (const auto& [name, path] : parse_setting_list("--weights", weights)) {
     require(find_parameter(encoding.scheme().name, parameters, name).kind == ValueKind::tensor, "--weights ", name,
             ": ", encoding.scheme().name, ".", name, " is no tensor; give it by --set");
     const io::NpyArray array = io::read_npy(path);
@@ -169,7 +164,7 @@ void attend_files(const AttendRequest& request) {
                                              std::max<std::int64_t>(key.view.tokens - query.view.tokens, 0));
   const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view, 0);
   std::optional<ChosenEncoding> chosen;
-  if (!request.encoding.scheme.empty() || !request.encoding.config.empty()) {
+  if (!request.encoding.schemes.empty() || !request.encoding.config.empty()) {
     chosen = choose_encoding(request.encoding, std::max(length_implied_by(query_ids), length_implied_by(key_ids)));
     chosen->encoding = with_weights(chosen->encoding, request.weights);
   }

@@ -179,7 +179,7 @@ void print_diagnosis(const Diagnosis& diagnosis) {
 }
 
 bool has_encoding(const DiagnoseRequest& request) {
-  return !request.encoding.scheme.empty() || !request.encoding.config.empty();
+  return !request.encoding.schemes.empty() || !request.encoding.config.empty();
 }
 
 void diagnose_rotation(const DiagnoseRequest& request) {

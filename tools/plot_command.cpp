@@ -61,33 +61,44 @@ void list_figures(const PlotRequest& request) {
   }
 }
 
-bool is_set(const EncodingOptions& options, std::string_view name) {
-  return std::any_of(options.settings.begin(), options.settings.end(), [&](const std::string& setting) {
-    return setting.starts_with(name) && setting.size() > name.size() && setting[name.size()] == '=';
-  });
+bool is_set(const Spelling& spelling, std::string_view name) {
+  return std::any_of(spelling.settings.begin(), spelling.settings.end(),
+                     [&](const Setting& setting) { return setting.name == name; });
 }
 
-/// A figure is drawn of its own scheme unless told otherwise; what is not set is as in the figure's own example, or,
-/// for another scheme, as in that scheme's.
-EncodingOptions completed(EncodingOptions options, const figures::FigureKind& kind) {
-  if (!options.config.empty() || (kind.scheme.empty() && options.scheme.empty())) return options;
-  if (options.scheme.empty()) options.scheme = kind.scheme;
-  const Scheme& scheme = find_scheme(options.scheme);
-  const bool own = options.scheme == kind.scheme;
-  const bool nothing_set = options.settings.empty();
+/// What is not set is as in the figure's own example, or, for another scheme, as in that scheme's.
+Spelling completed(Spelling spelling, const figures::FigureKind& kind) {
+  if (!spelling.config.empty()) return spelling;
+  const Scheme& scheme = find_scheme(spelling.scheme);
+  const bool own = spelling.scheme == kind.scheme;
+  const bool nothing_set = spelling.settings.empty();
+  // The parameters of one rule mean nothing to another.
+  const bool other_rule = own && is_set(spelling, "rule");
   const Arguments& example = own ? kind.arguments : scheme.example;
   for (const auto& [name, value] : example.all()) {
     const auto parameter =
         std::find_if(scheme.parameters.begin(), scheme.parameters.end(),
                      [&, wanted = std::string_view(name)](const Parameter& one) { return one.name == wanted; });
     const bool required = parameter != scheme.parameters.end() && parameter->required;
-    // The parameters of one rule mean nothing to another.
-    const bool other_rule = own && is_set(options, "rule");
-    if (!is_set(options, name) && (nothing_set || required || (own && !other_rule))) {
-      options.settings.push_back(name + "=" + to_text(value));
+    if (!is_set(spelling, name) && (nothing_set || required || (own && !other_rule))) {
+      spelling.settings.push_back({name, to_text(value)});
     }
   }
-  return options;
+  return spelling;
+}
+
+/// The encodings to draw: those asked for, else the figure's own.
+std::vector<Spelling> spellings_for(const PlotRequest& request, const figures::FigureKind& kind) {
+  EncodingOptions options = request.encoding;
+  if (options.schemes.empty() && options.config.empty()) {
+    require(!kind.scheme.empty() || options.settings.empty(), "the figure ", kind.name, " has no encoding to set");
+    if (!kind.scheme.empty()) options.schemes.emplace_back(kind.scheme);
+  }
+  std::vector<Spelling> spellings = spellings_of(options);
+  require(kind.several || spellings.size() <= 1, "the figure ", kind.name, " draws one encoding, got ",
+          spellings.size());
+  for (Spelling& one : spellings) one = completed(std::move(one), kind);
+  return spellings;
 }
 
 figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& chosen) {
@@ -103,20 +114,18 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
   if (request.dims) wanted.dims = parse_integers("--dims", *request.dims);
   if (request.pairs) wanted.pairs = parse_integers("--pairs", *request.pairs);
   if (request.heads) wanted.heads = parse_integers("--heads", *request.heads);
-  if (request.rules) {
-    for (const std::string_view name : split(*request.rules, ',')) wanted.rules.emplace_back(name);
-  }
-  const EncodingOptions options = completed(request.encoding, kind);
-  const bool chooses_itself = kind.scheme.empty() && options.scheme.empty() && options.config.empty();
-  if (chooses_itself) {
-    require(options.settings.empty(), "the figure ", kind.name, " has no encoding to set");
-  } else if (kind.several) {
-    chosen = choose_encodings(options, length);
-  } else {
-    chosen.push_back(choose_encoding(options, length));
-  }
-  for (const ChosenEncoding& one : chosen) {
-    wanted.encodings.push_back({one.layer_type, one.encoding, one.training_length});
+  if (request.rules) wanted.rules = split_spellings(*request.rules);
+  const std::vector<Spelling> spellings = spellings_for(request, kind);
+  for (const Spelling& spelling : spellings) {
+    std::vector<ChosenEncoding> layers = choose_encodings(request.encoding, spelling, length);
+    if (!kind.several) layers = {only_layer(std::move(layers))};
+    for (ChosenEncoding& one : layers) {
+      const std::string name = spellings.size() == 1     ? one.layer_type
+                               : one.layer_type.empty() ? spelling.text
+                                                        : spelling.text + " " + one.layer_type;
+      wanted.encodings.push_back({name, one.encoding, one.training_length});
+      chosen.push_back(std::move(one));
+    }
   }
   return figures::make_figure(kind, wanted);
 }

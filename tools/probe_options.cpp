@@ -7,6 +7,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "locus/settings.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -62,13 +63,10 @@ Encoding choose_rule(const ProbeOptions& options, const probe::Model& model) {
   const Rule& rule = find_rule(options.rule);
   Arguments given;
   if (options.factor) given.set("factor", *options.factor);
-  for (const std::string& setting : options.settings) {
-    const std::size_t equals = setting.find('=');
-    require(equals != std::string::npos && equals > 0, "--rope-set must be name=value, got ", setting);
-    const std::string name = setting.substr(0, equals);
-    require(!given.has(name), "--rope-set ", name, " is given twice");
-    const Parameter& parameter = find_parameter(rule.name, rule.parameters, name);
-    given.set(name, parse_value(rule.name, parameter, setting.substr(equals + 1)));
+  for (const Setting& setting : parse_setting_list("--rope-set", options.settings)) {
+    require(!given.has(setting.name), "--rope-set ", setting.name, " is given twice");
+    const Parameter& parameter = find_parameter(rule.name, rule.parameters, setting.name);
+    given.set(setting.name, parse_value(rule.name, parameter, setting.text));
   }
   return probe::under_rule(model, options.rule, given);
 }

@@ -49,7 +49,7 @@ Prompts prompts_for(const ProbeOptions& options, const probe::Model& model) {
 }
 
 /// A model of the lab saw one length only: shorter ones would be as new to it as longer ones.
-std::vector<std::int64_t> usual_lengths(const probe::ModelConfig& config) {
+std::vector<std::int64_t> default_lengths(const probe::ModelConfig& config) {
   const std::int64_t trained = config.trained_length;
   if (config.passkey) return {trained, 2 * trained, 4 * trained, 8 * trained};
   return {trained / 2, trained, 2 * trained, 4 * trained};
@@ -78,7 +78,7 @@ void run(RetrieveRequest& request) {
   probe::PasskeyGrid& grid = request.grid;
   require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
   grid.seed = static_cast<std::uint64_t>(request.seed);
-  grid.lengths = request.lengths.empty() ? usual_lengths(model.config()) : parse_integers("--lengths", request.lengths);
+  grid.lengths = request.lengths.empty() ? default_lengths(model.config()) : parse_integers("--lengths", request.lengths);
   if (!request.depths.empty()) grid.depths = parse_depths(request.depths);
   std::int64_t tokens = 0;
   for (const std::int64_t length : grid.lengths) {
@@ -94,7 +94,7 @@ void run(RetrieveRequest& request) {
   progress.begin("the grid", tokens);
   const auto cells = probe::measure_passkeys(model, encoding, prompts.make, grid, progress.control());
   progress.clear();
-  const std::string words = probe::words_of(cells, trained);
+  const std::string words = probe::describe(cells, trained);
   if (request.json) {
     Json rows = Json::array();
     for (const probe::PasskeyCell& cell : cells) {

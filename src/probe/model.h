@@ -140,4 +140,9 @@ Model load(const std::filesystem::path& path);
 /// Error where the model does not rotate.
 Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given = {});
 
+/// The encoding that `spelling` (locus/settings.h) means for this model: `own`; `yarn:2` or
+/// `rope:rule=yarn,factor=2,truncate=false` for its RoPE under a rule; `@config.json`; or another scheme, sized by the
+/// model. `none` is RoPE without a rule, and `own` where the model does not rotate. Error where it does not fit.
+Encoding encoding_for(const Model& model, std::string_view spelling);
+
 }  // namespace locus::probe

@@ -24,6 +24,9 @@ class Pass {
   virtual Executor* executor() const = 0;
 };
 
+/// Error, starting with `owner`, where an encoding is for another width or number of heads, or for several axes.
+void require_fits(const Encoding& encoding, const ModelConfig& config, const std::string& owner);
+
 /// Rows of a matrix that makes queries, keys and values at once: all queries, all keys, all values; or query, key and
 /// value of head 0, then of head 1, ...
 enum class FusedOrder : std::uint8_t { by_part, by_head };
@@ -56,11 +59,11 @@ class Network {
   std::shared_ptr<const void> keeps_;
 };
 
-// One file each.
+// Families, one file each: separate matrices for queries, keys and values with a gated feed-forward part; and one fused
+// matrix with a plain one.
+std::vector<std::string_view> llama_architectures();
 std::shared_ptr<Network> make_llama(const Source& source);
-std::shared_ptr<Network> make_gpt2(const Source& source);
-std::shared_ptr<Network> make_gpt_neox(const Source& source);
-std::shared_ptr<Network> make_bloom(const Source& source);
-std::shared_ptr<Network> make_locus_lab(const Source& source);
+std::vector<std::string_view> fused_architectures();
+std::shared_ptr<Network> make_fused(const Source& source);
 
 }  // namespace locus::probe

@@ -116,6 +116,7 @@ const std::map<std::string, int>& heights() {
       {"locus/io/hf_folder.h", 5},
       {"locus/io/llama2c.h", 4},
       {"locus/io/npz.h", 4},
+      {"locus/io/sniff.h", 3},
       {"locus/io/safetensors.h", 4},
   };
   return all;
