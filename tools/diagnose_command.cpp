@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "array_files.h"
 #include "encoding_options.h"
 #include "locus/doctor/diagnose.h"
 #include "locus/doctor/diagnose_bias.h"
@@ -26,27 +27,6 @@ struct DiagnoseRequest {
   bool both_rotated = false;
   bool json = false;
 };
-
-// 16-bit integers are bfloat16, which NumPy has no name for.
-std::vector<double> numbers_of(const io::NpyArray& array, const std::string& path) {
-  if (array.type != io::NpyType::uint16) {
-    require(
-        array.type == io::NpyType::float32 || array.type == io::NpyType::float64 || array.type == io::NpyType::float16,
-        path, " must be float32, float64, float16 or (for bfloat16) uint16, got ", io::name_of(array.type));
-    return io::to_doubles(array, path);
-  }
-  std::vector<double> values;
-  for (const std::uint16_t bits : array.as<std::uint16_t>()) {
-    values.push_back(static_cast<double>(to_float(BFloat16{bits})));
-  }
-  return values;
-}
-
-std::string axes_of(const DiagnoseRequest& request, std::size_t rank) {
-  if (!request.axes.empty()) return request.axes;
-  require(rank >= 2 && rank <= 4, request.before, " must have 2 to 4 axes, got ", rank);
-  return rank == 2 ? "td" : rank == 3 ? "thd" : "bthd";
-}
 
 // In the order [batch, tokens, heads, head_dim].
 std::vector<double> in_order(const HeadsView& view, const std::vector<double>& values) {
@@ -186,7 +166,9 @@ void diagnose_rotation(const DiagnoseRequest& request) {
   require(!request.before.empty() && !request.after.empty(), "give --before and --after, or --bias");
   const io::NpyArray before = io::read_npy(request.before);
   const io::NpyArray after = io::read_npy(request.after);
-  const std::string axes = axes_of(request, before.shape.size());
+  std::optional<std::int64_t> given_tokens;
+  if (!request.positions.empty()) given_tokens = parse_position_list(request.positions).tokens;
+  const std::string axes = heads_axes(request.axes, before.shape, given_tokens, request.before);
   const RotationDump dump = read_dump(request, axes, before, after);
   Expectation expected;
   expected.role = request.role == "key" ? Role::key : Role::query;

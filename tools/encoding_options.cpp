@@ -71,15 +71,15 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command
-      .add_option("--set", options.settings, "Set a parameter of the scheme (tensors: a .npy file); repeatable")
+  command.add_option("--set", options.settings, "Set a parameter of the scheme (tensors: a .npy file); repeatable")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
   command.add_option("--config", options.config,
                      "Read the encoding from a config.json, a model folder or a GGUF file, in place of --scheme");
-  command.add_option("--layer-type", options.layer_type, "With --config: choose one kind of layer, such as sliding_attention");
+  command.add_option("--layer-type", options.layer_type,
+                     "With --config: choose one kind of layer, such as sliding_attention");
   command.add_option("--pairing", options.pairing, "Pair half or interleaved, in place of what the model type implies")
       ->check(CLI::IsMember({"half", "interleaved"}));
   command.add_option("--profile", options.profile, "Reproduce the float32 arithmetic of exact, hf, ggml or vllm")

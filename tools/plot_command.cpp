@@ -120,7 +120,7 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
     std::vector<ChosenEncoding> layers = choose_encodings(request.encoding, spelling, length);
     if (!kind.several) layers = {only_layer(std::move(layers))};
     for (ChosenEncoding& one : layers) {
-      const std::string name = spellings.size() == 1     ? one.layer_type
+      const std::string name = spellings.size() == 1    ? one.layer_type
                                : one.layer_type.empty() ? spelling.text
                                                         : spelling.text + " " + one.layer_type;
       wanted.encodings.push_back({name, one.encoding, one.training_length});

@@ -22,7 +22,7 @@ struct AttentionRequest {
   bool json = false;
 };
 
-Json as_json(const AttentionRequest& request, const probe::AttentionMap& map, const ProbeText& text,
+Json as_json(const AttentionRequest& request, const probe::AttentionMap& map, const probe::MeasuredText& text,
              std::int64_t trained) {
   Json bins = Json::array(), ranges = Json::array();
   for (const probe::DistanceBin& bin : map.bins) bins.push_back({bin.begin, bin.end});
@@ -62,7 +62,7 @@ void run(const AttentionRequest& request) {
   const Interruption interruption;
   TokenProgress progress(pool, interruption);
   progress.begin("sampling a text", length);
-  const ProbeText text = read_probe_text(request.text, request.options, model, length, progress.control());
+  const probe::MeasuredText text = read_probe_text(request.text, request.options, model, length, progress.control());
   progress.begin("attention", std::ssize(text.tokens));
   const auto map = probe::measure_attention(model, encoding, text.tokens, request.queries, progress.control());
   progress.clear();

@@ -78,7 +78,8 @@ void run(RetrieveRequest& request) {
   probe::PasskeyGrid& grid = request.grid;
   require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
   grid.seed = static_cast<std::uint64_t>(request.seed);
-  grid.lengths = request.lengths.empty() ? default_lengths(model.config()) : parse_integers("--lengths", request.lengths);
+  grid.lengths =
+      request.lengths.empty() ? default_lengths(model.config()) : parse_integers("--lengths", request.lengths);
   if (!request.depths.empty()) grid.depths = parse_depths(request.depths);
   std::int64_t tokens = 0;
   for (const std::int64_t length : grid.lengths) {

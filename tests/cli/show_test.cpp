@@ -341,46 +341,5 @@ TEST(Show, prints_a_table_of_wavelengths_with_turns) {
   EXPECT_NE(still.find("never turns"), std::string::npos) << still;
 }
 
-// ---- help
-
-/// The names that stand under "Subcommands:" in a help text.
-std::vector<std::string> subcommands_in(const std::string& help) {
-  std::vector<std::string> names;
-  std::istringstream lines(help.substr(std::min(help.find("Subcommands:\n"), help.size())));
-  std::string line;
-  std::getline(lines, line);
-  while (std::getline(lines, line) && line.starts_with("  ")) {
-    if (line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));  // longer texts go on further right
-  }
-  return names;
-}
-
-TEST(Help, is_there_for_every_subcommand_with_an_example) {
-  const TemporaryFolder folder;
-  std::size_t seen = 0;
-  for (std::vector<std::string> waiting = {"locus"}; !waiting.empty(); ++seen) {
-    const std::string command = waiting.back();
-    waiting.pop_back();
-    std::vector<std::string> arguments = words(command + " --help");
-    arguments.erase(arguments.begin());
-    const CommandResult result = run_locus(folder, arguments);
-    EXPECT_EQ(result.exit_code, 0) << command;
-    EXPECT_EQ(result.err, "") << command;
-    const std::size_t example = result.out.find("Example");
-    ASSERT_NE(example, std::string::npos) << command;
-    EXPECT_NE(result.out.find(command + " ", example), std::string::npos) << command << "\n" << result.out;
-    for (const std::string& name : subcommands_in(result.out)) waiting.push_back(command + " " + name);
-  }
-  EXPECT_GE(seen, 1u + 6 + 12);  // list, show, apply, bias, resize, positions, and twelve kinds of positions
-}
-
-TEST(Help, names_the_version) {
-  const TemporaryFolder folder;
-  const std::string text = output_of(folder, "--version");
-  int major = -1, minor = -1, patch = -1;
-  EXPECT_EQ(std::sscanf(text.c_str(), "%d.%d.%d", &major, &minor, &patch), 3) << text;
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
-}
-
 }  // namespace
 }  // namespace locus::testing
