@@ -181,22 +181,24 @@ void plot(const PlotRequest& request) {
 
 void add_plot_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "plot", "Figures of schemes and of a lab's results: a page, a Vega-Lite file, or in the terminal");
+      "plot", "Draw figures of schemes or of a lab's results: in the terminal, as a page, or as Vega-Lite");
   const auto request = std::make_shared<PlotRequest>();
-  command->add_option("figure", request->figure, "A figure of --list");
-  command->add_flag("--list", request->list, "The figures, what they show and which options they read");
+  command->add_option("figure", request->figure, "Draw this figure of --list");
+  command->add_flag("--list", request->list, "List the figures, what they show and which options they read");
   command->add_option("--results", request->results,
-                      "A lab's results.json, or the folder it is in: its charts in place of those of schemes");
+                      "Draw the charts of a lab's results.json, or of the folder it is in");
   add_encoding_options(*command, request->encoding);
-  command->add_option("--positions", request->positions, "0,1,17 or 0:100 (offsets: --positions=-40:41)");
-  command->add_option("--dims", request->dims, "Columns of a row: 0,1,10");
-  command->add_option("--pairs", request->pairs, "Pairs of a rotation: 0,8,16");
-  command->add_option("--heads", request->heads, "Heads: 0,3,7");
-  command->add_option("--rules", request->rules, "Frequency rules: none,linear,ntk,dynamic_ntk,yarn,llama3,longrope");
+  command->add_option("--positions", request->positions,
+                      "Draw these positions: 0,1,17 or 0:100 (offsets: --positions=-40:41)");
+  command->add_option("--dims", request->dims, "Draw these columns of a row: 0,1,10");
+  command->add_option("--pairs", request->pairs, "Draw these pairs of a rotation: 0,8,16");
+  command->add_option("--heads", request->heads, "Draw these heads: 0,3,7");
+  command->add_option("--rules", request->rules, "Draw these rules: none,linear,ntk,dynamic_ntk,yarn,llama3,longrope");
   command->add_option("-o,--output", request->output,
-                      "A .html page or a .vl.json file (- for standard output); absent: drawn in the terminal");
-  add_integer(*command, "--width", request->width, "Columns of the drawing; absent: the terminal's, or 80");
-  command->add_flag("--json", request->json, "One JSON object: the Vega-Lite chart, or what was written");
+                      "Write a .html page or a .vl.json file (- for standard output); absent: draw in the terminal");
+  add_integer(*command, "--width", request->width,
+              "Draw this many columns wide; absent: as wide as the terminal, or 80");
+  command->add_flag("--json", request->json, "Print one JSON object: the Vega-Lite chart, or what was written");
   command->footer(
       "Examples:\n"
       "  locus plot --list\n"

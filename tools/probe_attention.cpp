@@ -77,15 +77,15 @@ void run(const AttentionRequest& request) {
 }  // namespace
 
 void add_probe_attention(CLI::App& probe) {
-  CLI::App* command = probe.add_subcommand("attention", "Mean attention by distance, per layer and head, as a picture");
+  CLI::App* command = probe.add_subcommand("attention", "Draw mean attention by distance, per layer and head");
   const auto request = std::make_shared<AttentionRequest>();
   add_model_options(*command, request->options);
   add_text_options(*command, request->text);
-  add_integer(*command, "--length", request->length, "Tokens to read, at most; absent: twice the trained length");
-  add_integer(*command, "--queries", request->queries, "Queries to look at in each range; absent: 64");
+  add_integer(*command, "--length", request->length, "Read at most this many tokens; absent: twice the trained length");
+  add_integer(*command, "--queries", request->queries, "Look at this many queries in each range; absent: 64");
   add_rule_options(*command, request->options);
   add_figure_output(*command, request->output);
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer("Example: locus probe attention model.gguf --text book.txt -o attention.html");
   command->callback([request] { run(*request); });
 }

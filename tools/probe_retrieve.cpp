@@ -121,19 +121,21 @@ void run(RetrieveRequest& request) {
 }  // namespace
 
 void add_probe_retrieve(CLI::App& probe) {
-  CLI::App* command = probe.add_subcommand("retrieve", "A passkey hidden in a long text: found, by depth and length?");
+  CLI::App* command =
+      probe.add_subcommand("retrieve", "Measure whether passkeys hidden in a long text are found, by depth and length");
   const auto request = std::make_shared<RetrieveRequest>();
   add_model_options(*command, request->options);
-  command->add_option(
-      "--lengths", request->lengths,
-      "Tokens, e.g. 512,1024; absent: 1/2, 1, 2 and 4 times the trained length (1, 2, 4 and 8 times it for "
-      "a model of the lab)");
-  command->add_option("--depths", request->depths, "0 (start) to 1 (end); absent: 0,0.25,0.5,0.75,1");
-  add_integer(*command, "--trials", request->grid.trials, "Keys per cell; absent: 4");
-  add_integer(*command, "--seed", request->seed, "Of the keys; absent: 0");
+  command->add_option("--lengths", request->lengths,
+                      "Try texts of these lengths, such as 512,1024; absent: 1/2, 1, 2 and 4 times the trained length "
+                      "(1, 2, 4 and 8 times it for "
+                      "a model of the lab)");
+  command->add_option("--depths", request->depths,
+                      "Hide keys at these depths, 0 (start) to 1 (end); absent: 0,0.25,0.5,0.75,1");
+  add_integer(*command, "--trials", request->grid.trials, "Hide this many keys per cell; absent: 4");
+  add_integer(*command, "--seed", request->seed, "Seed the keys; absent: 0");
   add_rule_options(*command, request->options);
   add_figure_output(*command, request->output);
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "A model that does not find keys within its trained length cannot do the task: the output then says so. A model\n"
       "that the lab trained on passkeys is asked in the lab's own tokens, for keys that it never saw in training.\n"

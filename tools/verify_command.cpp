@@ -207,16 +207,16 @@ void verify(const VerifyRequest& request) {
 }  // namespace
 
 void add_verify_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("verify", "Whether encodings keep what they claim: every property measured against its bound");
+  CLI::App* command = app.add_subcommand(
+      "verify", "Verify that encodings keep what they claim: every property measured against its bound");
   const auto request = std::make_shared<VerifyRequest>();
   add_encoding_options(*command, request->encoding);
-  command->add_option("--shapes", request->shapes, "Random shapes per equivalence and element type")
+  command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence and element type")
       ->check(CLI::Range(1, 1000));
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` names them");
-  command->add_flag("--list", request->list, "The names of the checks");
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--list", request->list, "List the names of the checks");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Without --scheme and --config: every scheme and its variants. Exit code 1 where a check fails.\n"
       "Checked are the properties that a scheme claims, and that tokens cut, cached, padded, packed, forked, sharded "

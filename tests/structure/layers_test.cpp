@@ -101,6 +101,7 @@ const std::map<std::string, int>& heights() {
       {"locus/doctor/lint.h", 7},
       {"locus/doctor/diagnose.h", 8},
       {"locus/doctor/diagnose_bias.h", 9},
+      {"locus/doctor/diagnosis_fields.h", 10},
       {"locus/io/npy.h", 3},
       {"locus/io/hf_config.h", 3},
       {"locus/io/atomic_file.h", 3},
