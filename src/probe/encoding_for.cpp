@@ -13,9 +13,10 @@ namespace {
 
 /// RoPE takes its width, base and pairing from the model; what is written counts for more.
 Encoding rope_for(const Model& model, const Spelling& spelling) {
+  const Arguments written = arguments_of(spelling);
   Arguments given;
   std::string rule = "none";
-  for (const auto& [name, value] : arguments_of(spelling).all()) {
+  for (const auto& [name, value] : written.all()) {
     if (name == "rule") {
       rule = std::get<std::string>(value);
     } else {

@@ -129,7 +129,7 @@ class ApplyTypes : public ::testing::Test {};
 using ElementTypes = ::testing::Types<float, double, Float16>;
 TYPED_TEST_SUITE(ApplyTypes, ElementTypes);
 
-TYPED_TEST(ApplyTypes, all_layouts_agree_with_the_definition_and_with_each_other) {
+TYPED_TEST(ApplyTypes, AllLayoutsAgreeWithTheDefinitionAndWithEachOther) {
   const TemporaryFolder folder;
   const std::vector<double> positions = {0, 1, 17, 1000};
   Rope rope;
@@ -157,7 +157,7 @@ TYPED_TEST(ApplyTypes, all_layouts_agree_with_the_definition_and_with_each_other
 
 // ---- positions
 
-TEST(ApplyPositions, come_as_lists_and_as_files_of_one_two_or_three_axes) {
+TEST(ApplyPositions, ComeAsListsAndAsFilesOfOneTwoOrThreeAxes) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 3}, {'h', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bhtd", sizes);
@@ -184,7 +184,7 @@ TEST(ApplyPositions, come_as_lists_and_as_files_of_one_two_or_three_axes) {
   expect_rotated(apply("rows.npy"), rope, tolerance_float32, "a row of ids per batch row");
 }
 
-TEST(ApplyPositions, drive_the_sections_of_mrope_by_axis) {
+TEST(ApplyPositions, DriveTheSectionsOfMropeByAxis) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 2}, {'h', 1}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bthd", sizes);
@@ -202,7 +202,7 @@ TEST(ApplyPositions, drive_the_sections_of_mrope_by_axis) {
 
 // ---- options
 
-TEST(Apply, leaves_what_is_not_rotated_untouched) {
+TEST(Apply, LeavesWhatIsNotRotatedUntouched) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -217,7 +217,7 @@ TEST(Apply, leaves_what_is_not_rotated_untouched) {
   }
 }
 
-TEST(Apply, writes_over_its_own_input) {
+TEST(Apply, WritesOverItsOwnInput) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -232,7 +232,7 @@ TEST(Apply, writes_over_its_own_input) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "only x.npy and y.npy";
 }
 
-TEST(Apply, turns_back) {
+TEST(Apply, TurnsBack) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'h', 2}, {'d', 8}};
   for (const std::string extra : {"", " --set output_order=deinterleaved"}) {
@@ -250,7 +250,7 @@ TEST(Apply, turns_back) {
   }
 }
 
-TEST(Apply, scales_queries_and_keys_of_xpos_oppositely) {
+TEST(Apply, ScalesQueriesAndKeysOfXposOppositely) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<double>(folder, "x.npy", "td", sizes);
@@ -272,7 +272,7 @@ TEST(Apply, scales_queries_and_keys_of_xpos_oppositely) {
   }
 }
 
-TEST(Apply, takes_the_length_from_the_positions_or_from_the_option) {
+TEST(Apply, TakesTheLengthFromThePositionsOrFromTheOption) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -291,7 +291,7 @@ TEST(Apply, takes_the_length_from_the_positions_or_from_the_option) {
   expect_rotated(read_values<float>(folder, "y.npy", "td", sizes), rope, tolerance_float32, "given length");
 }
 
-TEST(Apply, reads_a_config_and_takes_any_number_of_heads) {
+TEST(Apply, ReadsAConfigAndTakesAnyNumberOfHeads) {
   const TemporaryFolder folder;
   folder.write("gemma.json", R"({"model_type": "gemma3_text", "head_dim": 8, "num_attention_heads": 16,
       "max_position_embeddings": 64, "rope_theta": 1e6, "rope_local_base_freq": 500})");
@@ -312,7 +312,7 @@ TEST(Apply, reads_a_config_and_takes_any_number_of_heads) {
 
 // ---- the hidden site
 
-TYPED_TEST(ApplyTypes, adds_the_rows_of_a_learned_table) {
+TYPED_TEST(ApplyTypes, AddsTheRowsOfALearnedTable) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> table_shape = {6, 4};
   std::vector<float> table;
@@ -334,7 +334,7 @@ TYPED_TEST(ApplyTypes, adds_the_rows_of_a_learned_table) {
   }
 }
 
-TEST(ApplyHidden, adds_sinusoidal_rows_with_ids_per_batch_row) {
+TEST(ApplyHidden, AddsSinusoidalRowsWithIdsPerBatchRow) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 2}, {'d', 4}};
   write_values<float>(folder, "x.npy", "btd", sizes);

@@ -728,7 +728,7 @@ void expect_refused(const TemporaryFolder& folder, const std::vector<std::string
 
 class BadInputTest : public ::testing::TestWithParam<BadInput> {};
 
-TEST_P(BadInputTest, is_refused_in_one_line) {
+TEST_P(BadInputTest, IsRefusedInOneLine) {
   const TemporaryFolder folder;
   write_files(folder, GetParam().line);
   expect_refused(folder, words(GetParam().line), GetParam().fragments);
@@ -737,7 +737,7 @@ TEST_P(BadInputTest, is_refused_in_one_line) {
 INSTANTIATE_TEST_SUITE_P(BadInput, BadInputTest, ::testing::ValuesIn(table()),
                          [](const auto& one) { return one.param.name; });
 
-TEST(BadInputTable, has_enough_cases_each_with_a_name_and_something_to_find) {
+TEST(BadInputTable, HasEnoughCasesEachWithANameAndSomethingToFind) {
   EXPECT_GE(table().size(), 110u);
   std::set<std::string> names;
   for (const BadInput& one : table()) {
@@ -748,7 +748,7 @@ TEST(BadInputTable, has_enough_cases_each_with_a_name_and_something_to_find) {
 
 // ---- what a table of plain words cannot hold
 
-TEST(BadInputText, control_characters_do_not_make_a_second_line) {
+TEST(BadInputText, ControlCharactersDoNotMakeASecondLine) {
   const TemporaryFolder folder;
   expect_refused(folder, {"show", "--scheme", "two\nlines"}, {"two?lines"});
   expect_refused(folder, {"show", "--config", "a\nb.json"}, {"a?b.json"});
@@ -756,7 +756,7 @@ TEST(BadInputText, control_characters_do_not_make_a_second_line) {
   expect_refused(folder, {"bogus\n"}, {"bogus?"});
 }
 
-TEST(BadInputText, a_link_that_leads_nowhere_is_not_written_through) {
+TEST(BadInputText, ALinkThatLeadsNowhereIsNotWrittenThrough) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("absent/target.npy", folder / "link.npy");
   expect_refused(folder, words("positions prefill 3 --output link.npy"), {"link.npy", "leads nowhere"});
@@ -764,7 +764,7 @@ TEST(BadInputText, a_link_that_leads_nowhere_is_not_written_through) {
 
 // A file whose header promises more than the file holds must not be believed: 2^50 bytes cannot be allocated, so a
 // reader that tries dies or says something about memory.
-TEST(BadInputText, sizes_are_refused_before_memory_is_asked_for) {
+TEST(BadInputText, SizesAreRefusedBeforeMemoryIsAskedFor) {
   const TemporaryFolder folder;
   for (const std::string name : {"huge_shape.npy", "huge_header.npy"}) {
     folder.write(name, files().at(name));

@@ -11,7 +11,7 @@
 namespace locus::testing {
 namespace {
 
-TEST(List, names_every_scheme_with_site_claims_and_paper) {
+TEST(List, NamesEverySchemeWithSiteClaimsAndPaper) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list");
   const Json json = json_of(folder, "list");
@@ -32,7 +32,7 @@ TEST(List, names_every_scheme_with_site_claims_and_paper) {
   EXPECT_EQ(json["rules"].size(), rules().size());
 }
 
-TEST(List, tells_parameters_in_the_long_form) {
+TEST(List, TellsParametersInTheLongForm) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list --long");
   for (const Scheme* scheme : schemes()) {
@@ -42,7 +42,7 @@ TEST(List, tells_parameters_in_the_long_form) {
   }
 }
 
-TEST(List, makes_the_table_of_the_readme) {
+TEST(List, MakesTheTableOfTheReadme) {
   const std::string open = "<!-- schemes -->\n", close = "<!-- /schemes -->";
   std::ifstream stream((locus::testing::source_dir() / "README.md").string());
   std::ostringstream content;

@@ -34,7 +34,7 @@ void write_doubles(const TemporaryFolder& folder, const std::string& name, const
 
 // ---- rope: show
 
-TEST(OracleSample, rope_configs) {
+TEST(OracleSample, RopeConfigs) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   for (const std::string name :
@@ -74,7 +74,7 @@ TEST(OracleSample, rope_configs) {
   }
 }
 
-TEST(OracleSample, crosspeer_rules) {
+TEST(OracleSample, CrosspeerRules) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const std::string rope = "show --scheme rope --set head_dim=128 --set pairing=half --set base=10000";
@@ -128,7 +128,7 @@ const std::vector<ApplySample>& apply_samples() {
   return samples;
 }
 
-TEST(OracleSample, apply_in_double_and_in_float32) {
+TEST(OracleSample, ApplyInDoubleAndInFloat32) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   for (const ApplySample& sample : apply_samples()) {
     const TemporaryFolder folder;
@@ -168,7 +168,7 @@ TEST(OracleSample, apply_in_double_and_in_float32) {
   }
 }
 
-TEST(OracleSample, apply_with_the_hf_profile) {
+TEST(OracleSample, ApplyWithTheHfProfile) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const OracleCase one("apply", "llama_halfsplit_d64");
@@ -188,7 +188,7 @@ TEST(OracleSample, apply_with_the_hf_profile) {
 
 // ---- ggml
 
-TEST(OracleSample, ggml_profile) {
+TEST(OracleSample, GgmlProfile) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const std::string head = "--scheme rope --set head_dim=128 ";
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
@@ -218,7 +218,7 @@ TEST(OracleSample, ggml_profile) {
 
 // ---- the hidden site
 
-TEST(OracleSample, sinusoidal_rows_on_zeros) {
+TEST(OracleSample, SinusoidalRowsOnZeros) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const std::string fairseq = " --set rate=fairseq --set arrangement=concatenated";
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
@@ -243,7 +243,7 @@ TEST(OracleSample, sinusoidal_rows_on_zeros) {
 
 // ---- xpos
 
-TEST(OracleSample, xpos_with_the_moving_centre) {
+TEST(OracleSample, XposWithTheMovingCentre) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   for (const std::string name : {"xpos_d64_L16", "xpos_d32_L7_off5"}) {
     const TemporaryFolder folder;
@@ -265,7 +265,7 @@ TEST(OracleSample, xpos_with_the_moving_centre) {
 
 // ---- scores
 
-TEST(OracleSample, alibi_slopes_and_bias) {
+TEST(OracleSample, AlibiSlopesAndBias) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json slopes = oracle_json("alibi/slopes.json")["heads"];
@@ -296,7 +296,7 @@ TEST(OracleSample, alibi_slopes_and_bias) {
   }
 }
 
-TEST(OracleSample, t5_buckets_and_bias) {
+TEST(OracleSample, T5BucketsAndBias) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json buckets = oracle_json("t5/buckets.json");
@@ -326,7 +326,7 @@ TEST(OracleSample, t5_buckets_and_bias) {
   }
 }
 
-TEST(OracleSample, deberta_buckets) {
+TEST(OracleSample, DebertaBuckets) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json buckets = oracle_json("deberta/log_buckets.json");
@@ -346,7 +346,7 @@ TEST(OracleSample, deberta_buckets) {
   }
 }
 
-TEST(OracleSample, swin_windows) {
+TEST(OracleSample, SwinWindows) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   const TemporaryFolder folder;
   const Json index = oracle_json("swin/relative_position_index.json");
@@ -366,7 +366,7 @@ TEST(OracleSample, swin_windows) {
 
 // ---- resize
 
-TEST(OracleSample, interpolated_tables) {
+TEST(OracleSample, InterpolatedTables) {
   LOCUS_SKIP_WITHOUT_ORACLE();
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"vit_head_14to20x17", "--from 14x14 --to 20x17 --method bicubic --prefix 1"},
