@@ -48,8 +48,12 @@ struct Spelling {
 /// follows belongs to a list (`mrope_section=16,24,24`). Error for unknown names, and for what is no name=value.
 Spelling parse_spelling(std::string_view text);
 
-/// Spellings separated by `;`. Those without `=` and `@` may be separated by commas: `none,linear:2,yarn:2`.
+/// Spellings separated by `;`. Commas separate them too where a known name follows, and everywhere in a list without
+/// settings: `none,linear:2,yarn:2`.
 std::vector<std::string> split_spellings(std::string_view text);
+
+/// Error with the nearest known name, unless `name` is that of a scheme or a rule.
+void require_encoding_name(std::string_view name);
 
 /// The values of a spelling without a config. Without `tensor_of`, tensors are refused.
 Arguments arguments_of(const Spelling& spelling, const TensorReader& tensor_of = {});

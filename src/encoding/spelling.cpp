@@ -25,11 +25,11 @@ bool has_name(std::span<const Entry* const> entries, std::string_view name) {
   return std::any_of(entries.begin(), entries.end(), [&](const Entry* entry) { return entry->name == name; });
 }
 
-[[noreturn]] void fail_unknown_name(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const Scheme* scheme : schemes()) known.push_back(scheme->name);
-  for (const Rule* rule : rules()) known.push_back(rule->name);
-  fail_unknown("scheme or rule", name, known);
+bool names_encoding(std::string_view name) { return has_name(schemes(), name) || has_name(rules(), name); }
+
+/// Whether a part of a list begins another encoding, in place of going on with the settings of the last.
+bool begins_encoding(std::string_view part) {
+  return part.starts_with('@') || names_encoding(part.substr(0, part.find(':')));
 }
 
 /// `a=1`, `b=16` and `24` become a=1 and b=16,24. A rule's factor may stand first without its name.
@@ -102,7 +102,7 @@ Spelling parse_spelling(std::string_view text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view name = text.substr(0, colon);
   const bool of_rule = !has_name(schemes(), name);
-  if (of_rule && !has_name(rules(), name)) fail_unknown_name(name);
+  require_encoding_name(name);
   spelling.scheme = of_rule ? "rope" : std::string(name);
   if (colon < text.size()) spelling.settings = settings_in(text, text.substr(colon + 1), of_rule);
   if (of_rule) spelling.settings.insert(spelling.settings.begin(), {"rule", std::string(name)});
@@ -118,13 +118,30 @@ Spelling parse_spelling(std::string_view text) {
 std::vector<std::string> split_spellings(std::string_view text) {
   std::vector<std::string> spellings;
   for (std::string& one : split(text, ';')) {
-    if (one.find_first_of("=@") != std::string::npos) {
+    if (one.starts_with('@')) {  // a file's name may have commas
       spellings.push_back(std::move(one));
-    } else {
-      for (std::string& name : split(one, ',')) spellings.push_back(std::move(name));
+      continue;
+    }
+    const bool has_settings = one.find('=') != std::string::npos;
+    bool first = true;
+    for (std::string& part : split(one, ',')) {
+      if (first || !has_settings || begins_encoding(part)) {
+        spellings.push_back(std::move(part));
+      } else {
+        spellings.back() += "," + part;
+      }
+      first = false;
     }
   }
   return spellings;
+}
+
+void require_encoding_name(std::string_view name) {
+  if (names_encoding(name)) return;
+  std::vector<std::string_view> known;
+  for (const Scheme* scheme : schemes()) known.push_back(scheme->name);
+  for (const Rule* rule : rules()) known.push_back(rule->name);
+  fail_unknown("scheme or rule", name, known);
 }
 
 Arguments arguments_of(const Spelling& spelling, const TensorReader& tensor_of) {

@@ -58,7 +58,7 @@ bool is_harmless(std::string_view name, const ModelConfig& config) {
   return config.tied_head && (name == "lm_head.weight" || name == "embed_out.weight");
 }
 
-/// Tensors that nobody asked for may mean that the model is not what it says it is.
+/// Tensors that no family reads may mean that the model is not what its config says.
 void note_unread(const Source& source, const std::set<std::string>& read, std::vector<std::string>& notes) {
   std::vector<std::string> unread;
   for (const std::string& name : source.names) {

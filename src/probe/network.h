@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a family of models must say of itself: how a block of it turns rows into rows. The rest is common to all.
+// What a family of models implements: its block, which maps rows to rows. The rest is common to all families.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace locus::probe {
 
-/// One forward call on its way through the layers: it knows who is where and what is cached.
+/// One forward call on its way through the layers. It holds positions and caches.
 class Pass {
  public:
   virtual ~Pass() = default;
-  /// Rotates, caches and attends, all in place of the views' rows: [tokens, heads * head_dim]. Views hold one row per
-  /// token of the call; the heads may lie anywhere in it.
+  /// Rotates queries and keys, caches keys and values, and attends: [tokens, heads * head_dim]. The views have one row
+  /// per token of the call and are overwritten; heads may lie anywhere in a row.
   virtual Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) = 0;
   virtual Executor* executor() const = 0;
 };

@@ -84,6 +84,15 @@ TEST(Spelling, ListsAreSeparatedBySemicolonsAndBareNamesByCommas) {
   EXPECT_EQ(split_spellings("none,ntk:2;rope:rule=yarn,factor=2;@a,b.json"),
             (Texts{"none", "ntk:2", "rope:rule=yarn,factor=2", "@a,b.json"}));
   EXPECT_EQ(split_spellings("a,,b"), (Texts{"a", "", "b"}));
+  EXPECT_EQ(split_spellings("@a,b.json;own"), (Texts{"@a,b.json", "own"}));
+}
+
+TEST(Spelling, AKnownNameAfterACommaBeginsAnotherEncoding) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(split_spellings("rope:base=500000,alibi"), (Texts{"rope:base=500000", "alibi"}));
+  EXPECT_EQ(split_spellings("kerple:r1=1,2,3,4,form=power,yarn:2,t5:heads=8,num_buckets=16"),
+            (Texts{"kerple:r1=1,2,3,4,form=power", "yarn:2", "t5:heads=8,num_buckets=16"}));
+  EXPECT_EQ(split_spellings("none,@c.json"), (Texts{"none", "@c.json"}));
 }
 
 TEST(Settings, OneParserOfNamesAndValues) {

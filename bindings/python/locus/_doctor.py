@@ -247,7 +247,7 @@ def verify_claims(encoding: Encoding) -> Verification:
 
 
 def _dump(array: Any, name: str, axes: str) -> np.ndarray:
-    """As double [batch, tokens, heads, dim]; the type that it came in is told by its values."""
+    """As double [batch, tokens, heads, dim]; the diagnosis infers the stored type from the values."""
     if hasattr(array, "detach"):
         array = array.detach().double()
     values = np.asarray(array, dtype=np.float64)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What losses by position say: means by bucket, where a rule breaks, and the chart.
+// Losses by position in summary: means by bucket, where a rule breaks, and the chart.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace locus::probe {
 
-/// Positions [begin, end). The standard error takes the losses for independent; those of a text are not quite, so it is
+/// Positions [begin, end). The standard error assumes independent losses; those of a text are correlated, so it is
 /// somewhat too small.
 struct LossBucket {
   std::int64_t begin = 0, end = 0, count = 0;
@@ -29,10 +29,10 @@ std::vector<std::int64_t> default_edges(std::int64_t trained_length);
 struct BreakRule {
   std::int64_t block = 32;     ///< positions that are judged together: a quarter of the trained length, at least 32
   double excess = 0.1;         ///< nats above the baseline that count (10 % of perplexity)
-  double standard_errors = 3;  ///< of the difference, that the first block must be away from none
+  double standard_errors = 3;  ///< by which the difference of the first block must exceed 0
 };
 BreakRule default_break_rule(std::int64_t trained_length);
-/// The rule in words, for people who read the result.
+/// The rule in words.
 std::string describe(const BreakRule& rule);
 
 /// A rule breaks at the first block that is worse than the baseline on the same tokens by more than the rule allows,
