@@ -51,6 +51,8 @@ void add_to_array(const Encoding& encoding, const ApplyRequest& request, io::Npy
           "--axes must be td or btd for a scheme of the hidden site, got ", request.axes);
   require(!request.inverse && request.role == "query", "--inverse and --role belong to schemes of the query_key site");
   const std::size_t rank = array.shape.size();
+  require(rank == request.axes.size(), "--axes ", request.axes, " name ", request.axes.size(),
+          " extents, the input has ", rank);
   HiddenView view{.data = array.bytes.data(),
                   .type = type,
                   .batch = rank == 3 ? array.shape[0] : 1,
@@ -68,9 +70,10 @@ void add_to_array(const Encoding& encoding, const ApplyRequest& request, io::Npy
 /// The site decides what the axes can mean, the positions may decide between them, and the length that the positions
 /// imply may change the encoding (but not its site).
 Site site_of(const ApplyRequest& request) {
-  const Site site = choose_encoding(request.encoding, {}).encoding.site();
-  require(site == Site::query_key || site == Site::hidden,
-          "apply takes schemes of the sites query_key and hidden; this one enters at ", name_of(site));
+  const Encoding encoding = choose_encoding(request.encoding, {}).encoding;
+  const Site site = encoding.site();
+  require(site == Site::query_key || site == Site::hidden, "apply takes schemes of the sites query_key and hidden; ",
+          encoding.scheme().name, " enters at ", name_of(site));
   return site;
 }
 

@@ -33,7 +33,7 @@ std::vector<double> numbers_of(const io::NpyArray& array, const std::string& pat
 }
 
 std::int64_t tokens_in(std::string_view axes, std::span<const std::int64_t> shape) {
-  require(axes.size() == shape.size(), "--axes ", axes, " name ", axes.size(), " dimensions, the array has ",
+  require(axes.size() == shape.size(), "--axes ", axes, " name ", axes.size(), " extents, the array has ",
           shape.size());
   const std::size_t tokens = axes.find('t');
   require(tokens != std::string_view::npos, "--axes must name the tokens (t), got ", axes);

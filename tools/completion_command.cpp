@@ -21,7 +21,7 @@ void visit_commands(const CommandEntry& command, const std::string& path,
 }
 
 /// The text in single quotes, as all three shells read it.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -53,8 +53,8 @@ void print_bash(const CommandEntry& root) {
                "    case \"$path $word\" in\n";
   visit_commands(root, "", [](const CommandEntry& command, const std::string& path) {
     for (const CommandEntry& below : command.commands) {
-      std::cout << "      " << quoted(path + " " + below.name)
-                << ") path=" << quoted(path.empty() ? below.name : path + " " + below.name) << " ;;\n";
+      std::cout << "      " << in_quotes(path + " " + below.name)
+                << ") path=" << in_quotes(path.empty() ? below.name : path + " " + below.name) << " ;;\n";
     }
   });
   std::cout << "    esac\n"
@@ -64,12 +64,12 @@ void print_bash(const CommandEntry& root) {
     for (const OptionEntry& option : command.options) {
       if (option.positional || option.value.empty()) continue;
       const std::string pattern =
-          joined(option.names, "|", [&](const std::string& name) { return quoted(path + ":" + name); });
+          joined(option.names, "|", [&](const std::string& name) { return in_quotes(path + ":" + name); });
       std::cout << "    " << pattern << ") ";
       if (option.choices.empty()) {
         std::cout << "compopt -o default 2>/dev/null; return ;;\n";
       } else {
-        std::cout << "COMPREPLY=($(compgen -W " << quoted(joined(option.choices, " "))
+        std::cout << "COMPREPLY=($(compgen -W " << in_quotes(joined(option.choices, " "))
                   << " -- \"$current\")); return ;;\n";
       }
     }
@@ -77,7 +77,7 @@ void print_bash(const CommandEntry& root) {
   std::cout << "  esac\n"
                "  case \"$path\" in\n";
   visit_commands(root, "", [](const CommandEntry& command, const std::string& path) {
-    std::cout << "    " << quoted(path) << ") words=" << quoted(joined(words_after(command), " ")) << " ;;\n";
+    std::cout << "    " << in_quotes(path) << ") words=" << in_quotes(joined(words_after(command), " ")) << " ;;\n";
   });
   std::cout << "  esac\n"
                "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
@@ -111,7 +111,7 @@ void print_zsh_option(const OptionEntry& option) {
       spec += ":" + zsh_text(option.value) + ":";
       spec += option.choices.empty() ? "_files" : "(" + joined(option.choices, " ") + ")";
     }
-    std::cout << "    " << quoted(spec) << " \\\n";
+    std::cout << "    " << in_quotes(spec) << " \\\n";
   }
 }
 
@@ -129,7 +129,7 @@ void print_zsh(const CommandEntry& root) {
     std::cout << "    '1:command:->command' \\\n    '*::argument:->argument'\n  case $state in\n    command)\n"
               << "      local -a commands=(\n";
     for (const CommandEntry& below : command.commands) {
-      std::cout << "        " << quoted(zsh_text(below.name) + ":" + zsh_text(below.meaning)) << '\n';
+      std::cout << "        " << in_quotes(zsh_text(below.name) + ":" + zsh_text(below.meaning)) << '\n';
     }
     std::cout << "      )\n      _describe command commands ;;\n    argument)\n      case $line[1] in\n";
     for (const CommandEntry& below : command.commands) {
@@ -153,9 +153,9 @@ void print_fish(const CommandEntry& root) {
         condition += (condition.empty() ? "" : "; and ") + ("__fish_seen_subcommand_from " + word);
       }
     }
-    const std::string prefix = "complete -c locus -n " + quoted(condition);
+    const std::string prefix = "complete -c locus -n " + in_quotes(condition);
     for (const CommandEntry& below : command.commands) {
-      std::cout << prefix << " -f -a " << quoted(below.name) << " -d " << quoted(below.meaning) << '\n';
+      std::cout << prefix << " -f -a " << in_quotes(below.name) << " -d " << in_quotes(below.meaning) << '\n';
     }
     for (const OptionEntry& option : command.options) {
       if (option.positional) continue;
@@ -164,8 +164,8 @@ void print_fish(const CommandEntry& root) {
         std::cout << (name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1));
       }
       if (!option.value.empty()) std::cout << (option.choices.empty() ? " -r -F" : " -x -a ");
-      if (!option.choices.empty()) std::cout << quoted(joined(option.choices, " "));
-      std::cout << " -d " << quoted(option.meaning) << '\n';
+      if (!option.choices.empty()) std::cout << in_quotes(joined(option.choices, " "));
+      std::cout << " -d " << in_quotes(option.meaning) << '\n';
     }
   });
 }

@@ -142,8 +142,8 @@ TYPED_TEST(ApplyTypes, AllLayoutsAgreeWithTheDefinitionAndWithEachOther) {
       write_values<TypeParam>(folder, "x.npy", axes, sizes);
       const Json json = json_of(folder, "apply --scheme rope --set head_dim=8 --set pairing=" + pairing +
                                             " --input x.npy --output y.npy --positions 0,1,17,1000 --axes " + axes);
-      EXPECT_EQ(json["simd_target"],
-                (std::is_same_v<TypeParam, double> ? std::string("reference") : std::string(simd_target())));
+      EXPECT_EQ(json["simd_target"], std::string(simd_target()));
+      EXPECT_EQ(json["inferred"], Json::array());
       EXPECT_EQ(json["shape"], Json(shape_of(axes, sizes)));
       const std::map<Place, double> got = read_values<TypeParam>(folder, "y.npy", axes, sizes);
       expect_rotated(got, rope, tolerance<TypeParam>, pairing + " " + axes);
@@ -152,6 +152,73 @@ TYPED_TEST(ApplyTypes, AllLayoutsAgreeWithTheDefinitionAndWithEachOther) {
         EXPECT_EQ(known->second, value) << axes << " differs in its bits";
       }
     }
+  }
+}
+
+// ---- what is inferred
+
+Rope counted_from_zero() {
+  Rope rope;
+  rope.position = [](auto, auto token, auto) { return static_cast<double>(token); };
+  return rope;
+}
+
+TEST(ApplyInfers, AxesAndPositionsByTheNumberOfDimensions) {
+  const TemporaryFolder folder;
+  const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
+  for (const std::string axes : {"td", "thd", "bthd"}) {
+    write_values<float>(folder, "x.npy", axes, sizes);
+    const Json json = json_of(folder, rope8 + " --input x.npy");
+    EXPECT_EQ(json["axes"], axes);
+    EXPECT_EQ(json["inferred"], Json({"axes " + axes, "positions 0:4"}));
+    expect_rotated(read_values<float>(folder, "y.npy", axes, sizes), counted_from_zero(), tolerance<float>, axes);
+  }
+}
+
+TEST(ApplyInfers, HeadsFirstWhereOnlyThatFitsThePositions) {
+  const TemporaryFolder folder;
+  const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
+  for (const std::string axes : {"htd", "bhtd"}) {
+    write_values<float>(folder, "x.npy", axes, sizes);
+    const Json json = json_of(folder, rope8 + " --input x.npy --positions 0:4");
+    EXPECT_EQ(json["inferred"], Json({"axes " + axes}));
+    expect_rotated(read_values<float>(folder, "y.npy", axes, sizes), counted_from_zero(), tolerance<float>, axes);
+  }
+}
+
+TEST(ApplyInfers, SaysSoOnStandardError) {
+  const TemporaryFolder folder;
+  write_values<float>(folder, "x.npy", "td", {{'t', 4}, {'d', 8}});
+  const CommandResult all = run_locus(folder, rope8 + " --input x.npy");
+  EXPECT_NE(all.err.find("note: inferred axes td, positions 0:4"), std::string::npos) << all.err;
+  const CommandResult none = run_locus(folder, rope8 + " --input x.npy --axes td --positions 0:4");
+  EXPECT_EQ(none.err.find("inferred"), std::string::npos) << none.err;
+}
+
+TEST(ApplyInfers, AxesOfHiddenStates) {
+  const TemporaryFolder folder;
+  write_array<double>(folder, "x.npy", {2, 3, 4}, std::vector<double>(24, 0.0));
+  const Json json = json_of(folder, "apply --scheme sinusoidal:dim=4 --input x.npy --output y.npy");
+  EXPECT_EQ(json["inferred"], Json({"axes btd", "positions 0:3"}));
+  const std::vector<double> rows = read_array(folder, "y.npy", io::NpyType::float64, {2, 3, 4});
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(rows[i], rows[12 + i]);
+  EXPECT_NEAR(rows[4 + 0], std::sin(1.0), 1e-15);  // token 1, the first wave
+}
+
+TEST(ApplyTypes16, Uint16IsBfloat16) {
+  const TemporaryFolder folder;
+  const Sizes sizes = {{'t', 4}, {'h', 3}, {'d', 8}};
+  std::vector<std::uint16_t> bits;
+  for (const Place& place : places_of("thd", sizes)) bits.push_back(to_bfloat16(value_at(place)).bits);
+  write_array<std::uint16_t>(folder, "x.npy", {4, 3, 8}, bits);
+  EXPECT_EQ(json_of(folder, rope8 + " --input x.npy")["type"], "bfloat16");
+  const io::NpyArray result = io::read_npy(folder / "y.npy");
+  ASSERT_EQ(result.type, io::NpyType::uint16);
+  const std::vector<Place> places = places_of("thd", sizes);
+  const auto got = result.as<std::uint16_t>();
+  ASSERT_EQ(got.size(), places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_NEAR(to_float(BFloat16{got[i]}), rotated(counted_from_zero(), places[i]), tolerance_float32 + 0x1p-8);
   }
 }
 
