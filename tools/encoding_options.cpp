@@ -7,6 +7,7 @@
 #include "locus/error.h"
 #include "locus/io/model_encoding.h"
 #include "locus/io/npy.h"
+#include "locus/scaling.h"
 #include "locus/settings.h"
 #include "locus/text.h"
 #include "position_list.h"
@@ -103,6 +104,29 @@ std::vector<Spelling> spellings_of(const EncodingOptions& options) {
     spellings.front().settings.push_back(std::move(setting));
   }
   return spellings;
+}
+
+bool is_set(const Spelling& spelling, std::string_view name) {
+  return std::any_of(spelling.settings.begin(), spelling.settings.end(),
+                     [&](const Setting& setting) { return setting.name == name; });
+}
+
+Spelling with_required(Spelling spelling) {
+  if (!spelling.config.empty()) return spelling;
+  const auto fill = [&](const std::vector<Parameter>& parameters, const Arguments& example) {
+    for (const Parameter& parameter : parameters) {
+      const Value* value = example.find(parameter.name);
+      if (parameter.required && value != nullptr && !is_set(spelling, parameter.name)) {
+        spelling.settings.push_back({std::string(parameter.name), to_text(*value)});
+      }
+    }
+  };
+  const Scheme& scheme = find_scheme(spelling.scheme);
+  fill(scheme.parameters, scheme.example);
+  if (const std::string rule(spelling.setting("rule")); !rule.empty()) {
+    fill(find_rule(rule).parameters, find_rule(rule).example);
+  }
+  return spelling;
 }
 
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, const Spelling& spelling,

@@ -39,6 +39,11 @@ struct ChosenEncoding {
   std::string note = {};  ///< worth saying once the command has succeeded
 };
 
+/// Whether a spelling sets this parameter.
+bool is_set(const Spelling& spelling, std::string_view name);
+/// The spelling with what its scheme and rule require and it does not set, as in their examples.
+Spelling with_required(Spelling spelling);
+
 /// The encodings of one spelling: several where a config has several kinds of layers and none was chosen. `length` is
 /// the length that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it
 /// leaves a note in the first.

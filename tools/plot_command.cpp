@@ -61,11 +61,6 @@ void list_figures(const PlotRequest& request) {
   }
 }
 
-bool is_set(const Spelling& spelling, std::string_view name) {
-  return std::any_of(spelling.settings.begin(), spelling.settings.end(),
-                     [&](const Setting& setting) { return setting.name == name; });
-}
-
 /// What is not set is as in the figure's own example, or, for another scheme, as in that scheme's.
 Spelling completed(Spelling spelling, const figures::FigureKind& kind) {
   if (!spelling.config.empty()) return spelling;
@@ -84,7 +79,7 @@ Spelling completed(Spelling spelling, const figures::FigureKind& kind) {
       spelling.settings.push_back({name, to_text(value)});
     }
   }
-  return spelling;
+  return with_required(std::move(spelling));
 }
 
 /// The encodings to draw: those asked for, else the figure's own.

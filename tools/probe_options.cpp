@@ -7,6 +7,7 @@
 #include "locus/error.h"
 #include "locus/scaling.h"
 #include "locus/settings.h"
+#include "locus/stretch.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -60,7 +61,7 @@ Encoding choose_rule(const ProbeOptions& options, const probe::Model& model) {
     const Parameter& parameter = find_parameter(rule.name, rule.parameters, setting.name);
     given.set(setting.name, parse_value(rule.name, parameter, setting.text));
   }
-  return probe::under_rule(model, options.rule, given);
+  return under_rule(model.encoding(), options.rule, {.trained = model.config().trained_length}, given);
 }
 
 int threads_of(const ProbeOptions& options) {

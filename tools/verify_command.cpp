@@ -64,8 +64,8 @@ std::vector<Target> targets_of(const EncodingOptions& options) {
       add_panel(verification_panel(spelling.scheme));
       continue;
     }
-    for (const ChosenEncoding& one : choose_encodings(options, spelling, {})) {
-      const bool short_form = spelling.config.empty() && spelling.text.find(':') != std::string::npos;
+    const bool short_form = spelling.config.empty() && spelling.text != spelling.scheme;
+    for (const ChosenEncoding& one : choose_encodings(options, short_form ? with_required(spelling) : spelling, {})) {
       const std::string name = short_form ? spelling.text : std::string(one.encoding.scheme().name);
       targets.push_back({name, one.layer_type, one.encoding});
     }
@@ -218,13 +218,16 @@ void add_verify_command(CLI::App& app) {
   command->add_flag("--list", request->list, "List the names of the checks");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "Without --scheme and --config: every scheme and its variants. Exit code 1 where a check fails.\n"
+      "Without --scheme and --config: every scheme and its variants. What a spelling such as rope:rule=yarn leaves "
+      "open is as\n"
+      "in the scheme's example. Exit code 1 where a check fails.\n"
       "Checked are the properties that a scheme claims, and that tokens cut, cached, padded, packed, forked, sharded "
       "or\n"
       "shifted give the same attention (or the difference that theory predicts).\n"
       "Examples:\n"
       "  locus verify\n"
       "  locus verify --scheme alibi --scheme t5\n"
+      "  locus verify --scheme rope:rule=yarn,factor=4,truncate=false\n"
       "  locus verify --scheme rope:head_dim=128,pairing=half,rule=yarn,factor=4,original_length=32768\n"
       "  locus verify --config config.json --json\n"
       "  locus verify --broken off_by_one_decode");

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of a trained scheme: what it is tested as.
 //
-//   learned      the table as it is, rows beyond the training length never trained; "+resized": the trained rows
-//                stretched over the tested length
-//   rope         as trained; "+linear", "+ntk", "+dynamic_ntk", "+yarn": the library's rules at the tested length,
-//   factor
-//                = length / training length; each also "+tuned": after a short fine-tune at the longest length
-// A fine-tuned model keeps the rule it was tuned with, factor = longest / training length, at every tested length.
-// dynamic_ntk is what its definition says: its factor is that same constant, but its base follows the length of the
-// sequence at hand, so that within the training length nothing is stretched, tuned or not. "rope+tuned" has no rule:
-// what the fine-tune does by itself.
+// learned: the table as trained, where rows beyond the trained length never were; "+resized": the trained rows resized
+//   to the tested length.
+// rope: as trained; "+linear", "+ntk", ...: each rule of the registry that is compared by default, with
+//   factor = tested length / trained length; each also "+tuned": after a short fine-tune at the longest length.
+//
+// A fine-tuned model keeps the rule that it was tuned with, factor = longest / trained length, at every tested length.
+// A rule that follows the length of the sequence (dynamic_ntk) keeps that factor too, tuned or not: within the trained
+// length it stretches nothing. "rope+tuned" has no rule: it shows what the fine-tune does by itself.
 #pragma once
 
 #include <string>

@@ -181,7 +181,7 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
     }
     encoding.check_positions(ids);
     const HeadsView view = slots_view(keys_);
-    transition({&encoding_, &encoding}, view, view, used, used, ids, ids);
+    transition({&encoding_, &encoding}, view, view, {used, used, ids, ids});
   }
   encoding_ = encoding;
 }
@@ -297,7 +297,7 @@ void KvCache::settle(SequenceId sequence) {
     mine.stored_at = entry.position;
   }
   const HeadsView view = slots_view(keys_);
-  transition({&encoding_, &encoding_}, view, view, moved, moved, from, to);
+  transition({&encoding_, &encoding_}, view, view, {moved, moved, from, to});
 }
 
 CachedSequence KvCache::gather(SequenceId sequence) const {
@@ -349,8 +349,8 @@ CachedSequence KvCache::gather(SequenceId sequence) const {
     old_ids.push_back(from[t]);
     new_ids.push_back(result.ids[t]);
   }
-  transition({raw ? nullptr : &encoding_, &encoding_}, slots_view(keys_), result.keys, inputs, outputs, old_ids,
-             new_ids);
+  transition({raw ? nullptr : &encoding_, &encoding_}, slots_view(keys_), result.keys,
+             {inputs, outputs, old_ids, new_ids});
   return result;
 }
 

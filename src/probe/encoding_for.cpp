@@ -6,6 +6,7 @@
 #include "locus/io/model_encoding.h"
 #include "locus/scaling.h"
 #include "locus/settings.h"
+#include "locus/stretch.h"
 #include "probe/network.h"
 
 namespace locus::probe {
@@ -23,7 +24,7 @@ Encoding rope_for(const Model& model, const Spelling& spelling) {
       given.set(name, value);
     }
   }
-  return under_rule(model, rule, given);
+  return under_rule(model.encoding(), rule, {.trained = model.config().trained_length}, given);
 }
 
 /// Any other scheme takes its sizes from the model.
@@ -71,12 +72,12 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
 
 Encoding encoding_for(const Model& model, std::string_view text) {
   if (text == "own") return model.encoding();
-  const bool rotates = model.encoding().scheme().name == "rope";
+  const bool rotates = takes_rules(model.encoding());
   if (text == "none" && !rotates) return model.encoding();
   const Spelling spelling = parse_spelling(text);
-  Encoding encoding = !spelling.config.empty()               ? io::model_encoding(spelling.config).encoding
-                      : rotates && spelling.scheme == "rope" ? rope_for(model, spelling)
-                                                             : scheme_for(model, spelling);
+  Encoding encoding = !spelling.config.empty() ? io::model_encoding(spelling.config).encoding
+                      : rotates && spelling.scheme == model.encoding().scheme().name ? rope_for(model, spelling)
+                                                                                     : scheme_for(model, spelling);
   require_fits(encoding, model.config(), std::string(text));
   return encoding;
 }

@@ -8,7 +8,6 @@
 #include "locus/error.h"
 #include "locus/io/sniff.h"
 #include "locus/names.h"
-#include "locus/scaling.h"
 #include "probe/network.h"
 
 namespace locus::probe {
@@ -101,26 +100,6 @@ Model load(const std::filesystem::path& path) {
   const std::shared_ptr<Network> network = find_family(source.config.architecture)->make(source);
   note_unread(source, *read, network->notes);
   return Model(network);
-}
-
-Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given) {
-  const Encoding& own = model.encoding();
-  require(own.scheme().name == "rope", "a rule needs a model that rotates (rope); this one uses ", own.scheme().name);
-  Arguments arguments;
-  // What the model is, as opposed to how it is stretched.
-  for (const char* name : {"head_dim", "pairing", "base", "rotary_dim", "rotary_offset", "profile", "table_type"}) {
-    if (const Value* value = own.arguments().find(name)) arguments.set(name, *value);
-  }
-  arguments.set("rule", std::string(rule));
-  for (const auto& [name, value] : given.all()) arguments.set(name, value);
-  for (const Parameter& parameter : find_rule(rule).parameters) {
-    const bool is_trained_length =
-        parameter.name == "original_length" || (parameter.name == "max_length" && rule == "dynamic_ntk");
-    if (is_trained_length && !arguments.has(parameter.name)) {
-      arguments.set(parameter.name, model.config().trained_length);
-    }
-  }
-  return Encoding("rope", arguments);
 }
 
 }  // namespace locus::probe

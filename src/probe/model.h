@@ -134,11 +134,6 @@ class Model {
 /// an unknown architecture, and every tensor that is missing or has a wrong shape.
 Model load(const std::filesystem::path& path);
 
-/// The model's RoPE under another rule of `locus list` (none, linear, ntk, dynamic_ntk, yarn, ...): its own base, width
-/// and pairing, the rule's arguments from `given` and, where not given, original_length = the trained length.
-/// Error where the model does not rotate.
-Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given = {});
-
 /// The encoding that `spelling` (locus/settings.h) means for this model: `own`; `yarn:2` or
 /// `rope:rule=yarn,factor=2,truncate=false` for its RoPE under a rule; `@config.json`; or another scheme, sized by the
 /// model. `none` is RoPE without a rule, and `own` where the model does not rotate. Error where it does not fit.

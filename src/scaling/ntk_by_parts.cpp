@@ -60,6 +60,7 @@ const Rule& ntk_by_parts_rule();
 const Rule& ntk_by_parts_rule() {
   static const Rule rule{
       .name = "ntk_by_parts",
+      .title = "NTK by parts",
       .summary = "fast frequencies kept, middle ones NTK-aware, slow ones divided by the factor",
       .paper = "bloc97 2023; jquesnelle/yarn",
       .parameters = {{.name = "factor",
@@ -68,6 +69,9 @@ const Rule& ntk_by_parts_rule() {
                       .required = true,
                       .least = 1},
                      original_length_parameter()},
+      .example = {{"factor", 4.0}, {"original_length", std::int64_t{4096}}},
+      .trained_length = "original_length",
+      .compared = false,
       .exact = ntk_by_parts<DoubleDouble>,
       .single = ntk_by_parts<float>,
   };

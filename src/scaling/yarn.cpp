@@ -106,6 +106,7 @@ const Rule& yarn_rule();
 const Rule& yarn_rule() {
   static const Rule rule{
       .name = "yarn",
+      .title = "YaRN",
       .summary = "fast frequencies kept, slow ones interpolated, a ramp between; scores sharpened",
       .paper = "Peng et al. 2023, arXiv 2309.00071",
       .parameters =
@@ -148,6 +149,10 @@ const Rule& yarn_rule() {
             .meaning = "replaces the magnitude that the rule would give",
             .least = 0,
             .above_least = true}},
+      .example = {{"factor", 4.0}, {"original_length", std::int64_t{4096}}},
+      .trained_length = "original_length",
+      .hf_types = {"yarn"},
+      .gguf_type = "yarn",
       .exact = yarn<DoubleDouble>,
       .single = yarn<float>,
       .ggml = yarn_ggml,

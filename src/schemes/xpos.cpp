@@ -7,7 +7,9 @@
 // With a fixed centre c the product of the two scales depends on the difference of positions only. torchscale's centre
 // moves with the length, ceil(length / 2), which makes cached keys wrong (moving_centre). zeta_0 = 2/7, so the scale
 // leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions: refused beyond.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "locus/error.h"
 #include "locus/registry.h"
@@ -19,6 +21,14 @@ namespace locus {
 namespace {
 
 constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions};
+
+// How far from its centre the smallest zeta keeps scale and inverse scale inside float32's normal numbers.
+Position scale_reach(const PairScale& scale) {
+  const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
+  const double widest = -std::log(static_cast<double>(std::numeric_limits<float>::min()));
+  const double reach = std::floor(widest * scale.scale_base / -std::log(smallest));
+  return static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
+}
 
 SchemeResult make(const Arguments& arguments) {
   Rotation rotation;
@@ -41,8 +51,14 @@ SchemeResult make(const Arguments& arguments) {
     require(arguments.has("length"), "xpos.length must be given with moving_centre=true");
     scale.centre = (arguments.integer("length") + 1) / 2;
   }
+  const Position reach = scale_reach(scale);
+  SchemeResult result{.term = {},
+                      .claims = moving ? claims.without(Claim::cache_safe).without(Claim::relative) : claims};
+  result.range = {std::max(scale.centre - reach, -max_position), std::min(scale.centre + reach, max_position)};
+  result.range_reason = "beyond, its scale leaves float32";
   rotation.scale = std::move(scale);
-  return {std::move(rotation), moving ? claims.without(Claim::cache_safe).without(Claim::relative) : claims};
+  result.term = std::move(rotation);
+  return result;
 }
 
 }  // namespace
@@ -51,6 +67,7 @@ const Scheme& xpos_scheme();
 const Scheme& xpos_scheme() {
   static const Scheme scheme{
       .name = "xpos",
+      .title = "xPos",
       .summary = "rotary embedding with a scale that decays with distance",
       .paper = "Sun et al. 2022, arXiv 2212.10554",
       .site = Site::query_key,
@@ -89,6 +106,9 @@ const Scheme& xpos_scheme() {
                       .most = 0x1p31}},
       .make = make,
       .example = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("interleaved")}},
+      .variants = {{"centre=100", {{"head_dim", 16}, {"pairing", "half"}, {"centre", 100}}},
+                   {"moving_centre=true",
+                    {{"head_dim", 16}, {"pairing", "interleaved"}, {"moving_centre", true}, {"length", 100}}}},
   };
   return scheme;
 }

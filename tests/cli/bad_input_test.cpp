@@ -508,7 +508,7 @@ const std::vector<BadInput>& table() {
       {"config_zero_theta", "show --config zero_theta.json", {"rope_theta must be a positive number, got 0"}},
       {"config_huge_theta", "show --config huge_theta.json", {"huge_theta.json"}},
       {"config_number_rope", "show --config number_rope.json", {"rope_scaling must be an object, got 2"}},
-      {"config_unknown_rope", "show --config unknown_rope.json", {"rope_type must be one of", "spiral"}},
+      {"config_unknown_rope", "show --config unknown_rope.json", {"rope_type: unknown rule 'spiral'"}},
       {"config_number_type", "show --config number_type.json", {"rope_type must be a string, got 3"}},
       {"config_no_factor", "show --config no_factor.json", {"factor", "linear"}},
       {"config_small_factor", "show --config small_factor.json", {"factor must be at least 1, got 0.5"}},

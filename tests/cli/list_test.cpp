@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus list`: the whole registry, and the table of the README that is made from it.
-#include <fstream>
-#include <sstream>
-
+// `locus list`: the whole registry.
 #include "cli/locus_command.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
-#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -40,21 +36,6 @@ TEST(List, TellsParametersInTheLongForm) {
       EXPECT_NE(text.find(parameter.meaning), std::string::npos) << scheme->name << '.' << parameter.name;
     }
   }
-}
-
-TEST(List, MakesTheTableOfTheReadme) {
-  const std::string open = "<!-- schemes -->\n", close = "<!-- /schemes -->";
-  std::ifstream stream((locus::testing::source_dir() / "README.md").string());
-  std::ostringstream content;
-  content << stream.rdbuf();
-  const std::string readme = content.str();
-  const std::size_t start = readme.find(open);
-  const std::size_t end = readme.find(close);
-  ASSERT_TRUE(start != std::string::npos && end != std::string::npos && start < end)
-      << "README.md needs the lines <!-- schemes --> and <!-- /schemes -->";
-  const TemporaryFolder folder;
-  EXPECT_EQ(readme.substr(start + open.size(), end - start - open.size()), output_of(folder, "list --markdown"))
-      << "run `locus list --markdown` and put its output between the two lines";
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(Spelling, VerifyTakesSeveral) {
     for (const Json& check : report["checks"]) names.insert(check["scheme"].get<std::string>());
     return names;
   };
-  const std::string spelled = "rope:head_dim=8,pairing=half,rule=linear,factor=2";
+  const std::string spelled = "rope:rule=yarn,factor=2,truncate=false";
   const std::set<std::string> expected = {"alibi:heads=4", spelled};
   EXPECT_EQ(schemes_in("--scheme alibi:heads=4 --scheme " + spelled), expected);
   EXPECT_EQ(schemes_in("--scheme alibi:heads=4;" + spelled), expected);

@@ -221,7 +221,7 @@ TEST(GgufEncoding, Refusals) {
       message(GgufModel("llama")),
       "llama: attention.key_length, or embedding_length and attention.head_count, must be there to tell head_dim");
   EXPECT_EQ(message(heads_of_128("llama").text("rope.scaling.type", "spiral")),
-            "llama: rope.scaling.type must be none, linear, yarn or longrope, got spiral");
+            "llama: unknown rope.scaling.type 'spiral'; known: none, linear, yarn, longrope");
   EXPECT_EQ(message(heads_of_128("qwen2").integer("rope.dimension_count", 4000000000u)),
             "qwen2: the rotary width must be from 2 to 65536, got 4000000000");
   EXPECT_EQ(message(heads_of_128("qwen2vl")), "qwen2vl: rope.dimension_sections is missing, but several axes need it");

@@ -82,6 +82,7 @@ const std::map<std::string, int>& heights() {
       {"locus/registry.h", 2},
       {"locus/encoding.h", 3},
       {"locus/settings.h", 3},
+      {"locus/stretch.h", 4},
       {"locus/add.h", 4},
       {"locus/bias.h", 4},
       {"locus/rotate.h", 4},
@@ -137,11 +138,12 @@ const std::map<std::string, Layer>& layers() {
       {"positions", {1, {"positions/"}}},
       {"scaling", {2, {"scaling/"}}},
       {"schemes", {2, {"schemes/"}}},
-      {"encoding", {3, {"encoding/", "schemes/registry.def", "scaling/registry.def"}}},
-      {"kernels", {4, {"kernels/", "encoding/", "hwy/"}}},
+      {"encoding", {4, {"encoding/", "schemes/registry.def", "scaling/registry.def"}}},
+      {"profiles", {2, {"profiles/", "positions/place.h"}}},
+      {"kernels", {4, {"kernels/", "profiles/", "encoding/", "positions/place.h", "hwy/"}}},
       {"attention", {5, {"attention/", "kernels/", "locus/attention_backward.h"}}},
       {"cache", {5, {"cache/", "kernels/"}}},
-      {"reference", {6, {"reference/"}}},
+      {"reference", {6, {"reference/", "profiles/"}}},
       {"doctor", {8, {"doctor/", "locus/doctor/", "locus/io/"}}},
       {"figures", {8, {"figures/", "locus/doctor/", "locus/io/", "nlohmann/"}}},
       {"probe",
@@ -242,6 +244,7 @@ TEST(Layers, TheReferenceHasItsOwnAngles) {
     for (const std::string& include : includes_of(text_of(file))) {
       EXPECT_NE(include, "locus/turns.h") << file;
       EXPECT_NE(include, "locus/double_double.h") << file;
+      EXPECT_NE(include, "locus/rows.h") << file;
     }
   }
 }

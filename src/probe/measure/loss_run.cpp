@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "locus/error.h"
+#include "locus/scaling.h"
+#include "locus/stretch.h"
 
 namespace locus::probe {
 namespace {
@@ -96,11 +98,15 @@ Json curve_json(const LossRun& run, const LossCurve& curve) {
 }  // namespace
 
 std::vector<std::string> default_rules(const Model& model) {
-  if (model.encoding().scheme().name != "rope") return {"own"};
-  const Value* rule = model.encoding().arguments().find("rule");
-  const bool plain = rule == nullptr || to_text(*rule) == "none";
-  std::vector<std::string> rules = {"none", "linear:2", "ntk:2", "ntk:4", "dynamic_ntk:2", "yarn:2"};
-  if (!plain) rules.insert(rules.begin(), "own");
+  const Encoding& own = model.encoding();
+  if (!takes_rules(own)) return {"own"};
+  std::vector<std::string> rules = {"none"};
+  if (own.arguments().text("rule") != "none") rules.insert(rules.begin(), "own");
+  for (const Rule* rule : compared_rules()) {
+    const std::string name(rule->name);
+    rules.push_back(needs_factor_only(*rule) ? name + ":2" : name);
+    if (name == "ntk") rules.emplace_back("ntk:4");  // at 2 it barely reaches twice the length
+  }
   return rules;
 }
 
