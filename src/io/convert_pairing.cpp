@@ -16,6 +16,7 @@
 #include "locus/io/hf_folder.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
+#include "locus/io/sniff.h"
 
 namespace locus::io {
 namespace {
@@ -69,9 +70,12 @@ class PairingConverter {
       const HfFolder folder = find_hf_folder(input_);
       return convert_folder(model_files(folder.require_weights(), true), folder.config);
     }
-    if (input_.extension() == ".gguf") return convert_gguf();
+    const FileKind kind = sniff(input_);
+    if (kind == FileKind::gguf) return convert_gguf();
     const fs::path config = input_.parent_path() / "config.json";
-    if (input_.extension() == ".json") return convert_folder(model_files(input_, false), config);
+    if (kind == FileKind::safetensors_index || kind == FileKind::json) {
+      return convert_folder(model_files(input_, false), config);
+    }
     return convert_file(config);
   }
 

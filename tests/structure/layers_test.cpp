@@ -102,6 +102,7 @@ const std::map<std::string, int>& heights() {
       {"locus/doctor/lint.h", 7},
       {"locus/doctor/diagnose.h", 8},
       {"locus/doctor/diagnose_bias.h", 9},
+      {"locus/doctor/diagnosis_fields.h", 10},
       {"locus/io/npy.h", 3},
       {"locus/io/hf_config.h", 3},
       {"locus/io/atomic_file.h", 3},
@@ -119,6 +120,7 @@ const std::map<std::string, int>& heights() {
       {"locus/io/hf_folder.h", 5},
       {"locus/io/llama2c.h", 4},
       {"locus/io/npz.h", 4},
+      {"locus/io/sniff.h", 3},
       {"locus/io/safetensors.h", 4},
   };
   return all;

@@ -384,11 +384,15 @@ typedef struct locus_verdict {
   const char* text;
   const char* evidence;
   double confidence; /**< 0 to 1; from 0.9 on no rival fits */
+  const char* about; /**< "dump", "slice", "heads", "magnitude" or "angles" */
 } locus_verdict;
 /** How many verdicts there are; at least one. */
 LOCUS_API int locus_diagnosis_count(const locus_diagnosis* diagnosis, int64_t* count);
 /** Verdict `index`, whose texts live as long as the diagnosis. */
 LOCUS_API int locus_diagnosis_verdict(const locus_diagnosis* diagnosis, int64_t index, locus_verdict* verdict);
+/** All that was found, as one JSON object under the names of `locus diagnose --json`. The text lives as long as the
+ * diagnosis. */
+LOCUS_API int locus_diagnosis_json(const locus_diagnosis* diagnosis, const char** json);
 LOCUS_API void locus_diagnosis_free(locus_diagnosis* diagnosis); /**< NULL is allowed. */
 /** @} */
 
