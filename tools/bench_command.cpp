@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "command.h"
-#include "interruption.h"
+#include "base/interruption.h"
 #include "lines.h"
 #include "locus/error.h"
 #include "locus/rotate.h"

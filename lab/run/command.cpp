@@ -9,8 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "interruption.h"
+#include "base/interruption.h"
 #include "locus/error.h"
+#include "results/file.h"
+#include "results/json.h"
 #include "run/header.h"
 #include "run/machine.h"
 #include "run/models.h"
@@ -68,13 +70,7 @@ std::vector<StoredTrial> finished_before(const Request& request) {
   return Store("sqlite:" + store_file(request)).finished_trials();
 }
 
-void print(const Request& request, const Json& json, const std::string& text) {
-  if (request.json) {
-    std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-  } else {
-    std::cout << text;
-  }
-}
+void print_json(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'; }
 
 int show_plan(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
@@ -85,22 +81,30 @@ int show_plan(const Request& request, const Parts& parts) {
     std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
   }
   const Json json = preview(plan, finished, guess, parts, request.workers);
-  print(request, json, preview_text(json));
+  if (request.json) {
+    print_json(json);
+  } else {
+    std::cout << preview_text(json);
+  }
   return 0;
 }
 
-/// Results of a run: files, and a summary or the object itself. 1 where a trial failed.
+/// Writes the files and prints a summary or the whole object. 1 where a trial failed.
 int give_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
-  const Json results = make_results(store, run);
-  write_results(request.out, results);
-  print(request, results, summary_text(results));
+  const results::Results found = make_results(store, run);
+  results::write_files(request.out, found);
+  if (request.json) {
+    print_json(results::to_json(found));
+  } else {
+    std::cout << summary_text(found);
+  }
   std::cerr << "results.json, results.csv and store.sqlite are in " << request.out << '\n';
   if (parts.report && !request.no_report) {
     const fs::path page = fs::path(request.out) / "report.html";
-    parts.report(results, page);
+    parts.report(found, page);
     std::cerr << "the report is " << page.string() << '\n';
   }
-  return results.at("failures").empty() ? 0 : 1;
+  return found.failures.empty() ? 0 : 1;
 }
 
 int show_results(const Request& request, const Parts& parts) {
@@ -111,12 +115,12 @@ int show_results(const Request& request, const Parts& parts) {
   return give_results(request, store, run->id, parts);
 }
 
-/// Measured once for a store: going on after a stop must not wait for it again.
-Json speed_of(const Request& request, Store& store, const Plan& plan, const Json& versions, const Parts& parts) {
-  if (!parts.speed || request.no_speed) return {};
+/// As an earlier run on the same store measured it with the same versions.
+std::optional<results::Speed> known_speed(Store& store, const results::Results& header) {
   const std::optional<StoredRun> before = store.latest_run();
-  const bool known = before && before->header.at("versions") == versions && !before->header.at("speed").is_null();
-  return known ? before->header.at("speed") : parts.speed(plan.trials.front(), plan.schemes);
+  if (!before || !before->header.contains("run")) return {};
+  const results::Run run = results::read_header(before->header).run;
+  return run.versions == header.run.versions ? run.speed : std::nullopt;
 }
 
 /// Finished trials whose model is wanted and missing are done again: their numbers will be the same.
@@ -149,11 +153,11 @@ int run_lab(const Request& request, const Parts& parts) {
   Store store = open_store(request);
   Timing timing;
   for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
-  Json header = make_header(plan, parts, request.baseline);
-  header["speed"] = speed_of(request, store, plan, header.at("versions"), parts);
+  results::Results header = make_header(plan, parts, request.baseline);
+  header.run.speed = known_speed(store, header);
   forget_unsaved(save, plan, store, parts);
-  const std::int64_t run = store.begin_run(header, plan.trials, request.restart);
-  const tools::Interruption interruption;
+  const std::int64_t run = store.begin_run(results::header_json(header), plan.trials, request.restart);
+  const Interruption interruption;
   Progress progress(request.workers, timing);
   Supervision how;
   how.workers = request.workers;
@@ -173,6 +177,10 @@ int run_lab(const Request& request, const Parts& parts) {
     std::cerr << "stopped; what is finished is kept in " << store_file(request)
               << ": give the same command again to go on\n";
     interruption.end_program();
+  }
+  if (parts.speed && !request.no_speed && !header.run.speed) {  // last: nobody waits for it to see results
+    header.run.speed = parts.speed(plan.trials.front(), plan.schemes);
+    store.set_header(run, results::header_json(header));
   }
   store.end_run(run);
   tell_saved(save, plan, parts);

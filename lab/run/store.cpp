@@ -117,6 +117,11 @@ bool Store::forget(const std::string& key) {
   });
 }
 
+void Store::set_header(std::int64_t run, const Json& header) {
+  session_->guarded(
+      [&] { change(session_->sql, "UPDATE runs SET header = :header WHERE id = :run", header.dump(), run); });
+}
+
 void Store::end_run(std::int64_t run) {
   session_->guarded([&] {
     change(session_->sql, "UPDATE runs SET finished = :now WHERE id = :run AND finished = ''", iso_time(now()), run);

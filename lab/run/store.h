@@ -50,6 +50,7 @@ class Store {
   std::int64_t begin_run(const Json& header, const std::vector<TrialSpec>& trials, bool restart);
   /// A finished trial will be done anew; whether it was finished.
   bool forget(const std::string& key);
+  void set_header(std::int64_t run, const Json& header);
   void end_run(std::int64_t run);
   std::optional<StoredRun> latest_run();
   StoredRun find_run(std::int64_t run);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "figures/figure.h"
-#include "figures/report/results.h"
+#include "results/results.h"
 
 namespace locus::figures {
 
@@ -30,11 +30,11 @@ struct LineChart {
 
 /// Lines of one colour scheme: those of schemes that have few, and of each scheme with many by itself. In each group
 /// the names are in the order of the results.
-std::vector<std::vector<std::string>> line_groups(const Results& results);
+std::vector<std::vector<std::string>> line_groups(const results::Results& results);
 
 /// One figure for every group with something to show; "-rope" and the like are put behind the name of all but the
 /// first.
-std::vector<Figure> line_figures(const Results& results, const ResultTask& task, const LineChart& chart,
+std::vector<Figure> line_figures(const results::Results& results, const results::Task& task, const LineChart& chart,
                                  const std::vector<LinePoint>& points);
 
 }  // namespace locus::figures
