@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus-lab`, which `locus lab` runs: the lab's running put together with its tasks and its model.
+// `locus-lab`, which `locus lab` runs: puts run/, tasks/ and model/ together.
 #include <string_view>
 
 #include "figures/report/page.h"

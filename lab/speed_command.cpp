@@ -21,7 +21,7 @@ struct SpeedRequest {
   bool json = false;
 };
 
-/// What the preset trains the task with.
+/// The budget of the task in the preset.
 TrialSpec spec_of(const SpeedRequest& request) {
   const Budget& budget = find_budget(request.preset, request.task);
   TrialSpec spec;

@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
-#include "command.h"
 #include "base/interruption.h"
+#include "command.h"
 #include "lines.h"
 #include "locus/error.h"
 #include "locus/rotate.h"

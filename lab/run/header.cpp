@@ -92,18 +92,19 @@ results::Results make_header(const Plan& plan, const Parts& parts, const std::st
   run.versions = versions();
   run.versions.insert(run.versions.end(), parts.versions.begin(), parts.versions.end());
   std::vector<std::string> known;
-  for (const TrialSpec& spec : plan.trials) {
-    if (spec.seed != plan.seeds.front()) continue;
-    auto task = std::find_if(header.tasks.begin(), header.tasks.end(),
-                             [&](const results::Task& one) { return one.name == spec.task; });
-    if (task == header.tasks.end()) {
-      task = header.tasks.insert(task, describe_task(parts.describe(spec.task, spec.text_file), spec));
-    }
-    for (const std::string& line : parts.lines_of(spec)) {
-      task->lines.push_back(line);
-      if (std::find(known.begin(), known.end(), line) != known.end()) continue;
-      known.push_back(line);
-      header.lines.push_back(describe_line(line));
+  for (const std::string& name : plan.tasks) {
+    results::Task* task = nullptr;
+    for (const TrialSpec& spec : plan.trials) {
+      if (spec.task != name || spec.seed != plan.seeds.front()) continue;
+      if (task == nullptr) {
+        task = &header.tasks.emplace_back(describe_task(parts.describe(spec.task, spec.text_file), spec));
+      }
+      for (const std::string& line : parts.lines_of(spec)) {
+        task->lines.push_back(line);
+        if (std::find(known.begin(), known.end(), line) != known.end()) continue;
+        known.push_back(line);
+        header.lines.push_back(describe_line(line));
+      }
     }
   }
   const bool is_default = baseline == "rope";  // may be absent unless it was asked for

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/presets.h"
 
-#include "locus/error.h"
+#include <string_view>
+
+#include "locus/names.h"
 
 namespace locus::lab {
 
@@ -62,19 +64,17 @@ const std::vector<Budget>& budgets() {
 }  // namespace
 
 const Preset& find_preset(const std::string& name) {
-  std::string known;
-  for (const Preset& preset : presets()) {
-    if (preset.name == name) return preset;
-    known += (known.empty() ? "" : ", ") + preset.name;
-  }
-  fail("--preset must be one of ", known, ", got \"", name, "\"");
+  return find_named("preset", presets(), name, [](const Preset& preset) { return std::string_view(preset.name); });
 }
 
 const Budget& find_budget(const std::string& preset, const std::string& task) {
+  std::vector<std::string_view> known;
   for (const Budget& budget : budgets()) {
-    if (budget.preset == preset && budget.task == task) return budget;
+    if (budget.preset != preset) continue;
+    if (budget.task == task) return budget;
+    known.emplace_back(budget.task);
   }
-  fail("the preset ", preset, " has no budget for a task called \"", task, "\"");
+  fail_unknown("task", task, known);
 }
 
 }  // namespace locus::lab

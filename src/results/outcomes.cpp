@@ -2,8 +2,8 @@
 #include "results/outcomes.h"
 
 #include <algorithm>
-#include <sstream>
 
+#include "locus/text.h"
 #include "results/standings.h"
 
 namespace locus::results {
@@ -15,13 +15,6 @@ const Number* in_range_of_trained(const Results& results, const Task& task, cons
 
 bool reaches(const Task& task, double value) {
   return task.learned_at && (value == *task.learned_at || task.is_better(value, *task.learned_at));
-}
-
-std::string three_digits(double value) {
-  std::ostringstream text;
-  text.precision(3);
-  text << value;
-  return text.str();
 }
 
 std::optional<double> mean_of(const BySeed& values) {
@@ -48,9 +41,8 @@ std::string reason_of(const Results& results, const Task& task, const std::strin
   }
   const std::string count = std::to_string(reached) + " of " + std::to_string(seeds) + " seeds reached it";
   if (!has_learned(results, task, line)) {
-    return three_digits(number->estimate->mean) + " at the trained length, needs " +
-           (task.higher_is_better ? "at least " : "at most ") + three_digits(task.learned_at.value_or(0)) + "; " +
-           count;
+    return significant(number->estimate->mean) + " at the trained length, needs " +
+           (task.higher_is_better ? "at least " : "at most ") + significant(task.learned_at.value_or(0)) + "; " + count;
   }
   if (diverges_beyond(results, task, line)) return "beyond the trained length its " + task.main + " is not finite";
   return reached == seeds ? "" : "learned in the mean over seeds, but only " + count;

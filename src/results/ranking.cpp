@@ -19,7 +19,14 @@ TaskRanking rank_task(const Results& results, const Task& task) {
                       .in_range = standings(results, task, Range::trained, plain),
                       .beyond = standings(results, task, range, untuned),
                       .after_tuning = standings(results, task, range, all),
-                      .not_learned = {}};
+                      .not_learned = {},
+                      .zeros = BySeed(results.run.seeds.size())};
+  for (const Number& number : results.numbers) {
+    if (number.task != task.name) continue;
+    for (std::size_t seed = 0; seed < std::min(number.values.size(), ranking.zeros.size()); ++seed) {
+      if (number.values[seed]) ranking.zeros[seed] = 0;
+    }
+  }
   if (ranking.after_tuning.size() == ranking.beyond.size()) ranking.after_tuning.clear();  // none was fine-tuned
   for (const std::string& line : plain) {
     const Outcome* outcome = results.outcome(task.name, line);
@@ -36,10 +43,9 @@ std::optional<double> level_of(const TaskRanking& ranking) {
 }
 
 BySeed gains_of(const Results& results, const TaskRanking& ranking, double level, const std::string& line) {
-  const BySeed none(results.run.seeds.size(), 0.0);
-  if (!results.learned(ranking.task->name, line)) return none;
+  if (!results.learned(ranking.task->name, line)) return ranking.zeros;
   BySeed values = averages(results, *ranking.task, ranked_range(*ranking.task), line);
-  if (values.empty()) return none;
+  if (values.empty()) return ranking.zeros;
   const double best = ranking.beyond.front().score.mean;
   for (std::optional<double>& value : values) {
     if (value) value = std::max(0.0, (*value - level) / (best - level));

@@ -16,6 +16,7 @@ struct TaskRanking {
   std::vector<Standing> beyond;          ///< lines without fine-tuning, over ranked_range(task)
   std::vector<Standing> after_tuning;    ///< all lines, over ranked_range(task); empty where none was fine-tuned
   std::vector<std::string> not_learned;  ///< plain lines
+  BySeed zeros;  ///< the gain of a line that did not learn: 0 for every seed of which the task has a number
 
   /// Every ranked line of the task: `rank` of its outcomes.
   const std::vector<Standing>& all() const { return after_tuning.empty() ? beyond : after_tuning; }

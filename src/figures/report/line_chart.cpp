@@ -12,7 +12,7 @@ namespace locus::figures {
 namespace {
 
 constexpr const char* grey = "#8b929c";
-// Middle tones, to be seen on a light and on a dark page.
+// Middle tones, visible on light and dark pages.
 constexpr const char* colours[] = {"#3b82c4", "#e08a1e", "#2a9d6f", "#d1495b", "#8f6bc9", "#9c6b3f",
                                    "#d26fb0", "#8a9a2b", "#2aa5b5", "#b58b00", "#6f7fd6", "#c96a3a"};
 
@@ -36,7 +36,7 @@ Json rows_of(const results::Results& results, const results::Task& task, const s
   return rows;
 }
 
-// From the means: an interval of few seeds may be so wide that it would hide all else; bands are cut at the frame.
+// From the means: an interval over few seeds may be so wide that it would hide everything else. Bands are clipped.
 Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points) {
   if (chart.is_share) return {{"domain", {0, 1}}};
   double low = points.front().mean, high = low;
@@ -61,7 +61,7 @@ Json x_channel(const LineChart& chart) {
   return x;
 }
 
-// A scheme keeps its colour from chart to chart: it goes by the place in the whole group, drawn or not.
+// A line has the same colour in every chart: it depends on its place in the whole group, drawn or not.
 Json colour_channel(const results::Results& results, const results::Task& task, const std::vector<std::string>& group,
                     const std::vector<std::string>& drawn) {
   Json domain = Json::array(), range = Json::array();

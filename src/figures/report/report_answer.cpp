@@ -178,7 +178,7 @@ Cell worst_cell(const results::RankedLine& row) {
 
 void add_ranking(Page& page, const results::Results& results, const results::Ranking& answer) {
   Table table;
-  table.head = {{"rank", "number"}, {"line", "tight"}, {"mean gain", "number"},
+  table.head = {{"rank", "number"},       {"line", "tight"},   {"mean gain", "number"},
                 {"least gain", "number"}, {"leads", "number"}, {"learned", "number"}};
   for (const results::TaskRanking& task : answer.tasks) {
     table.head.push_back({Html(task.task->name + (task.task->higher_is_better ? ", higher" : ", lower")), "number"});

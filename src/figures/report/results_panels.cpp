@@ -16,7 +16,7 @@ std::string direction(const results::Task& task) {
   return task.main + ", " + (task.higher_is_better ? "higher" : "lower") + " is better";
 }
 
-/// Charts side by side, as many as fit: the page gives them widths and columns. `margin` is what labels take of each.
+/// Charts side by side, as many as fit: the page sets widths and columns. `margin` is the width of the labels.
 Json side_by_side(Json charts, int margin) {
   return {{"$schema", schema},
           {"usermeta", {{"panel_margin", margin}}},
