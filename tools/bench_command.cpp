@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "base/interruption.h"
 #include "command.h"
-#include "interruption.h"
 #include "lines.h"
 #include "locus/error.h"
 #include "locus/rotate.h"

@@ -11,7 +11,7 @@
 #include "figures/report/results_figures.h"
 #include "locus/error.h"
 #include "position_list.h"
-#include "results_file.h"
+#include "results/file.h"
 
 namespace locus::tools {
 namespace {
@@ -28,7 +28,7 @@ struct PlotRequest {
 };
 
 std::vector<figures::Figure> charts_of(const std::string& results) {
-  return figures::results_figures(figures::read_results(read_results_json(results_path(results))));
+  return figures::results_figures(results::read_file(results));
 }
 
 void list_figures(const PlotRequest& request) {

@@ -3,7 +3,7 @@
 #include <iomanip>
 #include <iostream>
 
-#include "interruption.h"
+#include "base/interruption.h"
 #include "locus/error.h"
 #include "position_list.h"
 #include "probe/generate.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "interruption.h"
+#include "base/interruption.h"
 #include "probe/measure/text.h"
 #include "probe/run_control.h"
 #include "probe_options.h"

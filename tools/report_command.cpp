@@ -9,6 +9,7 @@
 #include "figures/report/report.h"
 #include "locus/error.h"
 #include "progress_bar.h"
+#include "results/file.h"
 #include "results_file.h"
 
 namespace locus::tools {
@@ -35,7 +36,7 @@ void report(const ReportRequest& request) {
   require(figures::can_write_pages(), "this Locus was built without npm and cannot write pages; build it where npm is");
   const fs::path file = results_path(request.results);
   const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
-  const Json results = read_results_json(file);  // before the ten seconds of the verification
+  const results::Results results = results::read_file(file);  // before the ten seconds of the verification
   const std::vector<Check> checks = request.verification.empty()
                                         ? measured_checks(request.shapes)
                                         : figures::checks_from_json(read_json(request.verification));

@@ -160,7 +160,7 @@ TEST(Plot, RefusesInOneLine) {
   };
   for (const Case& one : std::vector<Case>{
            {"plot", "--list"},
-           {"plot spiral", "no figure spiral"},
+           {"plot spiral", "unknown figure 'spiral'"},
            {"plot sinusoidal -o pe.png", ".vl.json or .html, got pe.png"},
            {"plot sinusoidal -o kept.json", "kept.json"},
            {"plot sinusoidal -o kept.vl.json --positions 3:1", "range"},

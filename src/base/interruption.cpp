@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interruption.h"
+#include "base/interruption.h"
 
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <initializer_list>
 
-namespace locus::tools {
+namespace locus {
 namespace {
 
 volatile std::sig_atomic_t noted = 0;
@@ -49,4 +49,4 @@ void Interruption::end_program() const {
   std::abort();  // not reached: the signal ends the program
 }
 
-}  // namespace locus::tools
+}  // namespace locus

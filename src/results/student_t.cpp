@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "figures/report/student_t.h"
+#include "results/student_t.h"
 
 #include <cmath>
 #include <numbers>
 
 #include "locus/error.h"
 
-namespace locus {
+namespace locus::results {
 namespace {
 
 // P(-t < T < t) with t = sqrt(degrees) tan(angle): the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4.
@@ -35,4 +35,4 @@ double student_t(int degrees, double confidence) {
   return std::sqrt(static_cast<double>(degrees)) * std::tan((low + high) / 2);
 }
 
-}  // namespace locus
+}  // namespace locus::results

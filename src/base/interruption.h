@@ -2,7 +2,7 @@
 // Ctrl-C with a chance to show what is done: the first one is noted, another after a second or two ends the program.
 #pragma once
 
-namespace locus::tools {
+namespace locus {
 
 /// While it lives, SIGINT and SIGTERM are noted instead of ending the program.
 class Interruption {
@@ -17,4 +17,4 @@ class Interruption {
   [[noreturn]] void end_program() const;
 };
 
-}  // namespace locus::tools
+}  // namespace locus

@@ -2,9 +2,9 @@
 // Student's distribution, for intervals of a mean over few seeds.
 #pragma once
 
-namespace locus {
+namespace locus::results {
 
 /// The t with P(-t < T < t) = confidence, for T with that many degrees of freedom. Right to 1e-12 of itself.
 double student_t(int degrees, double confidence);
 
-}  // namespace locus
+}  // namespace locus::results
