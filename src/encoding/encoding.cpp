@@ -11,12 +11,21 @@
 
 namespace locus {
 
+namespace {
+
+struct Range {
+  PositionRange range;
+  std::string_view reason;
+};
+
+}  // namespace
+
 struct Encoding::State {
   const Scheme* scheme;
   Arguments arguments;
   SchemeResult result;
-  PositionRange range;
-  std::string_view range_reason;
+  Range range;
+  Range float16_range;
   std::size_t table_bytes;
   RowTable rows;
   mutable std::once_flag prepared_flag = {};
@@ -25,20 +34,16 @@ struct Encoding::State {
 
 namespace {
 
-// How far from its centre xPos's smallest zeta keeps scale and inverse scale inside float32's normal numbers.
-Position scale_reach(const PairScale& scale) {
+// How far from its centre xPos's smallest zeta keeps scale and inverse scale inside the type's normal numbers. The
+// smallest of these is 2^-126 in float32 and bfloat16, 2^-14 in float16; the inverse of either is a number too.
+Position scale_reach(const PairScale& scale, ElementType type) {
   const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
-  const double widest = -std::log(static_cast<double>(std::numeric_limits<float>::min()));
+  const double widest = (type == ElementType::float16 ? 14 : 126) * std::log(2.0);
   const double reach = std::floor(widest * scale.scale_base / -std::log(smallest));
   return static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
 }
 
-struct Range {
-  PositionRange range;
-  std::string_view reason;
-};
-
-Range range_of(const SchemeResult& result) {
+Range range_of(const SchemeResult& result, ElementType type) {
   const Range open{{result.claims.has(Claim::negative_positions) ? -max_position : 0, max_position}, ""};
   const auto places = [](const PositionMap& map) { return map.prefix + map.height * map.width - 1; };
   if (const auto* hidden = std::get_if<HiddenRows>(&result.term)) {
@@ -49,10 +54,10 @@ Range range_of(const SchemeResult& result) {
       return {{0, places(rotation->map)}, "the places of its grid"};
     }
     if (rotation->scale) {
-      const Position reach = scale_reach(*rotation->scale);
+      const Position reach = scale_reach(*rotation->scale, type);
       return {{std::max(rotation->scale->centre - reach, -max_position),
                std::min(rotation->scale->centre + reach, max_position)},
-              "beyond, its scale leaves float32"};
+              type == ElementType::float16 ? "beyond, its scale leaves float16" : "beyond, its scale leaves float32"};
     }
   } else if (const auto* bias = std::get_if<ScoreBias>(&result.term)) {
     if (bias->max_id) return {{0, *bias->max_id - 1}, "the places of its window"};
@@ -70,11 +75,11 @@ Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments, std
   const Scheme& scheme = find_scheme(scheme_name);
   Arguments checked = validate(scheme.name, parameters_of(scheme, arguments), arguments);
   SchemeResult result = scheme.make(checked);
-  const Range range = range_of(result);
+  const Range range = range_of(result, ElementType::float32), float16_range = range_of(result, ElementType::float16);
   const auto* rotation = std::get_if<Rotation>(&result.term);
   const std::int64_t row_floats = rotation == nullptr ? 0 : rotation->rotary_dim;
   state_ =
-      std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range.range, range.reason,
+      std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range, float16_range,
                                              table_bytes, RowTable(row_floats, rotation == nullptr ? 0 : table_bytes)});
 }
 
@@ -100,15 +105,16 @@ const Rotation& Encoding::rotation() const { return term_as<Rotation>(*this, Sit
 const ScoreBias& Encoding::score() const { return term_as<ScoreBias>(*this, Site::score); }
 const RelativeKeys& Encoding::relative_keys() const { return term_as<RelativeKeys>(*this, Site::relative_key); }
 
-PositionRange Encoding::position_range() const { return state_->range; }
+PositionRange Encoding::position_range(ElementType type) const {
+  return (type == ElementType::float16 ? state_->float16_range : state_->range).range;
+}
 
-void Encoding::check_positions(std::span<const Position> ids) const {
-  const PositionRange range = state_->range;
+void Encoding::check_positions(std::span<const Position> ids, ElementType type) const {
+  const auto& [range, reason] = type == ElementType::float16 ? state_->float16_range : state_->range;
   for (const Position id : ids) {
     if (id >= range.first && id <= range.last) continue;
-    fail(scheme().name, " positions must be from ", range.first, " to ", range.last,
-         state_->range_reason.empty() ? "" : " (", state_->range_reason, state_->range_reason.empty() ? "" : ")",
-         ", got ", id);
+    fail(scheme().name, " positions must be from ", range.first, " to ", range.last, reason.empty() ? "" : " (", reason,
+         reason.empty() ? "" : ")", ", got ", id);
   }
 }
 

@@ -6,7 +6,8 @@
 //
 // With a fixed centre c the product of the two scales depends on the difference of positions only. torchscale's centre
 // moves with the length, ceil(length / 2), which makes cached keys wrong (moving_centre). zeta_0 = 2/7, so the scale
-// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions: refused beyond.
+// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions, and float16's where it is more
+// than 9.70 s / ln(7/2), about 3,965: refused beyond.
 #include <cmath>
 
 #include "locus/error.h"
