@@ -17,10 +17,12 @@ namespace locus::tools {
 namespace {
 
 struct PairingRequest {
-  std::string model, to, config;
+  std::string model, from, to, config;
   Destination destination;
   bool json = false;
 };
+
+Pairing pairing_named(const std::string& name) { return name == "half" ? Pairing::half : Pairing::interleaved; }
 
 Json names_of(const std::vector<std::filesystem::path>& files) {
   Json names = Json::array();
@@ -29,10 +31,13 @@ Json names_of(const std::vector<std::filesystem::path>& files) {
 }
 
 void run_pairing(const PairingRequest& request) {
-  const Pairing to = request.to == "half" ? Pairing::half : Pairing::interleaved;
-  const io::PairingReport report = io::convert_pairing(
-      request.model, {to, request.destination.output, request.destination.in_place, request.config});
-  const bool engine_differs = report.engine_pairing && *report.engine_pairing != to;
+  const Pairing to = pairing_named(request.to);
+  io::ConvertPairingOptions options{to, request.destination.output, request.destination.in_place, request.config};
+  if (!request.from.empty()) options.from = pairing_named(request.from);
+  const io::PairingReport report = io::convert_pairing(request.model, options);
+  // A model of the lab says its pairing itself, and says the new one now.
+  const bool engine_differs =
+      report.engine_pairing && *report.engine_pairing != to && report.architecture != "locus_lab";
   if (request.json) {
     print_json({{"model", request.model},
                 {"architecture", report.architecture},
@@ -112,11 +117,13 @@ void add_pairing(CLI::App& convert) {
   const auto request = std::make_shared<PairingRequest>();
   command
       ->add_option("MODEL", request->model,
-                   "A GGUF or safetensors file, model.safetensors.index.json, or a Hugging Face folder, whose weights "
-                   "have the other pairing than --to")
+                   "A GGUF or safetensors file, model.safetensors.index.json, or a Hugging Face folder")
       ->required();
   command->add_option("--to", request->to, "Permute for this pairing: half or interleaved")
       ->required()
+      ->check(CLI::IsMember({"half", "interleaved"}));
+  command
+      ->add_option("--from", request->from, "Take this as the pairing of the weights [that of the architecture]")
       ->check(CLI::IsMember({"half", "interleaved"}));
   command->add_option("--config", request->config,
                       "Read the number of heads from this config.json [the one beside the weights]");

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "command.h"
+#include "ending_signals.h"
 #include "locus/error.h"
 
 namespace locus::tools {
@@ -89,4 +90,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace locus::tools
 
-int main(int argc, char** argv) { return locus::tools::run(argc, argv); }
+int main(int argc, char** argv) {
+  locus::tools::tidy_up_on_signals();
+  return locus::tools::run(argc, argv);
+}

@@ -223,9 +223,9 @@ LOCUS_API int locus_bias(const locus_encoding* encoding, locus_span_i64 queries,
 typedef struct locus_mask {
   int32_t causal;      /**< key place <= query place */
   int32_t by_index;    /**< places are indices, the last query at the last key */
-  int64_t prefix;      /**< with causal: keys at places below this are seen by every query */
+  int64_t prefix;      /**< with causal: keys at places 0 to prefix - 1 are seen by all */
   int64_t window;      /**< unless 0: |query place - key place| < window */
-  int64_t sinks;       /**< with window: keys at places below this stay seen */
+  int64_t sinks;       /**< with window: keys at places 0 to sinks - 1 stay seen */
   locus_span_u8 keys;  /**< 0 for padding: [keys] or [batch, keys] */
   locus_span_u8 pairs; /**< 0 for unseen: [queries, keys] or [batch, queries, keys] */
 } locus_mask;
