@@ -122,8 +122,7 @@ void add_pairing(CLI::App& convert) {
   command->add_option("--to", request->to, "Permute for this pairing: half or interleaved")
       ->required()
       ->check(CLI::IsMember({"half", "interleaved"}));
-  command
-      ->add_option("--from", request->from, "Take this as the pairing of the weights [that of the architecture]")
+  command->add_option("--from", request->from, "Take this as the pairing of the weights [that of the architecture]")
       ->check(CLI::IsMember({"half", "interleaved"}));
   command->add_option("--config", request->config,
                       "Read the number of heads from this config.json [the one beside the weights]");

@@ -45,10 +45,10 @@ struct LearnedWeight {
 /// What a scheme makes of validated arguments.
 struct SchemeResult {
   SiteTerm term;
-  Claims claims;                            ///< the scheme's claims less those that these arguments give up
-  std::vector<LearnedWeight> learned = {};  ///< in the order of the parameters
-  std::optional<PositionRange> range = {};  ///< absent: 0 (or, where claimed, -max_position) to max_position
-  std::string_view range_reason = {};       ///< what sets the range, for error messages
+  Claims claims;                                    ///< the scheme's claims less those that these arguments give up
+  std::vector<LearnedWeight> learned = {};          ///< in the order of the parameters
+  std::optional<PositionRange> range = {};          ///< absent: 0 (or, where claimed, -max_position) to max_position
+  std::string_view range_reason = {};               ///< what sets the range, for error messages
   std::optional<PositionRange> float16_range = {};  ///< where tensors of float16 have a narrower one
 };
 

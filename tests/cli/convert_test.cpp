@@ -65,7 +65,8 @@ TEST_F(Convert, PairingToInterleavedAndBack) {
   EXPECT_EQ(first_column("out.safetensors", "model.layers.0.self_attn.k_proj.weight"),
             (std::vector<float>{0, 2, 1, 3}));
 
-  const CommandResult back = run_locus(folder_, "convert pairing out.safetensors --from interleaved --to half --in-place");
+  const CommandResult back =
+      run_locus(folder_, "convert pairing out.safetensors --from interleaved --to half --in-place");
   EXPECT_EQ(back.exit_code, 0) << back.err;
   EXPECT_EQ(folder_.read("out.safetensors"), folder_.read("model.safetensors"));
 }
@@ -124,7 +125,8 @@ TEST_F(Convert, RefusesWithOneLine) {
   EXPECT_NE(refusal(pairing + "--to half --output x").find("are half already"), std::string::npos);
   EXPECT_NE(refusal(pairing + "--to quarter --output x").find("quarter"), std::string::npos);
   EXPECT_NE(refusal(pairing + "--to half --output x --in-place").find("--in-place"), std::string::npos);
-  EXPECT_NE(refusal(pairing + "--to interleaved --output model.safetensors").find("must not be the input"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to interleaved --output model.safetensors").find("must not be the input"),
+            std::string::npos);
   EXPECT_NE(refusal(pairing + "--to interleaved --output no/such/x").find("cannot create a temporary file"),
             std::string::npos);
   EXPECT_NE(refusal("convert pairing absent.gguf --to half --output x").find("absent.gguf"), std::string::npos);

@@ -139,10 +139,14 @@ TEST_F(ConvertPairingGguf, TheLabsOwnModel) {
   expect_rows(after.tensors()[1].bytes, before.tensors()[1].bytes, 8, "output", [](std::int64_t row) { return row; });
   convert_pairing(folder_ / "out.gguf", {Pairing::half, folder_ / "back.gguf"});
   EXPECT_EQ(contents(folder_ / "back.gguf"), contents(in));
-  EXPECT_NE(error_of([&] { convert_pairing(in, {Pairing::half, folder_ / "no.gguf"}); }).find("half already"),
+  EXPECT_NE(error_of([&] {
+              convert_pairing(in, {Pairing::half, folder_ / "no.gguf"});
+            }).find("half already"),
             std::string::npos);
   const fs::path alibi = write(entries(R"({"arguments":{"heads":2},"scheme":"alibi"})"));
-  EXPECT_NE(error_of([&] { convert_pairing(alibi, {Pairing::half, folder_ / "no.gguf"}); }).find("this model has alibi"),
+  EXPECT_NE(error_of([&] {
+              convert_pairing(alibi, {Pairing::half, folder_ / "no.gguf"});
+            }).find("this model has alibi"),
             std::string::npos);
 }
 

@@ -251,7 +251,8 @@ TEST_F(ConvertPairing, ThereAndBackGivesTheSameBytes) {
   convert_pairing(folder_ / "there.safetensors",
                   {.to = Pairing::half, .output = folder_ / "back.safetensors", .from = from});
   EXPECT_EQ(contents(folder_ / "back.safetensors"), original);
-  convert_pairing(folder_ / "there.safetensors", {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
+  convert_pairing(folder_ / "there.safetensors",
+                  {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
   EXPECT_EQ(contents(folder_ / "there.safetensors"), original);
   EXPECT_EQ(files(), 4u);  // nothing left lying about
 }
@@ -283,7 +284,8 @@ TEST_F(ConvertPairing, ShardedModelsAndFolders) {
   const Attended got = attend_tiny(load(out / "model.safetensors.index.json"), shape, "interleaved");
   EXPECT_LE(largest_difference(got.output, wanted.output), got.bound + wanted.bound);
 
-  convert_pairing(out / "model.safetensors.index.json", {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
+  convert_pairing(out / "model.safetensors.index.json",
+                  {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
   EXPECT_EQ(contents(out / "a.safetensors"), contents(folder_ / "a.safetensors"));
   EXPECT_EQ(contents(out / "b.safetensors"), contents(folder_ / "b.safetensors"));
   EXPECT_EQ(std::distance(fs::directory_iterator(out), fs::directory_iterator{}), 5);
@@ -301,7 +303,9 @@ TEST_F(ConvertPairing, NeverOntoItsOwnInput) {
   const std::string original = contents(folder_ / "model.safetensors");
   for (const fs::path& path : {folder_ / "model.safetensors", folder_ / "link.safetensors",
                                folder_ / ".." / folder_.filename() / "model.safetensors"}) {
-    const std::string text = error_of([&] { convert_pairing(folder_ / "model.safetensors", {Pairing::interleaved, path}); });
+    const std::string text = error_of([&] {
+      convert_pairing(folder_ / "model.safetensors", {Pairing::interleaved, path});
+    });
     EXPECT_NE(text.find("the output must not be the input"), std::string::npos) << text;
   }
   EXPECT_EQ(contents(folder_ / "model.safetensors"), original);
@@ -347,7 +351,9 @@ TEST_F(ConvertPairing, AFolderOfTheLabStatesItsNewPairing) {
     const std::size_t from = row < 16 ? row / 4 * 4 + order[row % 4] : row;
     for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(after[row * 8 + i], weights.at(name)[from * 8 + i]) << row;
   }
-  EXPECT_NE(error_of([&] { convert_pairing(out, {Pairing::interleaved, folder_ / "again"}); }).find("already"),
+  EXPECT_NE(error_of([&] {
+              convert_pairing(out, {Pairing::interleaved, folder_ / "again"});
+            }).find("already"),
             std::string::npos);
   EXPECT_NE(error_of([&] {
               convert_pairing(folder_ / "model.safetensors", {Pairing::interleaved, folder_ / "one"});

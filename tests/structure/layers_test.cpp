@@ -223,8 +223,8 @@ TEST(Layers, ToolsUsePublicHeaders) {
     for (const std::string& include : includes_of(text_of(file))) {
       const bool own = fs::exists(root() / "tools" / include) || fs::exists(root() / "bench" / include);
       const bool is_public = heights().contains(include);
-      const bool outside = starts_with_any(include, {"figures/", "results/", "base/interruption.h", "nlohmann/", "CLI/",
-                                                       "unistd.h", "sys/", "probe/"});
+      const bool outside = starts_with_any(
+          include, {"figures/", "results/", "base/interruption.h", "nlohmann/", "CLI/", "unistd.h", "sys/", "probe/"});
       EXPECT_TRUE(is_standard(include) || own || is_public || outside) << file << " must not include " << include;
     }
   }

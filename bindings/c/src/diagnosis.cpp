@@ -49,8 +49,7 @@ Expectation expectation_of(const locus_dump& dump) {
 
 template <class Found>
 locus_diagnosis* handle_of(const Found& found) {
-  return new locus_diagnosis{.verdicts = found.verdicts,
-                             .json = JsonFields<nlohmann::ordered_json>::of(found).dump()};
+  return new locus_diagnosis{.verdicts = found.verdicts, .json = JsonFields<nlohmann::ordered_json>::of(found).dump()};
 }
 
 locus_diagnosis* diagnosis_of(const locus_dump& dump) {

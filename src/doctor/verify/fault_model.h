@@ -20,13 +20,13 @@ namespace locus::doctor {
 struct AskedCall {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
-  int axes = 1;                                   ///< ids are [axes, queries] and [axes, keys]
+  int axes = 1;  ///< ids are [axes, queries] and [axes, keys]
   std::span<const Position> query_ids, key_ids;
   std::span<const std::int64_t> query_boundaries, key_boundaries;
   std::span<const std::uint8_t> key_mask;
-  std::int64_t cached = 0;   ///< keys that earlier calls brought
-  bool forked = false;       ///< some of them through a parent
-  bool attention = false;    ///< a call of attend, not of rotate
+  std::int64_t cached = 0;  ///< keys that earlier calls brought
+  bool forked = false;      ///< some of them through a parent
+  bool attention = false;   ///< a call of attend, not of rotate
   bool causal = true;
   std::int64_t window = 0;
 
@@ -68,7 +68,7 @@ struct FaultModel {
   // Attention.
   std::function<bool(const AskedCall& call, std::int64_t query, std::int64_t key, bool visible)> sees = {};
   /// Where key or value `key` is read from; -1: zeros.
-  std::function<std::int64_t(const AskedCall& call, std::int64_t key)> key_slot = {}, value_slot = {};
+  std::function<std::int64_t(const AskedCall&call, std::int64_t key)> key_slot = {}, value_slot = {};
   std::function<std::int64_t(std::int64_t head, std::int64_t heads, std::int64_t key_heads)> key_head = {},
                                                                                              value_head = {};
   /// The number added to the score, in the place of the encoding's.

@@ -79,8 +79,7 @@ class RotateVerifier {
     std::vector<double> result(at(row));
     std::int64_t first = 0;
     for (std::size_t c = 0; c < one.calls.size(); ++c) {
-      const std::vector<Position> ids =
-          ids_of_axes(encoding_, std::span(one.ids).subspan(at(first), at(one.calls[c])));
+      const std::vector<Position> ids = ids_of_axes(encoding_, std::span(one.ids).subspan(at(first), at(one.calls[c])));
       AskedCall asked;
       asked.queries = asked.keys = one.calls[c];
       asked.axes = rotation_.axes;
@@ -91,8 +90,8 @@ class RotateVerifier {
       asked.forked = one.forked && c > one.calls.size() / 2;
       for (std::int64_t t = 0; t < one.calls[c]; ++t) {
         if (!one.mask.empty() && one.mask[at(first + t)] == 0) continue;
-        predicted.rotate(asked, one.role, t, one.heads,
-                         std::span(one.given).subspan(at((first + t) * row), at(row)), result);
+        predicted.rotate(asked, one.role, t, one.heads, std::span(one.given).subspan(at((first + t) * row), at(row)),
+                         result);
         if (!keep_on(first + t, result)) return;
       }
       first += one.calls[c];
@@ -155,9 +154,8 @@ class RotateVerifier {
   bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered) const {
     Rounding rounding = rounding_;
     rounding.float32_angles = rounding.float32_angles || model.float32_angles;
-    return std::all_of(ordered.begin(), ordered.end(), [&](std::size_t i) {
-      return !compared(cases_[i], model, rounding, true).first.has_value();
-    });
+    return std::all_of(ordered.begin(), ordered.end(),
+                       [&](std::size_t i) { return !compared(cases_[i], model, rounding, true).first.has_value(); });
   }
 
   // |rotated| = |given| x magnitude, over all cases.
@@ -201,7 +199,8 @@ class RotateVerifier {
     const double own = 16 * 0x1p-24 + angle + table_rounding() + (rounding_.narrow() ? 5 * rounding_.unit() : 0.0);
     double value = 0, bound = 1, worst = -1;
     for (std::int64_t i = 0; i < query.tokens() * query.tokens() * query.heads; ++i) {
-      const std::int64_t h = i % query.heads, m = i / query.heads / query.tokens(), n = i / query.heads % query.tokens();
+      const std::int64_t h = i % query.heads, m = i / query.heads / query.tokens(),
+                         n = i / query.heads % query.tokens();
       double before = 0, after = 0, qq = 0, kk = 0;
       for (std::int64_t j = 0; j < rotation_.head_dim; ++j) {
         const std::size_t a = at((m * query.heads + h) * rotation_.head_dim + j),
