@@ -2,7 +2,10 @@
 # One interface target carries the flags that every target of this project is compiled with.
 add_library(locus_options INTERFACE)
 target_compile_features(locus_options INTERFACE cxx_std_20)
-target_compile_options(locus_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+target_compile_options(locus_options INTERFACE -Wall -Wextra -Wconversion)
+if(NOT LOCUS_UNITY_BUILD)  # there, a constant of one file may have the name of a parameter in the next
+  target_compile_options(locus_options INTERFACE -Wshadow)
+endif()
 if(LOCUS_WARNINGS_AS_ERRORS)
   target_compile_options(locus_options INTERFACE -Werror)
 endif()
@@ -49,5 +52,4 @@ function(locus_unity target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${batch})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  target_compile_options(${target} PRIVATE -Wno-shadow)  # a name of one file may be a parameter's in the next
 endfunction()
