@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles products with stored weights for every SIMD target and picks the best at run time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "probe/product_simd.cpp"
+#define HWY_TARGET_INCLUDE "probe/weights/product_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include <algorithm>
