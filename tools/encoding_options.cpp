@@ -66,14 +66,14 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
 std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const std::string& config,
                                         std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
-  std::optional<std::int64_t> max_positions;
+  std::vector<std::optional<std::int64_t>> max_positions;  // one per kind of layer, in their order
   io::ModelOptions model{options.layer_type, options.pairing, options.profile, length};
   model.adjust = [&](io::LayerEncoding& layer) {
-    max_positions = shorten_table(layer.scheme, layer.arguments, options.positions_read);
+    max_positions.push_back(shorten_table(layer.scheme, layer.arguments, options.positions_read));
   };
   for (const io::ModelEncoding& one : io::model_encodings(config, model)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, "", max_positions});
+                      one.read.training_length, "", max_positions[result.size()]});
   }
   return result;
 }
