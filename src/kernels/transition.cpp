@@ -23,7 +23,7 @@ std::span<double> sines(Row& row) { return std::span(row).last(row.size() / 2); 
 class TokenTurner {
  public:
   TokenTurner(ElementType type, Layout layout, std::size_t pairs)
-      : type_(type), layout_(layout), single_(2 * pairs), spread_(2 * pairs) {}
+      : type_(type), layout_(layout), single_(2 * pairs), scratch_(3 * pairs) {}
 
   void turn(RotateTokens token, const Row& row) {
     token.pairs = row.size() / 2;
@@ -34,14 +34,14 @@ class TokenTurner {
     std::transform(row.begin(), row.end(), single_.begin(), [](double value) { return static_cast<float>(value); });
     const float* rows = single_.data();
     token.rows = &rows;
-    token.spread = spread_.data();
-    rotate_tokens_function({type_, layout_.interleaved_in, layout_.interleaved_out, false})(token);
+    token.scratch = scratch_.data();
+    rotate_tokens_function({type_, layout_.interleaved_in, layout_.interleaved_out})(token);
   }
 
  private:
   ElementType type_;
   Layout layout_;
-  std::vector<float> single_, spread_;
+  std::vector<float> single_, scratch_;
 };
 
 // The order of coordinates that rotated keys have.
