@@ -42,9 +42,10 @@ class Encoding {
   /// The weights that training changes; none where nothing is learned.
   std::span<const LearnedWeight> learned_weights() const;
 
-  PositionRange position_range() const;
-  /// Error naming the first id outside position_range().
-  void check_positions(std::span<const Position> ids) const;
+  /// For tensors of this type: in float16, a scale that grows with the position (xPos) ends sooner than in the others.
+  PositionRange position_range(ElementType type = ElementType::float32) const;
+  /// Error naming the first id outside position_range(type).
+  void check_positions(std::span<const Position> ids, ElementType type = ElementType::float32) const;
 
   /// Whether the numbers depend on the length of the sequence (dynamic NTK, LongRoPE, a moving centre).
   bool length_dependent() const;

@@ -45,10 +45,11 @@ struct LearnedWeight {
 /// What a scheme makes of validated arguments.
 struct SchemeResult {
   SiteTerm term;
-  Claims claims;                            ///< the scheme's claims less those that these arguments give up
-  std::vector<LearnedWeight> learned = {};  ///< in the order of the parameters
-  std::optional<PositionRange> range = {};  ///< absent: 0 (or, where claimed, -max_position) to max_position
-  std::string_view range_reason = {};       ///< what sets the range, for error messages
+  Claims claims;                                    ///< the scheme's claims less those that these arguments give up
+  std::vector<LearnedWeight> learned = {};          ///< in the order of the parameters
+  std::optional<PositionRange> range = {};          ///< absent: 0 (or, where claimed, -max_position) to max_position
+  std::string_view range_reason = {};               ///< what sets the range, for error messages
+  std::optional<PositionRange> float16_range = {};  ///< where tensors of float16 have a narrower one
 };
 
 /// A labelled variant of a scheme, such as `form=symmetric`. Tests, `locus verify` and documents go through them.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a trained scheme: what it is tested as.
+// The lines of a trained scheme: the forms in which it is tested.
 //
-// learned: the table as trained, where rows beyond the trained length never were; "+resized": the trained rows resized
-//   to the tested length.
-// rope: as trained; "+linear", "+ntk", ...: each rule of the registry that is compared by default, with
-//   factor = tested length / trained length; each also "+tuned": after a short fine-tune at the longest length.
+//   learned    the trained table, whose rows beyond the trained length are untrained
+//     +resized the trained rows stretched over the tested length
+//   rope       as trained
+//     +RULE    under each rule of the registry that is compared by default, with factor = length / trained length
+//     +tuned   with or without a rule, after a short fine-tune at the longest length
 //
-// A fine-tuned model keeps the rule that it was tuned with, factor = longest / trained length, at every tested length.
-// A rule that follows the length of the sequence (dynamic_ntk) keeps that factor too, tuned or not: within the trained
-// length it stretches nothing. "rope+tuned" has no rule: it shows what the fine-tune does by itself.
+// A fine-tuned model keeps the factor it was tuned with, longest / trained length, at every tested length. A rule that
+// follows the length of the sequence (dynamic_ntk) always has that factor: it stretches nothing within the trained length. "rope+tuned" has no rule and shows what fine-tuning does alone.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ struct Line {
   bool tuned = false;
 };
 
-/// As lines_of(), which gives their names.
+/// The lines whose names lines_of() gives.
 std::vector<Line> lines_with_variants(const TrialSpec& spec);
 
-/// What positions are to a model under this line, in sequences of `length`.
+/// The encoding of a model under this line, for sequences of `length`.
 Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer& model, std::int64_t length);
 
 }  // namespace locus::lab

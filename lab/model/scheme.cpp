@@ -7,25 +7,10 @@
 #include <numeric>
 
 #include "locus/error.h"
+#include "locus/settings.h"
 
 namespace locus::lab {
 namespace {
-
-// "a=1,b=16,24,c=x" at the commas that a name and = follow: a=1, b=16,24 and c=x.
-std::vector<std::string> split_arguments(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    if (!parts.empty() && part.find('=') == std::string::npos) {
-      parts.back() += "," + part;
-    } else {
-      parts.push_back(part);
-    }
-    begin = end + 1;
-  }
-  return parts;
-}
 
 bool takes(const Scheme& scheme, std::string_view name) {
   return std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
@@ -48,25 +33,9 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
 std::int64_t LearnedArgument::count() const { return product(shape); }
 
 SchemeText parse_scheme(const std::string& text) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  SchemeText scheme{.name = text.substr(0, colon), .arguments = {}};
-  if (scheme.name == "none") scheme.name = "nope";
-  const Scheme& known = find_scheme(scheme.name);
-  if (colon == text.size()) return scheme;
-  std::vector<std::pair<std::string, std::string>> written;
-  Arguments choices;  // a rule brings parameters of its own
-  for (const std::string& part : split_arguments(text.substr(colon + 1))) {
-    const std::size_t equals = part.find('=');
-    require(equals != std::string::npos && equals > 0, "scheme ", text, ": arguments must be name=value, got ", part);
-    written.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-    if (written.back().first == "rule") choices.set("rule", written.back().second);
-  }
-  const std::vector<Parameter> parameters = parameters_of(known, choices);
-  for (const auto& argument : written) {
-    const Parameter& parameter = find_parameter(scheme.name, parameters, argument.first);
-    scheme.arguments.set(argument.first, parse_value(scheme.name, parameter, argument.second));
-  }
-  return scheme;
+  if (text == "none") return {.name = "nope", .arguments = {}};
+  const Spelling spelling = parse_spelling(text);
+  return {.name = spelling.scheme, .arguments = arguments_of(spelling)};
 }
 
 Arguments complete_arguments(const SchemeText& text, const EncodingSize& size) {

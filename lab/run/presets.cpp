@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/presets.h"
 
-#include "locus/error.h"
 #include "locus/names.h"
 #include "locus/registry.h"
 
@@ -73,10 +72,13 @@ const Preset& find_preset(const std::string& name) {
 }
 
 const Budget& find_budget(const std::string& preset, const std::string& task) {
+  std::vector<std::string_view> known;
   for (const Budget& budget : budgets()) {
-    if (budget.preset == preset && budget.task == task) return budget;
+    if (budget.preset != preset) continue;
+    if (budget.task == task) return budget;
+    known.emplace_back(budget.task);
   }
-  fail("the preset ", preset, " has no budget for a task called \"", task, "\"");
+  fail_unknown("task", task, known);
 }
 
 }  // namespace locus::lab

@@ -8,11 +8,21 @@
 
 namespace locus {
 
+namespace {
+
+struct Range {
+  PositionRange range;
+  std::string_view reason;
+};
+
+}  // namespace
+
 struct Encoding::State {
   const Scheme* scheme;
   Arguments arguments;
   SchemeResult result;
   PositionRange range;
+  PositionRange float16_range;
   std::size_t table_bytes;
   RowTable rows;
   mutable std::once_flag kernel_flag = {};
@@ -37,10 +47,12 @@ Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments, std
   Arguments checked = validate(scheme.name, parameters_of(scheme, arguments), arguments);
   SchemeResult result = scheme.make(checked);
   const PositionRange range = range_of(result);
+  const PositionRange float16_range = result.float16_range.value_or(range);
   const auto* rotation = std::get_if<Rotation>(&result.term);
   const std::int64_t row_floats = rotation == nullptr ? 0 : rotation->rotary_dim;
-  state_ = std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range, table_bytes,
-                                                  RowTable(row_floats, rotation == nullptr ? 0 : table_bytes)});
+  state_ =
+      std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range, float16_range,
+                                             table_bytes, RowTable(row_floats, rotation == nullptr ? 0 : table_bytes)});
 }
 
 const Scheme& Encoding::scheme() const { return *state_->scheme; }
@@ -67,10 +79,12 @@ const RelativeKeys& Encoding::relative_keys() const { return term_as<RelativeKey
 
 std::span<const LearnedWeight> Encoding::learned_weights() const { return state_->result.learned; }
 
-PositionRange Encoding::position_range() const { return state_->range; }
+PositionRange Encoding::position_range(ElementType type) const {
+  return type == ElementType::float16 ? state_->float16_range : state_->range;
+}
 
-void Encoding::check_positions(std::span<const Position> ids) const {
-  const PositionRange range = state_->range;
+void Encoding::check_positions(std::span<const Position> ids, ElementType type) const {
+  const PositionRange range = position_range(type);
   for (const Position id : ids) {
     if (id >= range.first && id <= range.last) continue;
     const std::string_view reason = state_->result.range_reason;

@@ -151,7 +151,7 @@ class RopeReader {
       defaulted("rope.scaling.type = linear");
     }
     const double stretch = type == "none" ? 1 : factor();
-    const bool ramp = type == "yarn" && rope_.yarn_ext_factor.value_or(1) != 0 && stretch != 1;
+    const bool ramp = type == "yarn" && ext_factor() != 0 && stretch != 1;
     const bool lists = rope_.freq_factors || rope_.long_factors || rope_.short_factors;
     require(!(ramp && lists), rope_.architecture, ": rope.scaling.type yarn together with a tensor of factors is not ",
             "a rule that Locus has");
@@ -185,9 +185,19 @@ class RopeReader {
     return *rope_.context_length;
   }
 
+  /// A negative one means "not set".
+  double ext_factor() const {
+    const double given = rope_.yarn_ext_factor.value_or(-1);
+    return given < 0 ? 1 : given;
+  }
+
   void read_yarn(double stretch) {
     set("rule", std::string("yarn"));
     set("factor", stretch);
+    require(ext_factor() <= 1, rope_.architecture, ": rope.scaling.yarn_ext_factor must be at most 1, got ",
+            ext_factor());
+    if (rope_.yarn_ext_factor) used("rope.scaling.yarn_ext_factor");
+    if (ext_factor() != 1) set("ext_factor", ext_factor());
     set("original_length", original_length());
     set("beta_fast", rope_.yarn_beta_fast.value_or(32));
     set("beta_slow", rope_.yarn_beta_slow.value_or(1));

@@ -85,11 +85,11 @@ class DeltaRows {
   std::vector<Position> last_;
 };
 
-// A delta scales a key like a position that far from the centre, and its scale must stay inside float32 as well.
-Position largest_delta(const Encoding& encoding) {
+// A delta scales a key like a position that far from the centre, and its scale must stay inside the type as well.
+Position largest_delta(const Encoding& encoding, ElementType type) {
   const auto& scale = encoding.rotation().scale;
   if (!scale) return max_position;
-  const PositionRange range = encoding.position_range();
+  const PositionRange range = encoding.position_range(type);
   return std::min(max_position, std::max(range.last - scale->centre, scale->centre - range.first));
 }
 
@@ -123,7 +123,7 @@ void divide(Row& to, const Row& from) {
 
 void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& deltas, Role role, Executor* executor) {
   check_ids(view, encoding.rotation(), deltas);
-  const Position most = largest_delta(encoding);
+  const Position most = largest_delta(encoding, view.type);
   for (const Position delta : deltas.ids) {
     require(delta >= -most && delta <= most, "shift: deltas must be within +-", most, ", got ", delta);
   }

@@ -6,10 +6,10 @@
 //
 // With a fixed centre c the product of the two scales depends on the difference of positions only. torchscale's centre
 // moves with the length, ceil(length / 2), which makes cached keys wrong (moving_centre). zeta_0 = 2/7, so the scale
-// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions: refused beyond.
+// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions, and float16's where it is more
+// than 9.70 s / ln(7/2), about 3,965: refused beyond.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "locus/error.h"
 #include "locus/registry.h"
@@ -22,12 +22,13 @@ namespace {
 
 constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions};
 
-// How far from its centre the smallest zeta keeps scale and inverse scale inside float32's normal numbers.
-Position scale_reach(const PairScale& scale) {
+// The positions whose scale and inverse scale, for the smallest zeta, are normal numbers of a type whose smallest is
+// 2^-exponent: 126 for float32 and bfloat16, 14 for float16.
+PositionRange range_within(const PairScale& scale, int exponent) {
   const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
-  const double widest = -std::log(static_cast<double>(std::numeric_limits<float>::min()));
-  const double reach = std::floor(widest * scale.scale_base / -std::log(smallest));
-  return static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
+  const double reach = std::floor(exponent * std::log(2.0) * scale.scale_base / -std::log(smallest));
+  const auto positions = static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
+  return {std::max(scale.centre - positions, -max_position), std::min(scale.centre + positions, max_position)};
 }
 
 SchemeResult make(const Arguments& arguments) {
@@ -51,11 +52,11 @@ SchemeResult make(const Arguments& arguments) {
     require(arguments.has("length"), "xpos.length must be given with moving_centre=true");
     scale.centre = (arguments.integer("length") + 1) / 2;
   }
-  const Position reach = scale_reach(scale);
   SchemeResult result{.term = {},
                       .claims = moving ? claims.without(Claim::cache_safe).without(Claim::relative) : claims};
-  result.range = {std::max(scale.centre - reach, -max_position), std::min(scale.centre + reach, max_position)};
-  result.range_reason = "beyond, its scale leaves float32";
+  result.range = range_within(scale, 126);
+  result.float16_range = range_within(scale, 14);
+  result.range_reason = "beyond, its scale leaves the element type";
   rotation.scale = std::move(scale);
   result.term = std::move(rotation);
   return result;

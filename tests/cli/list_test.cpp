@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus list`: the whole registry, and the table of the README that is made from it.
-#include <fstream>
-#include <sstream>
-
+// `locus list`: the whole registry.
 #include "cli/locus_command.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
-#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
 
-TEST(List, names_every_scheme_with_site_claims_and_paper) {
+TEST(List, NamesEverySchemeWithSiteClaimsAndPaper) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list");
   const Json json = json_of(folder, "list");
@@ -32,7 +28,7 @@ TEST(List, names_every_scheme_with_site_claims_and_paper) {
   EXPECT_EQ(json["rules"].size(), rules().size());
 }
 
-TEST(List, tells_parameters_in_the_long_form) {
+TEST(List, TellsParametersInTheLongForm) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list --long");
   for (const Scheme* scheme : schemes()) {

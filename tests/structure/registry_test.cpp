@@ -159,7 +159,7 @@ TEST(Registry, EnumeratorsHaveNames) {
 
 // The first line, or the second after #!. Data that cannot hold a comment is left out, and so are maps of rooms.
 TEST(Files, SayTheirLicence) {
-  const Names no_comments = {".json", ".npy", ".bin", ".md"};
+  const Names no_comments = {".json", ".npy", ".bin", ".md", ".xz"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
     if (!fs::exists(root() / folder)) continue;
