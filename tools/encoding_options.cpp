@@ -65,9 +65,10 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const st
 
 void add_encoding_options(CLI::App& command, EncodingOptions& options) {
   command
-      .add_option("--scheme", options.schemes,
-                  "Encoding, such as alibi:heads=8 or rope:rule=yarn,factor=2; names are those of `locus list`. "
-                  "@FILE is --config FILE")
+      .add_option(
+          "--scheme", options.schemes,
+          "Use this encoding, such as alibi:heads=8 or rope:rule=yarn,factor=2; names are those of `locus list`. "
+          "@FILE is --config FILE")
       ->type_name("ENCODING")
       ->take_all()
       ->expected(1, 1000)
@@ -113,19 +114,21 @@ bool is_set(const Spelling& spelling, std::string_view name) {
 
 Spelling with_required(Spelling spelling) {
   if (!spelling.config.empty()) return spelling;
+  const std::string name(spelling.setting("rule"));
+  const Rule* rule = name.empty() ? nullptr : &find_rule(name);
+  const std::string_view trained_length = rule == nullptr ? "" : rule->trained_length;
   const auto fill = [&](const std::vector<Parameter>& parameters, const Arguments& example) {
     for (const Parameter& parameter : parameters) {
       const Value* value = example.find(parameter.name);
-      if (parameter.required && value != nullptr && !is_set(spelling, parameter.name)) {
+      const bool needed = parameter.required || parameter.name == trained_length;
+      if (needed && value != nullptr && !is_set(spelling, parameter.name)) {
         spelling.settings.push_back({std::string(parameter.name), to_text(*value)});
       }
     }
   };
   const Scheme& scheme = find_scheme(spelling.scheme);
   fill(scheme.parameters, scheme.example);
-  if (const std::string rule(spelling.setting("rule")); !rule.empty()) {
-    fill(find_rule(rule).parameters, find_rule(rule).example);
-  }
+  if (rule != nullptr) fill(rule->parameters, rule->example);
   return spelling;
 }
 
