@@ -53,7 +53,7 @@ void add_ranking(std::ostream& out, const Results& results) {
   out << "  gain: from the level of an answer that ignores the input (0) to the best line of each task (1), mean over "
       << ranking.scored << (ranking.scored == 1 ? " task\n\n" : " tasks\n\n");
   TextTable table;
-  table.add({"rank", "line", "gain", "least", "in", "learned"});
+  table.add({"rank", "line", "gain", "least gain", "in", "learned"});
   for (const results::RankedLine& line : ranking.lines) {
     table.add({std::to_string(line.gain.rank), results.label(line.gain.line), with_interval(line.gain.score),
                fixed(line.worst_gain, 3), line.worst->name,
