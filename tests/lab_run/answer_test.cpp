@@ -196,8 +196,10 @@ TEST(Progress, RedrawsInPlaceOnATerminal) {
     run.end(i);
     progress.show(run.trials);
     const std::string text = out.str();
-    // It goes up by as many lines as it drew before, and removes them.
-    EXPECT_TRUE(text.starts_with("\033[" + std::to_string(drawn) + "A\r\033[J")) << text;
+    // It goes up by as many lines as it drew before, and each line erases what was right of it.
+    EXPECT_TRUE(text.starts_with("\033[" + std::to_string(drawn) + "A\r")) << text;
+    EXPECT_TRUE(text.ends_with("\033[K\n\033[J")) << text;
+    EXPECT_EQ(times(text, "\033[K\n"), times(text, "\n")) << text;
     drawn = times(text, "\n");
     EXPECT_LT(drawn, 24u);
     EXPECT_EQ(times(text, "ranking after"), 1u);
@@ -228,7 +230,10 @@ TEST(Progress, FitsATinyTerminal) {
     run.trials[std::min<std::size_t>(i + 1, 15)].state = TrialState::leased;
     progress.show(run.trials);
     std::string text = out.str();
-    if (text.starts_with("\033")) text.erase(0, text.find("\033[J") + 3);
+    if (text.starts_with("\033")) text.erase(0, text.find('\r') + 1);
+    for (const char* code : {"\033[K", "\033[J"}) {
+      while (text.find(code) != std::string::npos) text.erase(text.find(code), 3);
+    }
     EXPECT_LT(times(text, "\n"), screen.height);
     for (const std::string& line : lines_in(text)) EXPECT_LT(width_of(line), screen.width) << line;
   }
