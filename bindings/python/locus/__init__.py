@@ -27,7 +27,7 @@ from ._doctor import (
     verify_claims,
 )
 from ._encoding import Encoding, Reading, Rule
-from ._figures import Figure, figure, figures
+from ._figures import Figure, figure, figures, results, results_figures
 from ._models import from_config, layers_from_config
 from ._schemes import *  # noqa: F403
 from ._schemes import __all__ as _scheme_names
@@ -79,6 +79,8 @@ __all__ = [
     "from_config",
     "layers_from_config",
     "positions",
+    "results",
+    "results_figures",
     "set_threads",
     "simd_target",
     "threads",
