@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "locus/error.h"
+#include "locus/settings.h"
 #include "model/blas.h"
 #include "model/speed.h"
 #include "results/json.h"
@@ -63,9 +64,13 @@ void print_table(const std::vector<SpeedOfScheme>& speeds) {
 
 int run(SpeedRequest request) {
   require_fast_blas();
-  if (request.schemes.empty()) request.schemes = find_preset(request.preset).schemes;
+  std::vector<std::string> schemes;
+  for (const std::string& given : request.schemes) {
+    for (std::string& one : split_spellings(given)) schemes.push_back(std::move(one));
+  }
+  if (schemes.empty()) schemes = find_preset(request.preset).schemes;
   const TrialSpec spec = spec_of(request);
-  const std::vector<SpeedOfScheme> speeds = compare_speed(spec, request.schemes, request.seconds);
+  const std::vector<SpeedOfScheme> speeds = compare_speed(spec, schemes, request.seconds);
   if (request.json) {
     std::cout << results::to_json(summary_of(spec, speeds)).dump() << '\n';
   } else {
@@ -84,7 +89,8 @@ int speed_main(int argc, char** argv) {
       "locus-lab speed"};
   app.add_option("--preset", request.preset, "whose model and batch")->capture_default_str();
   app.add_option("--task", request.task, "task to train")->capture_default_str();
-  app.add_option("--schemes", request.schemes, "schemes; the preset's where absent")->delimiter(',');
+  app.add_option("--schemes", request.schemes, "schemes, as in locus lab; the preset's where absent")
+      ->allow_extra_args(false);
   app.add_option("--seconds", request.seconds, "processor time for each scheme")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));

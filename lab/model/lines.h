@@ -4,12 +4,11 @@
 //   learned    the trained table, whose rows beyond the trained length are untrained
 //     +resized the trained rows stretched over the tested length
 //   rope       as trained
-//     +RULE    under linear, ntk, dynamic_ntk or yarn, with factor = length / trained length
+//     +RULE    under each rule of the registry that is compared by default, with factor = length / trained length
 //     +tuned   with or without a rule, after a short fine-tune at the longest length
 //
-// A fine-tuned model keeps the factor it was tuned with, longest / trained length, at every tested length. dynamic_ntk
-// always has that factor: its base follows the length of the sequence, so nothing is stretched within the trained
-// length. "rope+tuned" has no rule and shows what fine-tuning does alone.
+// A fine-tuned model keeps the factor it was tuned with, longest / trained length, at every tested length. A rule that
+// follows the length of the sequence (dynamic_ntk) always has that factor: it stretches nothing within the trained length. "rope+tuned" has no rule and shows what fine-tuning does alone.
 #pragma once
 
 #include <string>

@@ -204,8 +204,10 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--tasks", request.plan.tasks, "Tasks to train, e.g. verbs,passkey,back,first,order,text")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--schemes", request.plan.schemes, "Schemes to train, e.g. none,rope,alibi (see locus list)")
-      ->delimiter(',')
+  app.add_option(
+         "--schemes", request.plan.schemes,
+         "Schemes to train: none,rope,alibi (see locus list), rope:rule=yarn,factor=8, @config.json; repeatable, or "
+         "separated by ;")
       ->allow_extra_args(false);
   app.add_option("--seeds", request.plan.seeds, "Number of seeds, e.g. 3, or a list, e.g. 1,5,9");
   app.add_option("--train-length", request.plan.train_length, "Tokens per sequence in training");

@@ -2,39 +2,29 @@
 #include "run/header.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 #include "locus/error.h"
 #include "locus/registry.h"
+#include "locus/scaling.h"
 #include "run/machine.h"
 
 namespace locus::lab {
 namespace {
 
-/// Names as papers write them; others stay as the registry has them.
-std::string written(const std::string& name) {
-  static const std::map<std::string, std::string> names = {
-      {"nope", "NoPE"},
-      {"sinusoidal", "sinusoidal"},
-      {"rope", "RoPE"},
-      {"xpos", "xPos"},
-      {"alibi", "ALiBi"},
-      {"t5", "T5"},
-      {"relative_bias", "relative bias"},
-      {"kerple", "KERPLE"},
-      {"sandwich", "Sandwich"},
-      {"shaw", "Shaw"},
-      {"transformer_xl", "Transformer-XL"},
-      {"linear", "interpolation"},
-      {"ntk", "NTK"},
-      {"dynamic_ntk", "dynamic NTK"},
-      {"yarn", "YaRN"},
-      {"tuned", "fine-tuned"},
-  };
-  const std::size_t colon = std::min(name.find(':'), name.size());  // arguments stay as they were typed
-  const auto known = names.find(name.substr(0, colon));
-  return known == names.end() ? name : known->second + name.substr(colon);
+/// The title of a scheme, of a rule or of what is done to either; arguments stay as they were typed.
+std::string title_of(const std::string& name) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string word = name.substr(0, colon);
+  const auto titled = [&](std::string_view title) { return std::string(title) + name.substr(colon); };
+  if (word == "tuned") return titled("fine-tuned");
+  for (const Scheme* scheme : schemes()) {
+    if (scheme->name == word) return titled(scheme->title);
+  }
+  for (const Rule* rule : rules()) {
+    if (rule->name == word) return titled(rule->title);
+  }
+  return name;
 }
 
 results::Task describe_task(const TaskDescription& task, const TrialSpec& spec) {
@@ -69,12 +59,12 @@ results::Line describe_line(const std::string& name) {
   require(!parts.empty(), "a line of results has no name");
   results::Line line{.name = name,
                      .trained = parts.front(),
-                     .label = written(parts.front()),
+                     .label = title_of(parts.front()),
                      .site = {},
                      .variant = {},
                      .tuned = parts.size() > 1 && parts.back() == "tuned"};
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    line.label += ", " + written(parts[i]);
+    line.label += ", " + title_of(parts[i]);
     if (i + 1 < parts.size() || !line.tuned) line.variant += (line.variant.empty() ? "" : "+") + parts[i];
   }
   line.site = name_of(find_scheme(line.trained.substr(0, line.trained.find(':'))).site);

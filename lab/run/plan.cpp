@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "locus/error.h"
-#include "locus/registry.h"
+#include "locus/io/model_encoding.h"
+#include "locus/settings.h"
 #include "run/presets.h"
 
 namespace locus::lab {
@@ -99,11 +101,27 @@ std::vector<std::string> chosen_tasks(const PlanRequest& request, const Preset& 
   return tasks;
 }
 
+/// The encoding of a model's config as a spelling, without what the lab's own model determines: a trial says what was
+/// trained even after the file has changed.
+std::string spelled_out(const std::string& config) {
+  static const std::set<std::string> sizes = {"head_dim", "rotary_dim", "heads", "dim", "max_positions"};
+  const io::LayerEncoding read = io::model_encoding(config).read;
+  std::string text = read.scheme;
+  for (const auto& [name, value] : read.arguments.all()) {
+    if (!sizes.contains(name)) text += (text.size() == read.scheme.size() ? ":" : ",") + name + "=" + to_text(value);
+  }
+  return text;
+}
+
 std::vector<std::string> chosen_schemes(const PlanRequest& request, const Preset& preset) {
-  std::vector<std::string> schemes = request.schemes.empty() ? preset.schemes : request.schemes;
+  std::vector<std::string> schemes = request.schemes.empty() ? preset.schemes : std::vector<std::string>();
+  for (const std::string& given : request.schemes) {
+    for (std::string& one : split_spellings(given)) schemes.push_back(std::move(one));
+  }
   for (std::string& scheme : schemes) {
     if (scheme == "none") scheme = "nope";
-    find_scheme(scheme.substr(0, scheme.find(':')));
+    if (scheme.starts_with('@')) scheme = spelled_out(scheme.substr(1));
+    require_encoding_name(scheme.substr(0, scheme.find(':')));
     require(scheme.find('+') == std::string::npos, "--schemes: \"", scheme,
             "\" is a line of results; stretched lines come with the trained scheme");
   }

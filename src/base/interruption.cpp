@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/interruption.h"
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <initializer_list>
 
 namespace locus {
 namespace {
+
+constexpr std::array<int, 2> signals = {SIGINT, SIGTERM};
+std::array<struct sigaction, signals.size()> before;
 
 volatile std::sig_atomic_t noted = 0;
 volatile std::time_t noted_at = 0;
@@ -34,11 +37,14 @@ void note(int signal) {
 
 Interruption::Interruption() {
   noted = 0;
-  for (const int signal : {SIGINT, SIGTERM}) set_handler(signal, note);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], nullptr, &before[i]);
+    set_handler(signals[i], note);
+  }
 }
 
 Interruption::~Interruption() {
-  for (const int signal : {SIGINT, SIGTERM}) set_handler(signal, SIG_DFL);
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
 }
 
 bool Interruption::happened() const { return noted != 0; }

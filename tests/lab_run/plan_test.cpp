@@ -105,6 +105,17 @@ TEST(Plan, FollowsWhatIsAsked) {
   EXPECT_EQ(plan.trials[3].seed, 9);
 }
 
+TEST(Plan, TakesSchemesInEverySpelling) {
+  const auto planned = [](std::vector<std::string> schemes) {
+    return make_plan({.preset = "quick", .tasks = {"first"}, .schemes = std::move(schemes)}).schemes;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(planned({"none,rope,alibi"}), (Texts{"nope", "rope", "alibi"}));
+  EXPECT_EQ(planned({"rope:rule=yarn,factor=8,original_length=32;alibi", "yarn:4"}),
+            (Texts{"rope:rule=yarn,factor=8,original_length=32", "alibi", "yarn:4"}));
+  EXPECT_EQ(planned({"rope:base=500000,alibi"}), (Texts{"rope:base=500000", "alibi"}));
+}
+
 TEST(Plan, RefusesWithTheNameOfWhatIsWrong) {
   const auto asks = [](const auto& change) {
     PlanRequest request{.preset = "quick"};
