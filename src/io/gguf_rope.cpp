@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "io/byte_reader.h"
 #include "locus/error.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

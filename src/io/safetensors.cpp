@@ -8,10 +8,10 @@
 #include <array>
 #include <utility>
 
-#include "io/byte_reader.h"
-#include "io/strict_json.h"
 #include "locus/element.h"
 #include "locus/io/atomic_file.h"
+#include "parse/byte_reader.h"
+#include "parse/strict_json.h"
 
 namespace locus::io {
 namespace {

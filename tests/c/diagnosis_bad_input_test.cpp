@@ -49,7 +49,7 @@ void add_diagnosis_cases(Cases& all) {
   all.emplace("locus_diagnosis_verdict",
               [](World& w) { return locus_diagnosis_verdict(w.diagnosis.get(), 1000, &verdict); });
 }
-const AddedCases added(add_diagnosis_cases);
+const AddedCases added_diagnosis_cases(add_diagnosis_cases);
 
 }  // namespace
 }  // namespace locus

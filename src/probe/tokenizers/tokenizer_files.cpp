@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/byte_reader.h"
-#include "io/strict_json.h"
 #include "locus/error.h"
 #include "locus/io/mapped_file.h"
+#include "parse/byte_reader.h"
+#include "parse/strict_json.h"
 #include "probe/tokenizers/tokenizer.h"
 
 namespace locus::probe {

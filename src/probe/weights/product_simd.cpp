@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles products with stored weights for every SIMD target and picks the best at run time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "probe/product_simd.cpp"
+#define HWY_TARGET_INCLUDE "probe/weights/product_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include <algorithm>
 
 #include "hwy/highway.h"
-#include "kernels/widen-inl.h"
 #include "probe/weights/blocks-inl.h"
 #include "probe/weights/product_simd.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/strict_json.h"
+#include "parse/strict_json.h"
 
 #include <functional>
 #include <set>
 #include <vector>
 
-#include "io/byte_reader.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {
