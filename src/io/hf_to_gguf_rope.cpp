@@ -2,13 +2,13 @@
 // config.json -> GGUF, as llama.cpp's converter does it (conversion/base.py, phi.py and llama.py of August 2026).
 #include <algorithm>
 
-#include "io/byte_reader.h"
 #include "io/hf_resolve.h"
 #include "io/hf_rope.h"
 #include "io/llama3_divisors.h"
 #include "io/rope_architectures.h"
 #include "locus/io/convert_rope.h"
 #include "locus/scaling.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {
