@@ -45,7 +45,7 @@ function(locus_unity target)
     cmake_path(GET folder FILENAME room)
     file(STRINGS ${source} once_per_target REGEX "hwy/foreach_target" LIMIT_COUNT 1)
     # The registry stays alone too: tests/extension links another one in its place.
-    if(once_per_target OR source MATCHES "/encoding/registry\.cpp$" OR room IN_LIST arg_EXCEPT)
+    if(once_per_target OR source MATCHES "/encoding/registry\\.cpp$" OR room IN_LIST arg_EXCEPT)
       continue()
     endif()
     string(MAKE_C_IDENTIFIER ${room} room)

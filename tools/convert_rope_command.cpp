@@ -10,6 +10,7 @@
 #include "convert_command.h"
 #include "locus/error.h"
 #include "locus/io/convert_rope.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -39,7 +40,7 @@ void report(const RopeRequest& request, const std::string& output, const std::ve
     print_json({{"input", request.input}, {"output", output}, {"notes", notes}});
     return;
   }
-  for (const std::string& note : notes) std::cerr << "locus: note: " << note << '\n';
+  for (const std::string& note : notes) std::cerr << "locus: note: " << printable(note) << '\n';
   std::cerr << "locus: wrote " << output << '\n';
 }
 

@@ -26,6 +26,17 @@ bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view na
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
+/// Makes the table of a learned encoding short where that is enough; returns how long it is meant to be.
+std::optional<std::int64_t> shorten_table(std::string_view scheme, Arguments& arguments,
+                                          std::optional<std::int64_t> positions_read) {
+  const auto meant = arguments.maybe_integer("max_positions");
+  if (scheme != "learned" || !positions_read || !meant || arguments.has("table") || *meant <= 1) return {};
+  require(*positions_read <= *meant, scheme, " positions must be from 0 to ", *meant - 1,
+          " (the rows of its table), got ", *positions_read - 1);
+  arguments.set("max_positions", std::max<std::int64_t>(*positions_read, 1));
+  return meant;
+}
+
 ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spelling,
                              std::optional<std::int64_t> length) {
   const Scheme& scheme = find_scheme(spelling.scheme);
@@ -34,13 +45,15 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
   if (!options.pairing.empty()) arguments.set("pairing", options.pairing);
   if (!options.profile.empty()) arguments.set("profile", options.profile);
   if (length && !arguments.has("length") && takes(scheme, arguments, "length")) arguments.set("length", *length);
+  const auto max_positions = shorten_table(scheme.name, arguments, options.positions_read);
   ChosenEncoding chosen{.layer_type = "",
                         .encoding = Encoding(scheme.name, arguments),
                         .used = {},
                         .defaulted = {},
                         .unknown = {},
                         .training_length = {},
-                        .note = {}};
+                        .note = {},
+                        .max_positions = max_positions};
   for (const auto& [name, value] : chosen.encoding.arguments().all()) {
     if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
   }
@@ -53,10 +66,14 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
 std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const std::string& config,
                                         std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
-  for (const io::ModelEncoding& one :
-       io::model_encodings(config, {options.layer_type, options.pairing, options.profile, length})) {
+  std::optional<std::int64_t> max_positions;
+  io::ModelOptions model{options.layer_type, options.pairing, options.profile, length};
+  model.adjust = [&](io::LayerEncoding& layer) {
+    max_positions = shorten_table(layer.scheme, layer.arguments, options.positions_read);
+  };
+  for (const io::ModelEncoding& one : io::model_encodings(config, model)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, ""});
+                      one.read.training_length, "", max_positions});
   }
   return result;
 }

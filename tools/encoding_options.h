@@ -20,6 +20,8 @@ struct EncodingOptions {
   std::string pairing;
   std::string profile;
   std::optional<std::int64_t> seq_len;
+  /// Not an option: a learned table that is not given is made for so many positions only, which are all that is read.
+  std::optional<std::int64_t> positions_read = {};
 };
 
 /// Adds --scheme, --set, --config, --layer-type, --pairing, --profile and --seq-len.
@@ -36,7 +38,8 @@ struct ChosenEncoding {
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
   std::optional<std::int64_t> training_length;
-  std::string note = {};  ///< worth saying once the command has succeeded
+  std::string note = {};                           ///< worth saying once the command has succeeded
+  std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made for fewer, see positions_read
 };
 
 /// Whether a spelling sets this parameter.

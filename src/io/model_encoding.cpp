@@ -66,6 +66,7 @@ std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, c
       layer.defaulted.push_back(argument + " = initial values (what was learned is with the weights, as " +
                                 encoding_tensor_name(argument) + ")");
     }
+    if (options.adjust) options.adjust(layer);
     Encoding encoding(layer.scheme, layer.arguments);
     result.push_back({std::move(layer), std::move(encoding)});
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,11 @@ namespace locus::io {
 
 /// What the caller knows better than the file.
 struct ModelOptions {
-  std::string layer_type = {};              ///< one kind of layer; empty: all there are
-  std::string pairing = {};                 ///< config.json: in place of what the model type implies
-  std::string profile = {};                 ///< whose float32 arithmetic to reproduce; empty: exact
-  std::optional<std::int64_t> length = {};  ///< of the sequence, for rules that depend on it
+  std::string layer_type = {};                      ///< one kind of layer; empty: all there are
+  std::string pairing = {};                         ///< config.json: in place of what the model type implies
+  std::string profile = {};                         ///< whose float32 arithmetic to reproduce; empty: exact
+  std::optional<std::int64_t> length = {};          ///< of the sequence, for rules that depend on it
+  std::function<void(LayerEncoding&)> adjust = {};  ///< changes what was read, before the encoding is made of it
 };
 
 struct ModelEncoding {
