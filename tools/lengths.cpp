@@ -23,13 +23,4 @@ Lengths parse_lengths(std::string_view option, std::string_view text) {
   }
 }
 
-std::string joined(const Lengths& lengths, std::string_view between) {
-  std::string text;
-  for (const std::int64_t length : lengths) {
-    if (!text.empty()) text += between;
-    text += std::to_string(length);
-  }
-  return text;
-}
-
 }  // namespace locus::tools

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "locus/text.h"
+
 namespace locus::tools {
 
 using Lengths = std::vector<std::int64_t>;  // one length, or height and width
 
 /// `512` or `14x14`, each at least 1; `option` starts the message about anything else.
 Lengths parse_lengths(std::string_view option, std::string_view text);
-
-std::string joined(const Lengths& lengths, std::string_view between);
 
 }  // namespace locus::tools

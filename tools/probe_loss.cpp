@@ -12,6 +12,7 @@
 #include "figure_output.h"
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "locus/text.h"
 #include "position_list.h"
 #include "probe/measure/loss_report.h"
 #include "probe_texts.h"
@@ -136,12 +137,6 @@ void judge(Measurement& result, const std::vector<std::int64_t>& edges) {
 
 std::string words_of(const Measurement& result, const probe::LossCurve& curve) {
   return probe::words_of(curve.breaking, std::ssize(curve.losses), result.trained);
-}
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
 }
 
 void print_as_text(const Measurement& result) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type of Locus, and the way its messages are put together.
+// The exception type of Locus, and how its messages are composed.
 #pragma once
 
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace locus {
 
@@ -15,16 +16,25 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message) {}
 };
 
-/// Puts the parts together and throws Error.
+/// Throws Error with the concatenated parts. A part that can be called without arguments is called for its text.
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream text;
   text.precision(12);
-  (text << ... << parts);
+  const auto add = [&text](const auto& part) {
+    if constexpr (std::is_invocable_v<decltype(part)>) {
+      text << part();
+    } else {
+      text << part;
+    }
+  };
+  (add(parts), ...);
   throw Error(text.str());
 }
 
-/// Throws Error made of `parts` unless `condition` holds.
+/// Throws Error with the concatenated `parts` unless `condition` holds. Give a part that costs something to make as a
+/// lambda: it is called on failure only, as in
+///   require(fits, "the table must be ", [&] { return shape_text(wanted); });
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
   if (!condition) fail(parts...);

@@ -2,8 +2,6 @@
 #include "run/text_table.h"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 
 namespace locus::lab {
 
@@ -15,12 +13,6 @@ std::size_t width_of(const std::string& text) {
 void append(std::string& list, const std::string& item, const std::string& between) {
   if (!list.empty()) list += between;
   list += item;
-}
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
 }
 
 std::string TextTable::text(std::size_t left) const {

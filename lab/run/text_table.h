@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "locus/text.h"
+
 namespace locus::lab {
 
 class TextTable {
@@ -22,8 +24,5 @@ std::size_t width_of(const std::string& text);
 
 /// Adds an item to a list in words.
 void append(std::string& list, const std::string& item, const std::string& between);
-
-/// With so many digits after the point.
-std::string fixed(double value, int digits);
 
 }  // namespace locus::lab

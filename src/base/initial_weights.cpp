@@ -6,6 +6,7 @@
 
 #include "locus/double_double.h"
 #include "locus/error.h"
+#include "locus/text.h"
 
 namespace locus {
 namespace {
@@ -21,10 +22,7 @@ std::uint64_t next(std::uint64_t& state) {
 double uniform(std::uint64_t& state) { return (static_cast<double>(next(state) >> 11) + 0.5) * 0x1p-53; }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t extent : shape)
-    text += (text.empty() ? "" : " x ") + (extent < 0 ? "any" : std::to_string(extent));
-  return text;
+  return joined(shape, " x ", [](std::int64_t extent) { return extent < 0 ? "any" : std::to_string(extent); });
 }
 
 }  // namespace
@@ -49,7 +47,7 @@ Tensor weights_or_normal(std::string_view owner, const Arguments& arguments, std
     constexpr std::int64_t most = std::int64_t{1} << 32;
     std::int64_t left = most;
     for (const std::int64_t extent : shape) left /= std::max<std::int64_t>(extent, 1);
-    require(left > 0, owner, ".", name, " must have at most 2^32 values, got ", shape_text(shape));
+    require(left > 0, owner, ".", name, " must have at most 2^32 values, got ", [&] { return shape_text(shape); });
     // Streams keep two tensors of one scheme apart. Unsigned, for any seed is allowed and the sum may wrap.
     const std::uint64_t apart = static_cast<std::uint64_t>(stream) * 0x632be59bd9b4e019u;
     const std::uint64_t seed = static_cast<std::uint64_t>(arguments.integer("seed")) + apart;
@@ -58,7 +56,9 @@ Tensor weights_or_normal(std::string_view owner, const Arguments& arguments, std
   const Tensor& tensor = arguments.tensor(name);
   bool fits = tensor.shape.size() == shape.size();
   for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || shape[i] == tensor.shape[i];
-  require(fits, owner, ".", name, " must have the shape ", shape_text(shape), ", got ", shape_text(tensor.shape));
+  if (!fits) {
+    fail(owner, ".", name, " must have the shape ", shape_text(shape), ", got ", shape_text(tensor.shape));
+  }
   return tensor;
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "locus/error.h"
+#include "locus/names.h"
+#include "locus/text.h"
 
 namespace locus {
 namespace {
@@ -40,24 +42,16 @@ std::string range_text(const Parameter& parameter) {
 void check_range(std::string_view owner, const Parameter& parameter, double number) {
   require(std::isfinite(number), owner, ".", parameter.name, " must be finite, got ", number);
   const bool low = parameter.above_least ? number <= parameter.least : number < parameter.least;
-  require(!low && number <= parameter.most, owner, ".", parameter.name, " must be ", range_text(parameter), ", got ",
-          number);
-}
-
-std::string choices_text(const Parameter& parameter) {
-  std::string text;
-  for (std::size_t i = 0; i < parameter.choices.size(); ++i) {
-    if (i > 0) text += i + 1 == parameter.choices.size() ? " or " : ", ";
-    text += parameter.choices[i];
+  if (low || number > parameter.most) {
+    fail(owner, ".", parameter.name, " must be ", range_text(parameter), ", got ", number);
   }
-  return text;
 }
 
 void check_tensor(std::string_view owner, const Parameter& parameter, const Tensor& tensor) {
   std::int64_t size = 1;
   for (const std::int64_t extent : tensor.shape) {
     require(extent >= 0 && (extent == 0 || size <= std::numeric_limits<std::int64_t>::max() / extent), owner, ".",
-            parameter.name, " has an impossible shape: ", to_text(Value(tensor)));
+            parameter.name, " has an impossible shape: ", [&] { return to_text(Value(tensor)); });
     size *= extent;
   }
   require(size == static_cast<std::int64_t>(tensor.data.size()), owner, ".", parameter.name, " has ",
@@ -97,8 +91,9 @@ Value convert(std::string_view owner, const Parameter& parameter, const Value& g
     case ValueKind::choice: {
       const std::string* word = std::get_if<std::string>(&given);
       if (word == nullptr) return refuse();
-      require(std::find(parameter.choices.begin(), parameter.choices.end(), *word) != parameter.choices.end(), owner,
-              ".", parameter.name, " must be ", choices_text(parameter), ", got ", *word);
+      if (std::find(parameter.choices.begin(), parameter.choices.end(), *word) == parameter.choices.end()) {
+        fail_unknown(concat(owner, ".", parameter.name), *word, parameter.choices);
+      }
       return given;
     }
     case ValueKind::list: {
@@ -191,13 +186,10 @@ std::optional<std::int64_t> Arguments::maybe_integer(std::string_view name) cons
 }
 
 const Parameter& find_parameter(std::string_view owner, std::span<const Parameter> parameters, std::string_view name) {
-  std::string names;
   for (const Parameter& parameter : parameters) {
     if (parameter.name == name) return parameter;
-    names += (names.empty() ? "" : ", ") + std::string(parameter.name);
   }
-  fail(owner, " has no parameter ", name.empty() ? "without a name" : name,
-       names.empty() ? "; it has none" : "; it has: " + names);
+  fail_unknown(concat(owner, " parameter"), name, names_of(parameters, [](const Parameter& one) { return one.name; }));
 }
 
 Arguments validate(std::string_view owner, std::span<const Parameter> parameters, const Arguments& given) {
@@ -210,7 +202,7 @@ Arguments validate(std::string_view owner, std::span<const Parameter> parameters
     if (parameter.fallback) {
       result.set(parameter.name, *parameter.fallback);
     } else if (parameter.required) {
-      const std::string hint = parameter.choices.empty() ? "" : " (" + choices_text(parameter) + ")";
+      const std::string hint = parameter.choices.empty() ? "" : " (" + listed(parameter.choices, " or ") + ")";
       fail(owner, ".", parameter.name, " must be given", hint, ": ", parameter.meaning);
     }
   }
@@ -252,10 +244,9 @@ std::string to_text(const Value& value) {
         if constexpr (std::is_same_v<Held, bool>) {
           text << (held ? "true" : "false");
         } else if constexpr (std::is_same_v<Held, std::vector<double>>) {
-          for (std::size_t i = 0; i < held.size(); ++i) text << (i > 0 ? "," : "") << held[i];
+          text << joined(held, ",");
         } else if constexpr (std::is_same_v<Held, Tensor>) {
-          text << "tensor ";
-          for (std::size_t i = 0; i < held.shape.size(); ++i) text << (i > 0 ? "x" : "") << held.shape[i];
+          text << "tensor " << joined(held.shape, "x");
         } else {
           text << held;
         }

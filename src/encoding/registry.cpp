@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/registry.h"
 
-#include <string>
-
-#include "locus/error.h"
+#include "locus/names.h"
 #include "locus/scaling.h"
 
 namespace locus {
@@ -19,12 +17,7 @@ namespace {
 
 template <class Entry>
 const Entry& find(std::string_view kind, std::span<const Entry* const> entries, std::string_view name) {
-  std::string names;
-  for (const Entry* entry : entries) {
-    if (entry->name == name) return *entry;
-    names += (names.empty() ? "" : ", ") + std::string(entry->name);
-  }
-  fail("there is no ", kind, " ", name.empty() ? "without a name" : name, "; there are: ", names);
+  return *find_named(kind, entries, name, [](const Entry* entry) { return entry->name; });
 }
 
 }  // namespace
@@ -48,6 +41,6 @@ std::span<const Rule* const> rules() {
 }
 
 const Scheme& find_scheme(std::string_view name) { return find("scheme", schemes(), name); }
-const Rule& find_rule(std::string_view name) { return find("rope rule", rules(), name); }
+const Rule& find_rule(std::string_view name) { return find("rule", rules(), name); }
 
 }  // namespace locus

@@ -132,13 +132,4 @@ Json faceted(Json spec, Json facet, int columns, Json inner) {
   return spec;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
 }  // namespace locus::figures

@@ -10,6 +10,7 @@
 
 #include "figures/figure.h"
 #include "locus/position_ids.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 
@@ -54,8 +55,5 @@ std::vector<std::int64_t> spread(std::int64_t count, std::int64_t most);
 
 /// `12,345` for whole and large numbers, else three significant digits.
 std::string pretty(double value);
-
-/// `a, b and c`.
-std::string listed(const std::vector<std::string>& names);
 
 }  // namespace locus::figures

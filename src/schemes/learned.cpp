@@ -31,7 +31,7 @@ SchemeResult make(const Arguments& arguments) {
   }
   require(rows.table.dim(0) > rows.row_offset && rows.table.dim(1) > 0,
           "learned.table must have more rows than row_offset (", rows.row_offset, ") and at least one column, got ",
-          to_text(Value(rows.table)));
+          [&] { return to_text(Value(rows.table)); });
   rows.dim = rows.table.dim(1);
   return {std::move(rows), claims};
 }

@@ -140,8 +140,9 @@ std::vector<std::int64_t> sections_of(const Arguments& arguments, std::int64_t p
     sections.push_back(static_cast<std::int64_t>(count));
   }
   const std::int64_t sum = std::accumulate(sections.begin(), sections.end(), std::int64_t{0});
-  require(sum == pairs, "rope.sections must add up to the number of pairs (", pairs, "), got ",
-          to_text(*arguments.find("sections")), " = ", sum);
+  require(
+      sum == pairs, "rope.sections must add up to the number of pairs (", pairs, "), got ",
+      [&] { return to_text(*arguments.find("sections")); }, " = ", sum);
   return sections;
 }
 

@@ -137,14 +137,15 @@ TEST(Validate, RefusesTensorsWhoseShapeLies) {
 }
 
 TEST(Validate, RefusesUnknownWordsAndNames) {
-  expect_error("thing.word must be one, two or three, got four", [] { checked({{"word", "four"}}); });
-  expect_error("thing has no parameter cuont; it has: flag, count, rate, free, word, parts, table", [] {
-    checked({{"cuont", 3}});
-  });
-  expect_error("thing has no parameter without a name; it has: flag, count, rate, free, word, parts, table", [] {
+  expect_error("unknown thing.word 'four'; known: one, two, three", [] { checked({{"word", "four"}}); });
+  expect_error(
+      "unknown thing parameter 'cuont'; did you mean 'count'? known: flag, count, rate, free, word, parts, table", [] {
+        checked({{"cuont", 3}});
+      });
+  expect_error("unknown thing parameter ''; known: flag, count, rate, free, word, parts, table", [] {
     checked({{"", 3}});
   });
-  expect_error("thing has no parameter a; it has none", [] { validate("thing", {}, {{"a", 1}}); });
+  expect_error("unknown thing parameter 'a'; known: none", [] { validate("thing", {}, {{"a", 1}}); });
 }
 
 TEST(Validate, MissingRequiredOnesSayWhatTheyMean) {
@@ -159,7 +160,7 @@ TEST(Validate, MissingRequiredOnesSayWhatTheyMean) {
 
 TEST(FindParameter, ByName) {
   EXPECT_EQ(parameter("rate").meaning, "how fast");
-  expect_error("thing has no parameter rat; it has: flag, count, rate, free, word, parts, table",
+  expect_error("unknown thing parameter 'rat'; did you mean 'rate'? known: flag, count, rate, free, word, parts, table",
                [] { parameter("rat"); });
 }
 

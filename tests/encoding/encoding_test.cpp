@@ -81,9 +81,9 @@ TEST(EncodingTest, OnlyItsOwnSiteCanBeAsked) {
 
 TEST(EncodingTest, UnknownSchemesAndParametersAreNamed) {
   const std::string unknown = error_of([] { Encoding("ropee"); });
-  EXPECT_EQ(unknown.find("there is no scheme ropee; there are: nope, "), 0u) << unknown;
+  EXPECT_EQ(unknown.find("unknown scheme 'ropee'; did you mean 'rope'? known: nope, "), 0u) << unknown;
   for (const Scheme* scheme : schemes()) EXPECT_NE(unknown.find(scheme->name), std::string::npos) << scheme->name;
-  EXPECT_EQ(error_of([] { Encoding("nope", {{"dim", 4}}); }), "nope has no parameter dim; it has none");
+  EXPECT_EQ(error_of([] { Encoding("nope", {{"dim", 4}}); }), "unknown nope parameter 'dim'; known: none");
   EXPECT_EQ(error_of([] {
               Encoding("rope", {{"head_dim", 128}, {"pairing", "half"}, {"rotary_dim", 129}});
             }),
@@ -92,7 +92,7 @@ TEST(EncodingTest, UnknownSchemesAndParametersAreNamed) {
   const std::string other = error_of([] {
     Encoding("rope", {{"head_dim", 64}, {"pairing", "half"}, {"beta_fast", 32}});
   });
-  EXPECT_EQ(other.find("rope has no parameter beta_fast; it has: head_dim, pairing"), 0u) << other;
+  EXPECT_EQ(other.find("unknown rope parameter 'beta_fast'; known: head_dim, pairing"), 0u) << other;
 }
 
 // ---- positions

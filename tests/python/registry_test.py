@@ -63,13 +63,13 @@ class Functions(unittest.TestCase):
     def test_wrong_values_have_the_library_s_message(self):
         with self.assertRaisesRegex(ValueError, "rope.rotary_dim must be even and at most head_dim .128., got 129"):
             locus.rope(head_dim=128, pairing="half", rotary_dim=129)
-        with self.assertRaisesRegex(ValueError, "rope.pairing must be half or interleaved, got neox"):
+        with self.assertRaisesRegex(ValueError, "unknown rope.pairing 'neox'; known: half, interleaved"):
             locus.rope(head_dim=128, pairing="neox")
         with self.assertRaisesRegex(ValueError, "linear.factor must be"):
             locus.linear(factor=-1)
         with self.assertRaisesRegex(ValueError, "rope.head_dim must be an integer, got 8.5"):
             locus.rope(head_dim=8.5, pairing="half")
-        with self.assertRaisesRegex(ValueError, "no rope rule magic; there are: none, linear"):
+        with self.assertRaisesRegex(ValueError, "unknown rule 'magic'; known: none, linear"):
             locus.rope(head_dim=8, pairing="half", rule="magic")
 
     def test_numpy_scalars_lists_and_tensors(self):

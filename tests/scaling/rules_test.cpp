@@ -467,7 +467,7 @@ TEST(RulesRefuse, EachWithTheThingAndTheRule) {
   };
   const std::int64_t beyond = (std::int64_t{1} << 31) + 1;
   const std::vector<Refusal> refusals = {
-      {"none", {{"factor", 2}}, "rope has no parameter factor"},
+      {"none", {{"factor", 2}}, "unknown rope parameter 'factor'"},
       {"linear", {}, "rope.factor must be given"},
       {"linear", {{"factor", 0.5}}, "rope.factor must be at least 1, got 0.5"},
       {"linear", {{"factor", nan}}, "rope.factor must be finite, got nan"},

@@ -68,6 +68,8 @@ const std::map<std::string, int>& heights() {
       {"locus/double_double.h", 0},
       {"locus/element.h", 0},
       {"locus/error.h", 0},
+      {"locus/names.h", 0},
+      {"locus/text.h", 0},
       {"locus/resize.h", 0},
       {"locus/position_ids.h", 0},
       {"locus/value.h", 0},

@@ -6,14 +6,14 @@
 #include <array>
 #include <cmath>
 
-#include "doctor/assumption.h"
+#include "doctor/faults.h"
 #include "locus/doctor/verify_callable.h"
 #include "locus/error.h"
 
 namespace locus {
 namespace {
 
-namespace fault = doctor::fault;
+using doctor::find_fault;
 
 // A plain RoPE with a base of 10000 whose parts can be exchanged.
 struct PlainRope {
@@ -137,15 +137,15 @@ struct Known {
   std::vector<Check> (*verify)();
 };
 
-constexpr std::array known = {
-    Known{{"off_by_one_decode", fault::off_by_one_in_decode}, off_by_one_decode},
-    Known{{"unreset_packed_ids", fault::packed_ids_not_reset}, unreset_packed_ids},
-    Known{{"ids_ignored", fault::ids_ignored}, ids_ignored},
-    Known{{"wrong_pairing", fault::wrong_pairing}, wrong_pairing},
-    Known{{"float32_angles", fault::float32_angles}, float32_angles},
-    Known{{"bias_from_the_wrong_end", fault::bias_from_the_wrong_end}, bias_from_the_wrong_end},
-    Known{{"inverse_rotation", fault::inverse_rotation}, inverse_rotation},
-    Known{{"magnitude_missing", fault::magnitude_missing}, magnitude_missing},
+const std::array known = {
+    Known{{"off_by_one_decode", find_fault("off_by_one_in_decode").name}, off_by_one_decode},
+    Known{{"unreset_packed_ids", find_fault("positions_not_reset").name}, unreset_packed_ids},
+    Known{{"ids_ignored", find_fault("ids_ignored").name}, ids_ignored},
+    Known{{"wrong_pairing", find_fault("wrong_pairing").name}, wrong_pairing},
+    Known{{"float32_angles", find_fault("float32_angles").name}, float32_angles},
+    Known{{"bias_from_the_wrong_end", find_fault("bias_from_the_wrong_end").name}, bias_from_the_wrong_end},
+    Known{{"inverse_rotation", find_fault("inverse_rotation").name}, inverse_rotation},
+    Known{{"magnitude_missing", find_fault("magnitude_missing").name}, magnitude_missing},
 };
 
 }  // namespace

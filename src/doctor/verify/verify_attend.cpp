@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "doctor/assumption.h"
+#include "doctor/fault_models.h"
 #include "doctor/heads_array.h"
 #include "doctor/random_numbers.h"
 #include "doctor/verify/comparison.h"
@@ -48,7 +48,7 @@ struct Case {
 class AttendVerifier {
  public:
   AttendVerifier(const Encoding& encoding, const AttendFunction& attend, std::uint64_t seed)
-      : encoding_(encoding), attend_(attend), random_(seed), assumptions_(assumptions_for(encoding)) {
+      : encoding_(encoding), attend_(attend), random_(seed), models_(fault_models_for(encoding)) {
     rotation_ = std::get_if<Rotation>(&encoding.term());
     if (rotation_ != nullptr) head_dim_ = rotation_->head_dim;
     if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) heads_ = bias->heads;
@@ -130,15 +130,15 @@ class AttendVerifier {
 
   // Rows of heads, turned in double as is assumed.
   HeadsArray turned(std::span<const double> rows, std::int64_t heads, std::span<const Position> ids, Role role,
-                    const Assumption& assumption) const {
+                    const FaultModel& model) const {
     std::vector<double> result(rows.begin(), rows.end());
     const Extents extents{1, static_cast<std::int64_t>(ids.size()), heads, head_dim_};
     if (rotation_ == nullptr) return HeadsArray(ElementType::float64, extents, result);
-    if (assumption.roles_exchanged) role = role == Role::query ? Role::key : Role::query;
+    if (model.roles_exchanged) role = role == Role::query ? Role::key : Role::query;
     result.clear();
     for (std::int64_t i = 0; i < extents.tokens * heads; ++i) {
       const std::vector<double> head =
-          reference::rotate(assumption.rotation ? *assumption.rotation : *rotation_, role, assumption.direction,
+          reference::rotate(model.rotation ? *model.rotation : *rotation_, role, model.direction,
                             ids.subspan(at(i / heads), 1), rows.subspan(at(i * head_dim_), at(head_dim_)));
       result.insert(result.end(), head.begin(), head.end());
     }
@@ -150,22 +150,21 @@ class AttendVerifier {
     std::vector<double> output;
     std::vector<double> tolerance;
   };
-  std::optional<Row> predicted(const Case& one, const Call& call, std::int64_t index,
-                               const Assumption& assumption) const {
+  std::optional<Row> predicted(const Case& one, const Call& call, std::int64_t index, const FaultModel& model) const {
     const std::span<const Position> ids(one.ids);
     const std::int64_t token = call.first_query + index;
     Position query_id = ids[at(token)];
     std::vector<Position> key_ids(ids.begin(), ids.begin() + call.keys);
-    if (assumption.ids) {
+    if (model.ids) {
       const CallIds given{query_ids(one, call), ids.first(at(call.keys)), !one.boundaries.empty(), !one.mask.empty()};
-      assumption.ids(given, index, query_id, key_ids);
+      model.ids(given, index, query_id, key_ids);
     }
     std::vector<std::uint8_t> seen;
     for (std::int64_t key = 0; key < call.keys; ++key) seen.push_back(one.sees(token, key) ? 1 : 0);
     const std::int64_t row = heads_ * head_dim_, key_values = call.keys * key_heads_ * head_dim_;
     const HeadsArray q =
-        turned(std::span(query_).subspan(at(token * row), at(row)), heads_, {&query_id, 1}, Role::query, assumption);
-    const HeadsArray k = turned(std::span(key_).first(at(key_values)), key_heads_, key_ids, Role::key, assumption);
+        turned(std::span(query_).subspan(at(token * row), at(row)), heads_, {&query_id, 1}, Role::query, model);
+    const HeadsArray k = turned(std::span(key_).first(at(key_values)), key_heads_, key_ids, Role::key, model);
     const HeadsArray v(ElementType::float64, {1, call.keys, key_heads_, head_dim_},
                        std::span(value_).first(at(key_values)));
     AttentionCall exact{.query = q.view(), .key = k.view(), .value = v.view(), .output = q.view()};
@@ -175,7 +174,7 @@ class AttendVerifier {
     exact.mask.pairs = seen;
     try {
       const reference::Attention result = reference::attend(exact);
-      return Row{result.output, tolerances(one, token, q.values(), k.values(), result.magnitude, assumption)};
+      return Row{result.output, tolerances(one, token, q.values(), k.values(), result.magnitude, model)};
     } catch (const Error&) {
       return {};  // what is assumed asks for a row that the encoding does not have
     }
@@ -185,7 +184,7 @@ class AttendVerifier {
   // 16 float32 roundings and an angle, see RotateVerifier, which change the weights by e^(4 e scale |q| |k|).
   std::vector<double> tolerances(const Case& one, std::int64_t token, const std::vector<double>& q,
                                  const std::vector<double>& k, const std::vector<double>& magnitude,
-                                 const Assumption& assumption) const {
+                                 const FaultModel& model) const {
     const auto longest = [&](const std::vector<double>& rows, std::int64_t head, std::int64_t heads) {
       double most = 0;
       for (std::int64_t i = head; i * head_dim_ < static_cast<std::int64_t>(rows.size()); i += heads) {
@@ -199,7 +198,7 @@ class AttendVerifier {
     double e = 0, scale = 1 / std::sqrt(d);
     if (rotation_ != nullptr) {
       const double position = std::fabs(static_cast<double>(one.ids[at(token)])) + 1;
-      const double per_radian = one.far && !assumption.float32_angles ? 0x1p-52 : float32_angle_error;
+      const double per_radian = one.far && !model.float32_angles ? 0x1p-52 : float32_angle_error;
       e = 16 * u + position * per_radian * *std::max_element(rotation_->inv_freq.begin(), rotation_->inv_freq.end());
       scale *= rotation_->softmax_scale_factor;
     }
@@ -222,12 +221,12 @@ class AttendVerifier {
   }
 
   // Rows in the order of the tokens; those of padding are left out.
-  Comparison compared(const Case& one, const Assumption& assumption) const {
+  Comparison compared(const Case& one, const FaultModel& model) const {
     std::vector<double> got, want, tolerance;
     for (const Call& call : one.calls) {
       for (std::int64_t index = 0; index < call.keys - call.first_query; ++index) {
         if (!one.mask.empty() && one.mask[at(call.first_query + index)] == 0) continue;
-        const std::optional<Row> row = predicted(one, call, index, assumption);
+        const std::optional<Row> row = predicted(one, call, index, model);
         const auto from = call.got.begin() + index * heads_ * head_dim_;
         got.insert(got.end(), from, from + heads_ * head_dim_);
         if (row) {
@@ -250,11 +249,10 @@ class AttendVerifier {
     if (comparison.first) {
       std::int64_t token = comparison.first->row;  // left padding comes before all rows that are compared
       if (!one.mask.empty()) token += std::find(one.mask.begin(), one.mask.end(), 1) - one.mask.begin();
-      note =
-          divergence(comparison, token, one.ids[at(token)],
-                     likely_cause(assumptions_, cases_.size(), index, [&](const Assumption& assumption, std::size_t i) {
-                       return !compared(cases_[i], assumption).first;
-                     }));
+      note = divergence(comparison, token, one.ids[at(token)],
+                        likely_cause(models_, cases_.size(), index, [&](const FaultModel& model, std::size_t i) {
+                          return !compared(cases_[i], model).first;
+                        }));
     }
     return at_most(one.name, std::string(encoding_.scheme().name), comparison.value, comparison.bound, note);
   }
@@ -262,7 +260,7 @@ class AttendVerifier {
   const Encoding& encoding_;
   const AttendFunction& attend_;
   RandomNumbers random_;
-  std::vector<Assumption> assumptions_;
+  std::vector<FaultModel> models_;
   const Rotation* rotation_ = nullptr;
   std::int64_t heads_ = 4, key_heads_ = 2, head_dim_ = 16;
   std::vector<double> query_, key_, value_;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "doctor/assumption.h"
+#include "doctor/fault_models.h"
 #include "doctor/heads_array.h"
 #include "doctor/random_numbers.h"
 #include "doctor/verify/comparison.h"
@@ -38,7 +38,7 @@ class RotateVerifier {
         rotation_(encoding.rotation()),
         rotate_(rotate),
         random_(seed),
-        assumptions_(assumptions_for(encoding)) {}
+        models_(fault_models_for(encoding)) {}
 
   std::vector<Check> run() {
     make_cases();
@@ -112,9 +112,9 @@ class RotateVerifier {
     return result;
   }
 
-  std::vector<double> predicted(const Case& one, const Assumption& assumption) const {
-    const Rotation& rotation = assumption.rotation ? *assumption.rotation : rotation_;
-    const bool other = assumption.roles_exchanged;
+  std::vector<double> predicted(const Case& one, const FaultModel& model) const {
+    const Rotation& rotation = model.rotation ? *model.rotation : rotation_;
+    const bool other = model.roles_exchanged;
     const Role role = other ? (one.role == Role::query ? Role::key : Role::query) : one.role;
     std::vector<double> result;
     for (std::int64_t t = 0; t < tokens; ++t) {
@@ -122,11 +122,10 @@ class RotateVerifier {
       const CallIds ids{.query = std::span(one.ids).subspan(at(first), at(count)), .key = {}};
       Position id = one.ids[at(t)];
       std::vector<Position> none;
-      if (assumption.ids) assumption.ids(ids, t - first, id, none);
+      if (model.ids) model.ids(ids, t - first, id, none);
       for (std::int64_t h = 0; h < heads; ++h) {
         const auto head = std::span(one.given).subspan(at((t * heads + h) * rotation.head_dim), at(rotation.head_dim));
-        const std::vector<double> turned =
-            reference::rotate(rotation, role, assumption.direction, axes_of({&id, 1}), head);
+        const std::vector<double> turned = reference::rotate(rotation, role, model.direction, axes_of({&id, 1}), head);
         result.insert(result.end(), turned.begin(), turned.end());
       }
     }
@@ -152,20 +151,19 @@ class RotateVerifier {
     return std::sqrt(squares) * (16 * 0x1p-24 + angle_error);
   }
 
-  Comparison compared(const Case& one, const Assumption& assumption) const {
-    const std::vector<double> exact = predicted(one, assumption);
+  Comparison compared(const Case& one, const FaultModel& model) const {
+    const std::vector<double> exact = predicted(one, model);
     const std::int64_t skipped = one.first_token * heads * rotation_.head_dim;
     return compare(std::span(one.got).subspan(at(skipped)), std::span(exact).subspan(at(skipped)), heads,
                    rotation_.head_dim, [&](Entry entry, double) {
                      entry.row += one.first_token;
-                     return tolerance(one, exact, entry, assumption.float32_angles);
+                     return tolerance(one, exact, entry, model.float32_angles);
                    });
   }
 
   std::string cause_of(std::size_t failed) const {
-    return likely_cause(assumptions_, cases_.size(), failed, [&](const Assumption& assumption, std::size_t i) {
-      return !compared(cases_[i], assumption).first;
-    });
+    return likely_cause(models_, cases_.size(), failed,
+                        [&](const FaultModel& model, std::size_t i) { return !compared(cases_[i], model).first; });
   }
 
   Check against_reference(std::size_t index) const {
@@ -248,7 +246,7 @@ class RotateVerifier {
   const Rotation& rotation_;
   const RotateFunction& rotate_;
   RandomNumbers random_;
-  std::vector<Assumption> assumptions_;
+  std::vector<FaultModel> models_;
   std::vector<Case> cases_;
 };
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalogue of faults that verify and diagnose name. A fault has one id, one name and one sentence everywhere.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace locus::doctor {
+
+/// Where a fault enters.
+enum class FaultSite : std::uint8_t {
+  none,         ///< nothing is wrong
+  ids,          ///< position ids
+  frequencies,  ///< the rule, its parameters, the sections of several axes
+  rotation,     ///< direction and count of the rotations
+  slice,        ///< pairing, width, offset, order of the output
+  magnitude,    ///< the factor on cos and sin
+  precision,    ///< the arithmetic type of angles and tables
+  coverage,     ///< tokens, heads or coordinates that were treated differently from the rest
+  heads,        ///< which head is which
+  bias,         ///< numbers added to the scores
+  unknown       ///< no fault of the catalogue explains what was seen
+};
+
+struct Fault {
+  std::string_view id;    ///< stable, for programs: "position_offset"
+  std::string_view name;  ///< for people: "positions shifted"
+  FaultSite site = FaultSite::unknown;
+  std::string_view text;  ///< one sentence
+};
+
+std::span<const Fault> all_faults();
+
+/// Error naming the nearest known id where `id` is unknown.
+const Fault& find_fault(std::string_view id);
+
+}  // namespace locus::doctor
