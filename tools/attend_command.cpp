@@ -12,6 +12,7 @@
 #include "locus/positions.h"
 #include "locus/reference_attention.h"
 #include "mask_options.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -191,6 +192,10 @@ void attend_files(const AttendRequest& request) {
   call.encoding = chosen ? &chosen->encoding : nullptr;
   call.mask = mask.view();
   call.scale = request.scale;
+  if (!call.scale && chosen && chosen->read.softmax_scale) {
+    call.scale = chosen->read.softmax_scale;
+    chosen->note = softmax_scale_note(*chosen);
+  }
   call.soft_cap = request.soft_cap;
   if (query_ids.axes == 1 && key_ids.axes == 1) {
     call.query_ids = query_ids.ids;

@@ -8,6 +8,7 @@
 #include "locus/io/model_encoding.h"
 #include "locus/io/npy.h"
 #include "locus/settings.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -54,7 +55,8 @@ ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::
                         .defaulted = {},
                         .unknown = {},
                         .training_length = {},
-                        .note = {}};
+                        .note = {},
+                        .read = {}};
   for (const auto& [name, value] : chosen.encoding.arguments().all()) {
     if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
   }
@@ -64,13 +66,14 @@ ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::
   return chosen;
 }
 
-std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::optional<std::int64_t> length) {
-  require(options.settings.empty(), "--set needs --scheme");
+std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::optional<std::int64_t> length,
+                                        bool incomplete) {
   std::vector<ChosenEncoding> result;
-  for (const io::ModelEncoding& one :
-       io::model_encodings(options.config, {options.layer_type, options.pairing, options.profile, length})) {
+  const io::ModelOptions wanted{
+      options.layer_type, options.pairing, options.profile, length, split_settings(options.settings), incomplete};
+  for (const io::ModelEncoding& one : io::model_encodings(options.config, wanted)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, ""});
+                      one.read.training_length, "", one.read});
   }
   return result;
 }
@@ -80,7 +83,9 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::opt
 void add_encoding_options(CLI::App& command, EncodingOptions& options) {
   command.add_option("--scheme", options.scheme, "A scheme of `locus list`");
   command
-      .add_option("--set", options.settings, "name=value, a parameter of the scheme (tensors: a .npy file); repeatable")
+      .add_option(
+          "--set", options.settings,
+          "name=value, a parameter of the scheme (tensors: a .npy file), or in place of what --config says; repeatable")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1, 1000)
@@ -94,7 +99,8 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
   add_integer(command, "--seq-len", options.seq_len, "Length of the sequence, for rules that depend on it");
 }
 
-std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length) {
+std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length,
+                                             bool incomplete) {
   require(options.scheme.empty() != options.config.empty(), "give either --scheme or --config");
   constexpr std::int64_t longest = max_position + 1;
   std::string note;
@@ -111,7 +117,7 @@ std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std
   if (options.config.empty()) {
     chosen.push_back(from_settings(options, length));
   } else {
-    chosen = from_config(options, length);
+    chosen = from_config(options, length, incomplete);
   }
   chosen.front().note = note;
   return chosen;
@@ -131,6 +137,7 @@ void add_reading(Json& object, const ChosenEncoding& chosen) {
   object["used"] = chosen.used;
   object["defaulted"] = chosen.defaulted;
   object["unknown"] = chosen.unknown;
+  add_model_reading(object, chosen.read);
 }
 
 void print_note(const ChosenEncoding& chosen) {

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "locus/encoding.h"
+#include "locus/io/hf_config.h"
 
 namespace locus::tools {
 
@@ -32,13 +33,15 @@ struct ChosenEncoding {
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
   std::optional<std::int64_t> training_length;
-  std::string note = {};  ///< worth saying once the command has succeeded
+  std::string note = {};        ///< worth saying once the command has succeeded
+  io::LayerEncoding read = {};  ///< from a config: all that was read
 };
 
 /// The encodings meant: several where a config has several kinds of layers and none was chosen. `length` is the length
 /// that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it leaves a
-/// note in the first.
-std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length);
+/// note in the first. Models that do something which Locus does not apply are an error unless `incomplete`.
+std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length,
+                                             bool incomplete = false);
 
 /// The same where exactly one is needed; Error naming the kinds of layers otherwise.
 ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length);

@@ -10,6 +10,7 @@
 #include "locus/bias.h"
 #include "locus/error.h"
 #include "locus/reference.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -252,6 +253,7 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
   print_list("used", chosen.used);
   print_list("defaulted", chosen.defaulted);
   print_list("unknown", chosen.unknown);
+  print_model_reading(chosen.read);
 }
 
 void show(const ShowRequest& request) {
@@ -261,7 +263,8 @@ void show(const ShowRequest& request) {
     positions = parse_position_list(*request.positions);
     length = length_implied_by(*positions);
   }
-  const std::vector<ChosenEncoding> chosen = choose_encodings(request.encoding, length);
+  const std::vector<ChosenEncoding> chosen = choose_encodings(request.encoding, length, true);
+  const std::vector<io::HfPart> parts = parts_of(request.encoding.config);
   Json layers = Json::object();
   std::vector<Json> descriptions;
   for (const ChosenEncoding& one : chosen) descriptions.push_back(describe(one, positions));
@@ -270,17 +273,21 @@ void show(const ShowRequest& request) {
     if (chosen.size() == 1) {
       Json object = descriptions[0];
       if (!chosen[0].layer_type.empty()) object["layer_type"] = chosen[0].layer_type;
+      if (!parts.empty()) object["parts"] = parts_json(parts);
       print_json(object);
       return;
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) layers[chosen[i].layer_type] = descriptions[i];
-    print_json({{"layers", layers}});
+    Json object = {{"layers", layers}};
+    if (!parts.empty()) object["parts"] = parts_json(parts);
+    print_json(object);
     return;
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (i > 0) std::cout << '\n';
     print_text(chosen[i], descriptions[i]);
   }
+  print_parts(parts);
 }
 
 }  // namespace

@@ -48,17 +48,18 @@ Layers resolve_conformer(const Fields& model, const HfContext& context) {
   const std::string kind = fields.text({"position_embeddings_type"}).value_or(bert ? "relative_key" : "relative");
   if (kind == "relative") return {resolve_transformer_xl(fields, context)};
   if (kind == "rotary") {
-    refuse_model(fields, context, "turns the hidden state before it is projected to queries and keys "
-                                  "(position_embeddings_type rotary)");
+    refuse_model(fields, context,
+                 "turns the hidden state before it is projected to queries and keys "
+                 "(position_embeddings_type rotary)");
   }
   if (kind != "relative_key") return resolve_nope(fields);
   Notes notes = fields.notes();
   Fields own(fields, notes);
   LayerEncoding layer{.scheme = "shaw"};
-  const std::int64_t hidden =
-      with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size", context, "a table of distances");
-  const std::int64_t heads = with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context,
-                                          "a table of distances");
+  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
+                                           context, "a table of distances");
+  const std::int64_t heads =
+      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "a table of distances");
   require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
           heads);
   layer.arguments.set("heads", heads);
@@ -71,21 +72,24 @@ Layers resolve_conformer(const Fields& model, const HfContext& context) {
 
 /// Speech encoder and text decoder of one model; the text side alone can be expressed.
 Layers resolve_seamless(const Fields& model, const HfContext& context) {
-  refuse_model(model, context, "has a Conformer with positions of its own ({position_embeddings_type=relative}) for "
-                               "speech, and sinusoidal rows for text");
+  refuse_model(model, context,
+               "has a Conformer with positions of its own ({position_embeddings_type=relative}) for "
+               "speech, and sinusoidal rows for text");
 }
 
 Layers resolve_siglip2_vision(const Fields& model, const HfContext& context) {
   Notes notes = model.notes();
   Fields fields(model, notes);
   LayerEncoding layer{.scheme = "learned"};
-  const std::int64_t rows = with_default(fields.integer({"num_patches"}), 256, fields, "num_patches", context, "a table");
+  const std::int64_t rows =
+      with_default(fields.integer({"num_patches"}), 256, fields, "num_patches", context, "a table");
   layer.arguments.set("max_positions", rows);
   layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
                                           context, "a learned table"));
   layer.arguments.set("row_offset", std::int64_t{0});
-  layer.not_applied.emplace_back("this model also resizes its table to the shape of each picture; Locus does not apply "
-                                 "that yet");
+  layer.not_applied.emplace_back(
+      "this model also resizes its table to the shape of each picture; Locus does not apply "
+      "that yet");
   return {finish_layer(std::move(layer), fields)};
 }
 
@@ -119,8 +123,9 @@ Layers resolve_reformer(const Fields& model, const HfContext& context) {
 Layers resolve_chatglm(const Fields& model, const HfContext& context) {
   Fields fields(model);
   if (fields.boolean({"position_encoding_2d"}).value_or(false)) {
-    refuse_model(fields, context, "of the first version turns two halves of the head by two position ids, one of the "
-                                  "prompt and one of the answer (position_encoding_2d)");
+    refuse_model(fields, context,
+                 "of the first version turns two halves of the head by two position ids, one of the "
+                 "prompt and one of the answer (position_encoding_2d)");
   }
   return resolve_rope(fields, context);
 }
@@ -133,13 +138,15 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   Layers layers = resolve_rope(fields, context);
   for (LayerEncoding& layer : layers) {
     if (dynamic) {
-      layer.not_applied.emplace_back("this model's own code raises the base beyond seq_length (use_dynamic_ntk), other "
-                                     "engines ignore the key; Locus does not apply that yet");
+      layer.not_applied.emplace_back(
+          "this model's own code raises the base beyond seq_length (use_dynamic_ntk), other "
+          "engines ignore the key; Locus does not apply that yet");
     }
     if (logarithm) {
-      layer.not_applied.emplace_back("this model's own code multiplies queries beyond seq_length by a logarithm of the "
-                                     "position (use_logn_attn), other engines ignore the key; Locus does not apply "
-                                     "that yet");
+      layer.not_applied.emplace_back(
+          "this model's own code multiplies queries beyond seq_length by a logarithm of the "
+          "position (use_logn_attn), other engines ignore the key; Locus does not apply "
+          "that yet");
     }
   }
   return layers;

@@ -10,6 +10,7 @@
 #include "io/hf_parts.h"
 #include "io/hf_resolve.h"
 #include "locus/io/encoding_json.h"
+#include "locus/names.h"
 
 namespace locus::io {
 namespace {
@@ -71,9 +72,10 @@ StatedKind stated_kind(Fields& fields, const HfContext& context) {
     kind.distances = true;
     kind.meets_key = word == "relative_key_query";
   } else {
-    require(kind.family != HfFamily::learned, fields.subject("position_embedding_type"),
-            " must be one of absolute, alibi, learned, none, nope, relative_key, relative_key_query, rope, rotary, got \"",
-            stated->substr(0, 80), "\"");
+    require(
+        kind.family != HfFamily::learned, fields.subject("position_embedding_type"),
+        " must be one of absolute, alibi, learned, none, nope, relative_key, relative_key_query, rope, rotary, got \"",
+        stated->substr(0, 80), "\"");
     fields.note_ignored("position_embedding_type", "its value is not understood");
   }
   return kind;
@@ -117,9 +119,11 @@ std::vector<LayerEncoding> resolve_kind(Fields& fields, const HfContext& context
 /// What every layer of the family does beside its encoding.
 void add_what_else(std::vector<LayerEncoding>& layers, Fields& fields, const HfContext& context) {
   const HfFamily family = context.model.family;
-  const bool refuses = family == HfFamily::unsupported || family == HfFamily::no_attention || family == HfFamily::by_key;
+  const bool refuses =
+      family == HfFamily::unsupported || family == HfFamily::no_attention || family == HfFamily::by_key;
   if (context.model.what.empty() || refuses) return;
-  const std::string sentence = "this model also " + described(fields, context.model.what) + "; Locus does not apply that yet";
+  const std::string sentence =
+      "this model also " + described(fields, context.model.what) + "; Locus does not apply that yet";
   for (LayerEncoding& layer : layers) layer.not_applied.push_back(sentence);
 }
 
@@ -141,7 +145,7 @@ std::vector<LayerEncoding> resolve_place(const ModelPlace& place, const std::str
   if (place.model_type == "locus_lab") return {resolve_locus_lab(fields)};
   const HfModel* model = find_hf_model(place.model_type);
   const HfContext context{model ? *model : unlisted_model, model != nullptr, place.model_type, options, rope_order};
-  fields.acknowledge({"model_type"});
+  fields.text({"model_type"});
   std::vector<LayerEncoding> layers = resolve_kind(fields, context);
   add_what_else(layers, fields, context);
   if (!place.role.empty()) {
@@ -161,19 +165,19 @@ bool names_layer_type(const Json& object, const std::string& layer_type) {
 
 void keep_layer_type(std::vector<LayerEncoding>& layers, const std::string& wanted, const Json& object,
                      const std::string& file) {
-  std::string known;
+  std::vector<std::string> known;
   for (const LayerEncoding& layer : layers) {
-    if (!layer.layer_type.empty()) known += (known.empty() ? "" : ", ") + layer.layer_type;
+    if (!layer.layer_type.empty()) known.push_back(layer.layer_type);
   }
   if (known.empty() && names_layer_type(object, wanted)) return;
   require(!known.empty(), file, ": layer_type cannot be chosen, all layers are alike; got ", wanted);
   std::erase_if(layers, [&](const LayerEncoding& layer) { return layer.layer_type != wanted; });
-  require(!layers.empty(), file, ": layer_type must be one of ", known, ", got ", wanted);
+  if (layers.empty()) fail(file, ": ", unknown_name("layer type", wanted, {known.begin(), known.end()}));
 }
 
 HfPart resolve_part(const ModelPlace& place, const std::string& file, const std::vector<std::string>& rope_order) {
-  HfPart part{.path = place.path.substr(0, place.path.size() - 1), .model_type = place.model_type, .layers = {},
-              .refusal = {}};
+  HfPart part{
+      .path = place.path.substr(0, place.path.size() - 1), .model_type = place.model_type, .layers = {}, .refusal = {}};
   try {
     // A part may itself have parts: what counts is its own language model, or itself.
     Notes notes;

@@ -143,7 +143,8 @@ std::vector<std::string> layer_names(Fields& fields, const HfContext& context) {
   }
   const HfModel& model = context.model;
   std::int64_t every = model.full_every;
-  for (const std::string_view key : {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}) {
+  for (const std::string_view key :
+       {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"}) {
     if (const Json* value = fields.peek(key); value && value->is_number_integer() && *value >= 1) every = *value;
     if (fields.has(key)) fields.acknowledge({key});
   }
@@ -169,8 +170,8 @@ std::vector<LayerPlan> plan_by_lists(Fields& fields, const RopeBlock& block, con
   if (names.empty() || (bases.empty() && fractions.empty())) return {{.layer_type = "", .block = block}};
   std::vector<LayerPlan> plans;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto known = std::find_if(plans.begin(), plans.end(),
-                                    [&](const LayerPlan& plan) { return plan.layer_type == names[i]; });
+    const auto known =
+        std::find_if(plans.begin(), plans.end(), [&](const LayerPlan& plan) { return plan.layer_type == names[i]; });
     if (known != plans.end()) continue;
     LayerPlan plan{.layer_type = names[i]};
     if (names[i] == full_attention) plan.block = block;
@@ -213,8 +214,8 @@ std::vector<LayerPlan> plan_compressed(Fields& fields, const RopeBlock& block, s
 /// The layers of each kind, where their names are known.
 void place_layers(std::vector<LayerPlan>& plans, const std::vector<std::string>& names) {
   // What mixes tokens in other ways has no positions to report.
-  constexpr std::array<std::string_view, 8> other_mixers = {"linear_attention", "conv", "mamba",  "recurrent",
-                                                            "moe",              "mlp",  "lightning", "mamba2"};
+  constexpr std::array<std::string_view, 8> other_mixers = {
+      "linear_attention", "conv", "mamba", "recurrent", "moe", "mlp", "lightning", "mamba2"};
   const auto mixes = [&](const std::string& name) {
     return std::find(other_mixers.begin(), other_mixers.end(), name) != other_mixers.end();
   };

@@ -16,8 +16,8 @@ LayerEncoding resolve_buckets(const Fields& model, const HfContext& context, boo
   Notes notes = model.notes();
   Fields fields(model, notes);
   LayerEncoding layer{.scheme = "t5"};
-  layer.arguments.set("heads", with_default(read_heads(fields), context.model.heads, fields, "num_heads", context,
-                                            "the T5 bias"));
+  layer.arguments.set(
+      "heads", with_default(read_heads(fields), context.model.heads, fields, "num_heads", context, "the T5 bias"));
   layer.arguments.set("num_buckets", integer_or(fields, "relative_attention_num_buckets", 32));
   layer.arguments.set("max_distance", integer_or(fields, "relative_attention_max_distance", 128));
   layer.arguments.set("bidirectional", bidirectional);
@@ -73,8 +73,9 @@ LayerEncoding resolve_mpt(const Fields& model, const HfContext& context) {
   if (!alibi) attention.note_default("alibi", "true", "transformers' default for mpt");
   if (!alibi.value_or(true)) {
     // transformers adds the bias whatever the key says; MosaicML's own code has a learned table then.
-    refuse_model(fields, context, "has attn_config.alibi false: a learned table in its own code, ALiBi all the same in "
-                                  "transformers");
+    refuse_model(fields, context,
+                 "has attn_config.alibi false: a learned table in its own code, ALiBi all the same in "
+                 "transformers");
   }
   const auto bias_max = attention.positive({"alibi_bias_max"});
   if (!bias_max) attention.note_default("alibi_bias_max", "8", "transformers' default for mpt");
@@ -87,8 +88,7 @@ LayerEncoding resolve_mpt(const Fields& model, const HfContext& context) {
   layer.arguments.set("form", std::string("mpt"));
   layer.training_length = read_max_length(fields);
   // Its biases count from the last key: the length of the sequence belongs to them.
-  const std::int64_t length =
-      context.options.length.value_or(layer.training_length.value_or(context.model.max_length));
+  const std::int64_t length = context.options.length.value_or(layer.training_length.value_or(context.model.max_length));
   if (length > 0) layer.arguments.set("length", length);
   if (!context.options.length && length > 0) {
     fields.note_default("length", std::to_string(length), "the longest sequence, for no other is given");
@@ -106,8 +106,8 @@ LayerEncoding resolve_learned(const Fields& model, const HfContext& context, HfR
   LayerEncoding layer{.scheme = "learned"};
   auto length = read_max_length(fields);
   if (!length && context.model.seen == "transformers bark") length = fields.integer({"block_size"});
-  std::int64_t rows = with_default(length, context.model.max_length, fields, "max_position_embeddings", context,
-                                   "a learned table");
+  std::int64_t rows =
+      with_default(length, context.model.max_length, fields, "max_position_embeddings", context, "a learned table");
   std::int64_t offset = 0;
   if (row_offset == HfRowOffset::two) {
     offset = 2;
@@ -122,8 +122,8 @@ LayerEncoding resolve_learned(const Fields& model, const HfContext& context, HfR
   auto dim = fields.integer({"embedding_size", "word_embed_proj_dim"});  // a width of their own: ELECTRA, ALBERT
   if (!dim || context.model.name == "opt") dim = read_hidden_size(fields);
   layer.arguments.set("max_positions", rows - offset);
-  layer.arguments.set("dim", with_default(dim, context.model.hidden_size, fields, "hidden_size", context,
-                                          "a learned table"));
+  layer.arguments.set("dim",
+                      with_default(dim, context.model.hidden_size, fields, "hidden_size", context, "a learned table"));
   layer.arguments.set("row_offset", offset);
   layer.training_length = rows - offset;
   return finish_layer(std::move(layer), fields);
@@ -200,8 +200,8 @@ LayerEncoding resolve_alibi(const Fields& model, const HfContext& context, std::
   Notes notes = model.notes();
   Fields fields(model, notes);
   LayerEncoding layer{.scheme = "alibi"};
-  layer.arguments.set("heads", with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads",
-                                            context, "ALiBi"));
+  layer.arguments.set(
+      "heads", with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads", context, "ALiBi"));
   layer.arguments.set("form", std::string(form));
   layer.training_length = read_max_length(fields);
   return finish_layer(std::move(layer), fields);
@@ -290,9 +290,9 @@ std::string described(Fields& fields, std::string_view what) {
 void refuse_model(const Fields& fields, const HfContext& context, std::string_view what) {
   Notes unused;
   Fields reader(fields, unused);
-  throw UnsupportedModel(fields.file() + ": " + context.model_type + " " + described(reader, what) +
-                             "; Locus does not express that yet",
-                         true);
+  throw UnsupportedModel(
+      fields.file() + ": " + context.model_type + " " + described(reader, what) + "; Locus does not express that yet",
+      true);
 }
 
 std::optional<std::int64_t> read_max_length(Fields& fields) {

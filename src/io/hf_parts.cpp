@@ -5,12 +5,12 @@
 #include <array>
 #include <optional>
 
+#include "io/hf_resolve.h"
+
 namespace locus::io {
 namespace {
 
-/// Where a model of several modalities keeps its language model, most specific first.
-constexpr std::array<std::string_view, 6> language_keys = {"text_config",    "llm_config",  "language_config",
-                                                           "thinker_config", "vlm_config", "generator"};
+constexpr const auto& language_keys = hf_nesting_keys;
 constexpr std::array<std::string_view, 6> bare_keys = {"encoder",       "decoder",          "text_encoder",
                                                        "audio_encoder", "question_encoder", "generator"};
 
@@ -40,7 +40,11 @@ class Search {
   Search(const std::string& file, Notes& notes) : file_(file), notes_(notes) {}
 
   ModelPlaces run(const Json& root) {
+    Notes unused;
+    Fields(root, "", file_, unused).text({"model_type"});  // refuses what is no text
     descend({.object = &root, .model_type = stated_type(root)});
+    const Json& main = *found_.main.front().object;
+    if (stated_type(main).empty() && !stated_type(root).empty()) notes_.used.emplace_back("model_type");
     return std::move(found_);
   }
 
@@ -48,6 +52,8 @@ class Search {
   /// The objects inside `place` that are models of their own.
   std::vector<std::string> children(const ModelPlace& place, const HfModel* row) const {
     std::vector<std::string> keys;
+    Notes unused;
+    Fields(*place.object, place.path, file_, unused).object({"text_config"});  // refuses what is no object
     for (const auto& [key, value] : place.object->items()) {
       if (!value.is_object() || value.empty()) continue;
       const bool named = contains(language_keys, key) || !default_type(row, key).empty();

@@ -20,7 +20,7 @@ struct ModelPlace {
 
 struct ModelPlaces {
   std::vector<ModelPlace> main;   ///< the language model; two where an encoder and a decoder make it up
-  std::vector<ModelPlace> parts;  ///< the others, in the order of the file
+  std::vector<ModelPlace> parts;  ///< the others, by name
 };
 
 /// Keys about position that are passed on the way to a nested model are noted as ignored.

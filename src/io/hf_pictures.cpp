@@ -82,8 +82,10 @@ std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&
     layer.arguments.set("index", std::string("swin"));
     layer.arguments.set("window_height", window->rows);
     layer.arguments.set("window_width", window->columns);
-    if (table) layer.not_applied.emplace_back("this model also adds a learned table of its patches "
-                                              "(use_absolute_embeddings); Locus does not apply that yet");
+    if (table)
+      layer.not_applied.emplace_back(
+          "this model also adds a learned table of its patches "
+          "(use_absolute_embeddings); Locus does not apply that yet");
     layers.push_back(finish_layer(std::move(layer), fields));
   }
   return layers;

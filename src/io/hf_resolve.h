@@ -2,6 +2,7 @@
 // What the parts of the config.json resolver share.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct HfContext {
   const HfOptions& options;
   const std::vector<std::string>& rope_order;
 };
+
+/// Where a model of several modalities keeps its language model.
+inline constexpr std::array<std::string_view, 6> hf_nesting_keys = {"text_config",    "llm_config", "language_config",
+                                                                    "thinker_config", "vlm_config", "generator"};
 
 /// Descends to the object of the text model; keys about position that are passed on the way are noted as ignored.
 Fields find_text_model(const Json& root, const std::string& file, Notes& notes);

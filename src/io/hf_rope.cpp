@@ -29,9 +29,9 @@ void add_dual_chunks(LayerEncoding& layer, Fields& fields) {
     return found != chunks->end() && found->is_number() ? found->get<double>() : 0;
   };
   const double reach = number("chunk_size") - number("local_size");
-  layer.not_applied.push_back(
-      "vLLM and sglang read dual_chunk_attention_config and remap distances beyond " + number_text(std::max(reach, 0.0)) +
-      " tokens, transformers ignores the key; Locus does not apply that yet");
+  layer.not_applied.push_back("vLLM and sglang read dual_chunk_attention_config and remap distances beyond " +
+                              number_text(std::max(reach, 0.0)) +
+                              " tokens, transformers ignores the key; Locus does not apply that yet");
 }
 
 /// The whole softmax scale, where it is not 1 / sqrt(head_dim).

@@ -20,11 +20,11 @@ struct LayerPlan {
   std::string layer_type;
   bool rotates = true;
   RopeBlock block = {};
-  bool has_local_base = false;             ///< the base of sliding layers has keys of its own
-  std::vector<std::int64_t> layers = {};   ///< which ones; empty: all, or not told
-  std::optional<double> base = {};         ///< given by a list with an entry per layer
-  std::optional<double> fraction = {};     ///< the same of the rotary width
-  bool compressed = false;                 ///< DeepSeek V4: compress_rope_theta, and no factor on cos and sin
+  bool has_local_base = false;            ///< the base of sliding layers has keys of its own
+  std::vector<std::int64_t> layers = {};  ///< which ones; empty: all, or not told
+  std::optional<double> base = {};        ///< given by a list with an entry per layer
+  std::optional<double> fraction = {};    ///< the same of the rotary width
+  bool compressed = false;                ///< DeepSeek V4: compress_rope_theta, and no factor on cos and sin
 };
 
 /// Reads base, width, pairing, rule and axes of a layer that rotates. `fields` is the object of the model and takes the

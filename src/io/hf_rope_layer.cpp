@@ -112,7 +112,8 @@ class RopeLayerReader {
     const bool latent = context_.listed ? model_.latent : fields_.has("qk_rope_head_dim");
     if (!latent) return false;
     auto slice = fields_.integer({"qk_rope_head_dim"});
-    if (!slice) slice = with_default(slice, model_.rotary_dim, fields_, "qk_rope_head_dim", context_, "latent attention");
+    if (!slice)
+      slice = with_default(slice, model_.rotary_dim, fields_, "qk_rope_head_dim", context_, "latent attention");
     block_.acknowledge({"partial_rotary_factor"});
     fields_.acknowledge({"partial_rotary_factor"});
     set("head_dim", *slice);
@@ -190,12 +191,10 @@ class RopeLayerReader {
     if (context_.options.pairing) return set("pairing", *context_.options.pairing);
     bool interleaved = model_.pairing != HfPairing::half;
     if (stated) {
-      interleaved = fields_.has("rotary_emb_interleaved") ? *stated
-                    : fields_.has("is_neox_style")        ? !*stated
-                                                          : *stated;
+      interleaved = fields_.has("rotary_emb_interleaved") ? *stated : fields_.has("is_neox_style") ? !*stated : *stated;
     } else if (!context_.listed) {
-      const std::string why = context_.model_type.empty() ? "no model_type"
-                                                          : "model_type " + context_.model_type + " is not in the table";
+      const std::string why =
+          context_.model_type.empty() ? "no model_type" : "model_type " + context_.model_type + " is not in the table";
       fields_.note_default("pairing", "half", why + ": assumed, as most models have it");
     }
     if (model_.pairing == HfPairing::deinterleaving) {
@@ -212,8 +211,8 @@ class RopeLayerReader {
     Fields inner(*attention, fields_.path_of("attn_config."), fields_.file(), fields_.notes());
     const auto base = inner.positive({"rope_theta"});
     if (base && *base != model_.base) {
-      other_base_ = {"transformers 5", model_.base, "attn_config.rope_theta is not read: rope_theta = " +
-                                                        number_text(model_.base)};
+      other_base_ = {"transformers 5", model_.base,
+                     "attn_config.rope_theta is not read: rope_theta = " + number_text(model_.base)};
     }
     return base;
   }
@@ -244,12 +243,12 @@ class RopeLayerReader {
     } else if (const auto own = read_dbrx_base()) {
       base = own;
     } else {
-      base = fields_.positive({"global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base",
-                               "rotary_base", "rope_base"});
+      base = fields_.positive(
+          {"global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base", "rotary_base", "rope_base"});
     }
     if (!plan_.layer_type.empty()) {  // keys of the other kinds of layers
-      fields_.acknowledge({"rope_theta", "rope_local_base_freq", "local_rope_theta", "global_rope_theta",
-                           "compress_rope_theta"});
+      fields_.acknowledge(
+          {"rope_theta", "rope_local_base_freq", "local_rope_theta", "global_rope_theta", "compress_rope_theta"});
     }
     if (base) return *base;
     if (const auto ratio = fields_.positive({"rope_ratio"})) return 10000 * *ratio;
@@ -345,7 +344,8 @@ class RopeLayerReader {
   void note_idle_original_length() {
     const Json* original = fields_.peek(original_key);
     if (original == nullptr || layer_.arguments.has("original_length")) return;
-    const bool same = original->is_number() && max_length_ && original->get<double>() == static_cast<double>(*max_length_);
+    const bool same =
+        original->is_number() && max_length_ && original->get<double>() == static_cast<double>(*max_length_);
     if (same) fields_.acknowledge({original_key});
     if (!same) fields_.note_ignored(original_key, "no rule is given that needs it");
   }

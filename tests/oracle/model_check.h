@@ -70,7 +70,9 @@ class ModelCheck {
     return false;
   }
 
-  static bool has_attention(const Json& truth) { return !truth.contains("attention") || truth.at("attention") != false; }
+  static bool has_attention(const Json& truth) {
+    return !truth.contains("attention") || truth.at("attention") != false;
+  }
 
   std::string compare(const Json& truths) {
     std::set<const Layer*> met;
@@ -103,8 +105,8 @@ class ModelCheck {
     if (which.is_array()) numbers = which.get<std::set<std::int64_t>>();
     for (const Layer& layer : config_.layers) {
       const bool by_number = !numbers.empty() && !layer.layers.empty();
-      const bool here = config_.layers.size() == 1 ||
-                        (by_number ? numbers.contains(layer.layers.front()) : by_name(truth, layer));
+      const bool here =
+          config_.layers.size() == 1 || (by_number ? numbers.contains(layer.layers.front()) : by_name(truth, layer));
       if (here) found.push_back(&layer);
     }
     return found;

@@ -23,6 +23,19 @@ py::list layers_of(const std::vector<io::LayerEncoding>& layers) {
     one["defaulted"] = layer.defaulted;
     one["unknown"] = layer.unknown;
     one["training_length"] = layer.training_length;
+    one["layers"] = layer.layers;
+    one["not_applied"] = layer.not_applied;
+    one["softmax_scale"] = layer.softmax_scale;
+    py::list alternatives;
+    for (const io::AlternativeReading& other : layer.alternatives) {
+      py::dict reading;
+      reading["reader"] = other.reader;
+      reading["what"] = other.what;
+      reading["scheme"] = other.scheme;
+      reading["arguments"] = to_python(other.arguments);
+      alternatives.append(reading);
+    }
+    one["alternatives"] = alternatives;
     result.append(one);
   }
   return result;

@@ -53,8 +53,8 @@ struct LayerEncoding {
   std::vector<std::int64_t> layers = {};  ///< which layers, from 0 on; empty: all, or the file does not tell
   /// What the model also does and Locus does not, a sentence each. Its numbers are not the model's then.
   std::vector<std::string> not_applied = {};
-  std::optional<QueryScale> query_scale = {};   ///< one of `not_applied`, for programs
-  std::optional<double> softmax_scale = {};     ///< in place of 1 / sqrt(head_dim), where the model has another
+  std::optional<QueryScale> query_scale = {};         ///< one of `not_applied`, for programs
+  std::optional<double> softmax_scale = {};           ///< in place of 1 / sqrt(head_dim), where the model has another
   std::vector<AlternativeReading> alternatives = {};  ///< readings by other versions and engines
 };
 
