@@ -56,6 +56,7 @@ class RopeLayerReader {
     add_other_base();
     if (plan_.block.json) block_.note_left_over(true);
     note_idle_original_length();
+    fields_.acknowledge({"rotary"});  // GPT-J says that it is
     fields_.note_left_over(false);
     return std::move(layer_);
   }
