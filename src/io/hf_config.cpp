@@ -134,6 +134,7 @@ LayerEncoding resolve_locus_lab(Fields& fields) {
           " must be there and be an object, for model_type is locus_lab");
   LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding"));
   layer.used = {fields.path_of("locus_encoding")};
+  layer.unknown = fields.notes().unknown;
   layer.training_length = read_max_length(fields);
   return layer;
 }
@@ -208,6 +209,9 @@ HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, 
   check_options(options);
   const JsonDocument document = parse_json_document(json_text, name);
   Notes passed;
+  for (const std::string& path : document.repeated) {
+    passed.add_unknown("ignored: " + path.substr(0, 100) + " (given more than once; the last one is read)");
+  }
   const ModelPlaces places = find_models(document.root, name, passed);
 
   HfConfig config;

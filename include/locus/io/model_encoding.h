@@ -31,7 +31,7 @@ struct ModelEncoding {
   Encoding encoding;
 };
 
-/// One per kind of layer of a config.json, or of a GGUF file (by the name's ending, read as llama.cpp reads it).
+/// One per kind of layer of a config.json, of the one in a model folder, or of a GGUF file (read as llama.cpp reads it).
 std::vector<ModelEncoding> model_encodings(const std::filesystem::path& path, const ModelOptions& options = {});
 /// The parts of a composite config.json beside its language model, each with its own encodings; empty for GGUF files.
 std::vector<HfPart> model_parts(const std::filesystem::path& path);
