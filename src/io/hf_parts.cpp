@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 6> bare_keys = {"encoder",       "decoder
                                                        "audio_encoder", "question_encoder", "generator"};
 
 template <class List>
-bool contains(const List& list, std::string_view key) {
+bool lists(const List& list, std::string_view key) {
   return std::find(list.begin(), list.end(), key) != list.end();
 }
 
@@ -56,8 +56,8 @@ class Search {
     Fields(*place.object, place.path, file_, unused).object({"text_config"});  // refuses what is no object
     for (const auto& [key, value] : place.object->items()) {
       if (!value.is_object() || value.empty()) continue;
-      const bool named = contains(language_keys, key) || !default_type(row, key).empty();
-      const bool model_like = key.ends_with("_config") || contains(bare_keys, key);
+      const bool named = lists(language_keys, key) || !default_type(row, key).empty();
+      const bool model_like = key.ends_with("_config") || lists(bare_keys, key);
       if (named || (model_like && !stated_type(value).empty())) keys.push_back(key);
     }
     return keys;
@@ -74,12 +74,12 @@ class Search {
   /// The key of the one nested language model.
   std::optional<std::string> language_key(const HfModel* row, const std::vector<std::string>& keys) const {
     for (const std::string_view key : language_keys) {
-      if (contains(keys, key)) return std::string(key);
+      if (lists(keys, key)) return std::string(key);
     }
-    const bool pair = contains(keys, "encoder") || contains(keys, "encoder_config");
-    if (contains(keys, "decoder") && !(pair && !default_type(row, "encoder").empty())) return "decoder";
-    if (row != nullptr && row->family == HfFamily::composite && !keys.empty() && !contains(keys, "decoder") &&
-        !contains(keys, "decoder_config") && !names_language_model(row)) {
+    const bool pair = lists(keys, "encoder") || lists(keys, "encoder_config");
+    if (lists(keys, "decoder") && !(pair && !default_type(row, "encoder").empty())) return "decoder";
+    if (row != nullptr && row->family == HfFamily::composite && !keys.empty() && !lists(keys, "decoder") &&
+        !lists(keys, "decoder_config") && !names_language_model(row)) {
       return keys.front();  // a head on top of one encoder
     }
     return {};
@@ -104,7 +104,7 @@ class Search {
     const std::vector<std::string> keys = children(place, row);
     const auto add_parts_but = [&](std::initializer_list<std::string> taken) {
       for (const std::string& key : keys) {
-        if (!contains(taken, key)) found_.parts.push_back(child(place, row, key, false));
+        if (!lists(taken, key)) found_.parts.push_back(child(place, row, key, false));
       }
     };
     if (const auto key = language_key(row, keys)) {
@@ -114,7 +114,7 @@ class Search {
     }
     for (const std::string suffix : {"", "_config"}) {
       const std::string encoder = "encoder" + suffix, decoder = "decoder" + suffix;
-      if (!contains(keys, encoder) || !contains(keys, decoder)) continue;
+      if (!lists(keys, encoder) || !lists(keys, decoder)) continue;
       add_parts_but({encoder, decoder});
       for (const std::string& key : {encoder, decoder}) descend_role(child(place, row, key, true), key);
       return;
