@@ -10,6 +10,7 @@
 #include "locus/scaling.h"
 #include "locus/settings.h"
 #include "locus/text.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -53,7 +54,8 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
                         .unknown = {},
                         .training_length = {},
                         .note = {},
-                        .max_positions = max_positions};
+                        .max_positions = max_positions,
+                        .read = {}};
   for (const auto& [name, value] : chosen.encoding.arguments().all()) {
     if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
   }
@@ -63,17 +65,18 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
   return chosen;
 }
 
-std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const std::string& config,
+std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const Spelling& spelling,
                                         std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
   std::optional<std::int64_t> max_positions;
-  io::ModelOptions model{options.layer_type, options.pairing, options.profile, length};
-  model.adjust = [&](io::LayerEncoding& layer) {
+  const auto adjust = [&](io::LayerEncoding& layer) {
     max_positions = shorten_table(layer.scheme, layer.arguments, options.positions_read);
   };
-  for (const io::ModelEncoding& one : io::model_encodings(config, model)) {
+  const io::ModelOptions wanted{options.layer_type, options.pairing,   options.profile, length,
+                                spelling.settings,  options.incomplete, adjust};
+  for (const io::ModelEncoding& one : io::model_encodings(spelling.config, wanted)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, "", max_positions});
+                      one.read.training_length, "", max_positions, one.read});
   }
   return result;
 }
@@ -90,7 +93,9 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command.add_option("--set", options.settings, "Set a parameter of the scheme (tensors: a .npy file); repeatable")
+  command
+      .add_option("--set", options.settings,
+                  "Set a parameter of the scheme (tensors: a .npy file), or override what --config says; repeatable")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1, 1000)
@@ -114,7 +119,7 @@ std::vector<Spelling> spellings_of(const EncodingOptions& options) {
   }
   if (!options.config.empty()) spellings.push_back(parse_spelling("@" + options.config));
   if (options.settings.empty()) return spellings;
-  require(spellings.size() == 1 && spellings.front().config.empty(), "--set needs --scheme with one scheme");
+  require(spellings.size() == 1, "--set needs --scheme with one scheme, or --config");
   for (Setting& setting : parse_setting_list("--set", options.settings)) {
     for (const Setting& other : spellings.front().settings) {
       require(other.name != setting.name, "--set ", setting.name, ": ", spellings.front().text, " sets it already");
@@ -166,7 +171,7 @@ std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, con
   if (spelling.config.empty()) {
     chosen.push_back(from_settings(options, spelling, length));
   } else {
-    chosen = from_config(options, spelling.config, length);
+    chosen = from_config(options, spelling, length);
   }
   chosen.front().note = note;
   return chosen;
@@ -195,6 +200,7 @@ void add_reading(Json& object, const ChosenEncoding& chosen) {
   object["used"] = chosen.used;
   object["defaulted"] = chosen.defaulted;
   object["unknown"] = chosen.unknown;
+  add_model_reading(object, chosen.read);
 }
 
 void print_note(const ChosenEncoding& chosen) {

@@ -182,7 +182,7 @@ const std::vector<BadInput>& table() {
       {"spelling_config_twice", "show --scheme @llama.json --config llama.json", {"either --scheme or --config"}},
       {"neither_scheme_nor_config", "show", {"either --scheme or --config"}},
       {"both_scheme_and_config", "show --scheme nope --config llama.json", {"either --scheme or --config"}},
-      {"set_with_config", "show --config llama.json --set head_dim=8", {"--set needs --scheme"}},
+      {"set_with_config", "show --config llama.json --set none_such=8", {"none_such"}},
       {"layer_type_with_scheme", "show --scheme nope --layer-type full_attention", {"--layer-type needs --config"}},
       {"set_without_equals", rope("--set head_dim"), {"--set must be name=value", "head_dim"}},
       {"set_without_name", rope("--set =3"), {"--set must be name=value", "=3"}},

@@ -125,6 +125,7 @@ def model_encodings(
     pairing: Optional[str],
     profile: Optional[str],
     length: Optional[int],
+    incomplete: bool,
 ) -> List[Dict[str, Any]]: ...
 def parse_spelling(text: str) -> Dict[str, Any]: ...
 
