@@ -13,7 +13,7 @@ namespace locus::lab {
 namespace {
 
 constexpr std::int64_t numbers = 64;
-constexpr std::int64_t shortest = 2;
+constexpr std::int64_t shortest_order = 2;
 
 class Order : public Task {
  public:
@@ -43,7 +43,7 @@ class Order : public Task {
 
  private:
   Batch sequences(Random& random, std::int64_t rows, std::int64_t length, bool some_easy) const {
-    Batch batch = blank_batch(description_, rows, length, shortest);
+    Batch batch = blank_batch(description_, rows, length, shortest_order);
     for (std::int64_t row = 0; row < rows; ++row) {
       auto* const sequence = batch.tokens.data() + row * length;
       draw_sorted(random, sequence, length);

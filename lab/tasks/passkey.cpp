@@ -19,7 +19,7 @@ constexpr std::int32_t key_mark = 10;
 constexpr std::int32_t question = 11;
 constexpr std::int32_t first_noise = 12;
 constexpr std::int64_t noise_tokens = 4;
-constexpr std::int64_t shortest = 2 * key_length + 1;  // K, the key, ?, and the answer but its last digit
+constexpr std::int64_t shortest_passkey = 2 * key_length + 1;  // K, the key, ?, and the answer but its last digit
 
 using Key = std::array<std::int32_t, key_length>;
 
@@ -100,10 +100,10 @@ class Passkey : public Task {
   }
 
  private:
-  static std::int64_t noise_in(std::int64_t length) { return length - shortest; }
+  static std::int64_t noise_in(std::int64_t length) { return length - shortest_passkey; }
 
   Batch blank_with_answers(std::int64_t rows, std::int64_t length) const {
-    Batch batch = blank_batch(description_, rows, length, shortest);
+    Batch batch = blank_batch(description_, rows, length, shortest_passkey);
     batch.answers.assign(batch.targets.size(), -1);
     return batch;
   }

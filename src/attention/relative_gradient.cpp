@@ -18,12 +18,6 @@ std::int64_t end_of(const TileRows& shape, std::int64_t i) {
   return shape.end == nullptr ? shape.columns : shape.end[i];
 }
 
-AlignedFloats zeros(std::int64_t count) {
-  AlignedFloats room(count);
-  std::fill_n(room.data(), count, 0.0f);
-  return room;
-}
-
 }  // namespace
 
 RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretch, std::int64_t head,

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::uint64_t most_values = std::uint64_t{1} << 31;
+constexpr std::uint64_t most_table_values = std::uint64_t{1} << 31;
 
 std::optional<ElementType> element_of(SafetensorsType type) {
   if (type == SafetensorsType::f64) return ElementType::float64;
@@ -134,8 +134,9 @@ class TableConverter {
     const std::int64_t to = options_.to_grid ? product(*options_.to_grid) : options_.to;
     require(!options_.from_grid || product(*options_.from_grid) == rows - prefix, what, " must have ",
             options_.from_grid ? product(*options_.from_grid) : 0, " rows behind its prefix, it has ", rows - prefix);
-    require(checked_multiply(static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(dim), what) <= most_values,
-            what, " must not grow beyond ", most_values, " values, got ", to, " rows of ", dim);
+    require(
+        checked_multiply(static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(dim), what) <= most_table_values,
+        what, " must not grow beyond ", most_table_values, " values, got ", to, " rows of ", dim);
 
     rows_before_ = rows;
     rows_after_ = prefix + to;

@@ -10,8 +10,8 @@
 namespace locus::io {
 namespace {
 
-constexpr int deepest_level = 64;
-constexpr std::size_t most_values = 1'000'000;  // far above any config; bounds what 16 MB of "[]," can allocate
+constexpr int deepest_config_level = 64;
+constexpr std::size_t most_config_values = 1'000'000;  // far above any config; bounds what 16 MB of "[]," can allocate
 constexpr std::size_t longest_quote = 120;
 constexpr std::int64_t largest_integer = (std::int64_t{1} << 31) - 1;
 
@@ -37,9 +37,10 @@ class ParseGuard {
 
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    require(!opens || depth < deepest_level, name_, ": JSON must be nested at most ", deepest_level, " levels deep");
+    require(!opens || depth < deepest_config_level, name_, ": JSON must be nested at most ", deepest_config_level,
+            " levels deep");
     if (opens || event == Json::parse_event_t::value) {
-      require(++values_ <= most_values, name_, ": JSON must hold at most ", most_values, " values");
+      require(++values_ <= most_config_values, name_, ": JSON must hold at most ", most_config_values, " values");
     }
     if (event == Json::parse_event_t::key) remember(static_cast<std::size_t>(depth), parsed.get_ref<std::string&>());
     return true;
@@ -59,7 +60,7 @@ class ParseGuard {
 
   const std::string& name_;
   std::size_t values_ = 0;
-  std::array<std::string, deepest_level + 1> key_at_;
+  std::array<std::string, deepest_config_level + 1> key_at_;
   std::vector<std::string> rope_order_;
 };
 

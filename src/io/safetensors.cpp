@@ -19,15 +19,15 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view metadata_key = "__metadata__";
-constexpr std::size_t most_axes = 64;
+constexpr std::size_t safetensors_most_axes = 64;
 constexpr std::size_t header_alignment = 8;
 
-struct TypeRow {
+struct SafetensorsTypeRow {
   SafetensorsType type;
   std::string_view name;
   std::size_t size;
 };
-constexpr std::array<TypeRow, 15> type_rows = {{
+constexpr std::array<SafetensorsTypeRow, 15> safetensors_type_rows = {{
     {SafetensorsType::f64, "F64", 8},
     {SafetensorsType::f32, "F32", 4},
     {SafetensorsType::f16, "F16", 2},
@@ -45,25 +45,30 @@ constexpr std::array<TypeRow, 15> type_rows = {{
     {SafetensorsType::f8_e5m2, "F8_E5M2", 1},
 }};
 
-const TypeRow& row_of(SafetensorsType type) {
-  const auto row = std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& r) { return r.type == type; });
-  require(row != type_rows.end(), "safetensors type must be one of the enumerators, got ", static_cast<int>(type));
+const SafetensorsTypeRow& row_of(SafetensorsType type) {
+  const auto row = std::find_if(safetensors_type_rows.begin(), safetensors_type_rows.end(),
+                                [&](const SafetensorsTypeRow& r) { return r.type == type; });
+  require(row != safetensors_type_rows.end(), "safetensors type must be one of the enumerators, got ",
+          static_cast<int>(type));
   return *row;
 }
 
 SafetensorsType type_of(const Json& dtype, const std::string& subject) {
   require(dtype.is_string(), subject, ".dtype must be a string, got ", dtype.type_name());
   const auto& text = dtype.get_ref<const std::string&>();
-  const auto row = std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& r) { return r.name == text; });
-  require(row != type_rows.end(), subject, ".dtype must be one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL ",
-          "F8_E4M3 F8_E5M2, got ", shown(text));
+  const auto row = std::find_if(safetensors_type_rows.begin(), safetensors_type_rows.end(),
+                                [&](const SafetensorsTypeRow& r) { return r.name == text; });
+  require(row != safetensors_type_rows.end(), subject,
+          ".dtype must be one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL ", "F8_E4M3 F8_E5M2, got ",
+          shown(text));
   return row->type;
 }
 
 /// A list of integers from 0 to 2^63 - 1.
 std::vector<std::int64_t> lengths_of(const Json& list, const std::string& subject) {
   require(list.is_array(), subject, " must be a list of integers, got ", list.type_name());
-  require(list.size() <= most_axes, subject, " must have at most ", most_axes, " entries, got ", list.size());
+  require(list.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes, " entries, got ",
+          list.size());
   std::vector<std::int64_t> lengths;
   for (const Json& entry : list) {
     require(entry.is_number_unsigned() && std::in_range<std::int64_t>(entry.get<std::uint64_t>()), subject,
@@ -257,8 +262,8 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Safete
     const std::string subject = name + ": tensor " + shown(tensor->name);
     require(tensor->name != metadata_key, subject, " must have another name, the format needs this one");
     require(!header.contains(tensor->name), subject, " must be there once, got it twice");
-    require(tensor->shape.size() <= most_axes, subject, " must have at most ", most_axes, " axes, got ",
-            tensor->shape.size());
+    require(tensor->shape.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes,
+            " axes, got ", tensor->shape.size());
     const std::uint64_t needed =
         checked_multiply(checked_elements(tensor->shape, subject), size_of(tensor->type), subject);
     require(tensor->bytes.size() == needed, subject, " must have ", needed, " bytes for its shape, got ",

@@ -78,8 +78,8 @@ class TokenRotator {
     if (input.type == ElementType::float64) {
       double_row_.resize(2 * pairs_);
     } else {
-      turn_ = rotate_tokens_function({input.type, layout_.interleaved_in, layout_.interleaved_out, inverse_});
-      spread_.resize(2 * pairs_);
+      turn_ = rotate_tokens_function({input.type, layout_.interleaved_in, layout_.interleaved_out});
+      row_scratch_.resize(3 * pairs_);
     }
     tokens_ = {.in_token_stride = input.token_stride,
                .out_token_stride = output.token_stride,
@@ -88,7 +88,8 @@ class TokenRotator {
                .heads = static_cast<std::size_t>(input.heads),
                .pairs = pairs_,
                .rows = run_.data(),
-               .spread = spread_.data()};
+               .inverse = inverse_,
+               .scratch = row_scratch_.data()};
     runs_ = turn_ != nullptr && scratch_.empty() && (in_place || rotation_.rotary_dim == rotation_.head_dim);
   }
 
@@ -146,7 +147,7 @@ class TokenRotator {
   bool runs_ = false;  // several tokens may go to the kernel at once
   std::vector<std::byte> scratch_;
   std::vector<double> double_row_;
-  std::vector<float> spread_;
+  std::vector<float> row_scratch_;
   std::array<const float*, 32> run_{};
   RotateTokens tokens_;
 };

@@ -59,7 +59,7 @@ void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& d
         const bool interleaved = rotation.pairing == Pairing::interleaved;
         const bool wide = view.type == ElementType::float64;
         const auto pairs = static_cast<std::size_t>(rotation.pairs());
-        std::vector<float> spread(2 * pairs);
+        std::vector<float> scratch(3 * pairs);
         std::vector<double> row(2 * pairs);
         for_tokens(deltas, begin, end, no_runs, [&](std::int64_t batch, std::int64_t t, std::span<const Position> by) {
           std::byte* data = at(view, batch, t, 0, rotation.rotary_offset);
@@ -69,7 +69,7 @@ void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& d
                              .out_head_stride = view.head_stride,
                              .heads = static_cast<std::size_t>(view.heads),
                              .pairs = pairs,
-                             .spread = spread.data()};
+                             .scratch = scratch.data()};
           if (wide) {
             rotation_row(rotation, role, by, std::span(row).first(pairs), std::span(row).last(pairs));
             rotate_token_double(token, {interleaved, interleaved}, row.data(), row.data() + pairs, false);
@@ -77,7 +77,7 @@ void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& d
           }
           const float* turned_by = shifter.row(by);
           token.rows = &turned_by;
-          rotate_tokens_function({view.type, interleaved, interleaved, false})(token);
+          rotate_tokens_function({view.type, interleaved, interleaved})(token);
         });
       });
 }

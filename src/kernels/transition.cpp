@@ -47,11 +47,11 @@ void transition(const Transition& change, const HeadsView& input, const HeadsVie
   const bool interleaved_out = raw_out ? interleaved_raw : interleaved_after(change.to->rotation());
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
   const std::size_t head_bytes = static_cast<std::size_t>(input.head_dim) * size_of(input.type);
-  const RotateTokensFunction turn = rotate_tokens_function({input.type, interleaved_in, interleaved_out, false});
+  const RotateTokensFunction turn = rotate_tokens_function({input.type, interleaved_in, interleaved_out});
   std::vector<double> from(2 * pairs);
   std::vector<double> to(2 * pairs);
   std::vector<float> row(2 * pairs);
-  std::vector<float> spread(2 * pairs);
+  std::vector<float> scratch(3 * pairs);
   std::vector<std::byte> token(head_bytes * static_cast<std::size_t>(input.heads));
   for (std::size_t t = 0; t < input_slots.size(); ++t) {
     row_of(change.from, from_ids[t], from);
@@ -79,7 +79,7 @@ void transition(const Transition& change, const HeadsView& input, const HeadsVie
           .heads = static_cast<std::size_t>(input.heads),
           .pairs = pairs,
           .rows = &row_of_token,
-          .spread = spread.data()});
+          .scratch = scratch.data()});
   }
 }
 

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,11 @@ using Names = std::set<std::string>;
 const fs::path& root() {
   static const fs::path path(locus::testing::source_dir());
   return path;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 Names stems_in(const std::string& folder) {
@@ -122,9 +129,9 @@ TEST(Registry, EnumeratorsHaveNames) {
   for (const Scheme* scheme : schemes()) EXPECT_NE(name_of(scheme->site), "?") << scheme->name;
 }
 
-// The first line, or the second after #!. Data that cannot hold a comment is left out.
+// The first line, or the second after #!. Data that cannot hold a comment is left out, and so are maps of rooms.
 TEST(Files, SayTheirLicence) {
-  const Names no_comments = {".json", ".npy", ".bin"};
+  const Names no_comments = {".json", ".npy", ".bin", ".md"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
     if (!fs::exists(root() / folder)) continue;
@@ -144,16 +151,18 @@ TEST(Files, SayTheirLicence) {
   EXPECT_GT(files, 100);
 }
 
-// The first screen of the README shows a program that is built and run by the tests.
+// The C++ that the README shows is part of a program that the tests build and run.
 TEST(Files, ReadmeShowsTheQuickStart) {
-  const auto text_of = [](const fs::path& path) {
-    std::ifstream stream(path);
-    return std::string(std::istreambuf_iterator<char>(stream), {});
-  };
-  std::string example = text_of(root() / "examples" / "quick_start.cpp");
-  example.erase(0, example.find('\n') + 1);  // the licence line
-  ASSERT_FALSE(example.empty());
-  EXPECT_NE(text_of(root() / "README.md").find("```cpp\n" + example + "```\n"), std::string::npos);
+  const std::string readme = text_of(root() / "README.md");
+  const std::string example = text_of(root() / "examples" / "quick_start.cpp");
+  const std::string open = "```cpp\n";
+  const std::size_t begin = readme.find(open) + open.size();
+  ASSERT_NE(begin, std::string::npos + open.size()) << "README.md has no block of C++";
+  std::istringstream block(readme.substr(begin, readme.find("```", begin) - begin));
+  std::string indented;
+  for (std::string line; std::getline(block, line);) indented += "  " + line + "\n";
+  EXPECT_GE(std::count(indented.begin(), indented.end(), '\n'), 5);
+  EXPECT_NE(example.find("int main() {\n" + indented + "}"), std::string::npos);
 }
 
 }  // namespace
