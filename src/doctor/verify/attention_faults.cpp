@@ -246,7 +246,7 @@ class MaskFaults {
       return seen && j != c.cached - 1;
     });
     add("keys_lost", "those of the parent", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && !(c.forked && j < c.cached);
+      return seen && !(c.forked && j < c.shared);
     });
     add("keys_lost", "at positions below 0", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
       return seen && c.key_ids[at(j)] >= 0;
@@ -354,6 +354,8 @@ Models cache_faults() {
     });
     add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j >= page ? j - 1 : j; });
     add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j % page == 0 ? j : j - 1; });
+    add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j > page ? j - 1 : j == page ? -1 : j; });
+    all.push_back({.fault = "forked_cache_shared", .detail = detail, .shared_page = page});
     add("page_shifted", detail, [page](const AskedCall& c, std::int64_t j) {
       return j >= page ? std::min(j + 1, c.keys - 1) : j;
     });
@@ -378,6 +380,7 @@ Models cache_faults() {
   }
   add("values_shifted", "the token before", [](const AskedCall&, std::int64_t j) { return std::max<std::int64_t>(j - 1, 0); });
   add("values_shifted", "the token after", [](const AskedCall& c, std::int64_t j) { return std::min(j + 1, c.keys - 1); });
+  add("parent_zero", "", [](const AskedCall& c, std::int64_t j) { return c.forked && j < c.shared ? -1 : j; });
   add("keys_reversed", "", [](const AskedCall& c, std::int64_t j) { return c.keys - 1 - j; });
   add("new_key_lost", "the one before in its place", [](const AskedCall& c, std::int64_t j) {
     return c.one_token() && j == c.keys - 1 ? std::max<std::int64_t>(j - 1, 0) : j;
