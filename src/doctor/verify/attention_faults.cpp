@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "doctor/verify/fault_model.h"
+#include "doctor/verify/index.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 constexpr std::int64_t page_sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};
@@ -53,6 +52,9 @@ class MaskFaults {
     add("mask_not_causal", "in chunks", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return c.first > 0 ? right_but_for_causality(c, i, j) : seen;
     });
+    add("mask_not_causal", "after a cached prefix", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
+      return c.cached > 0 ? right_but_for_causality(c, i, j) : seen;
+    });
     add("mask_not_causal", "in packed documents", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return !c.key_boundaries.empty() ? right_but_for_causality(c, i, j) : seen;
     });
@@ -81,9 +83,6 @@ class MaskFaults {
     for (const std::int64_t size : page_sizes) {
       add("mask_by_blocks", of_tokens(size), [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
         return seen || (right_but_for_causality(c, i, j) && j / size <= place(c, i) / size);
-      });
-      add("mask_by_blocks", of_tokens(size), [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-        return seen && (j / size < place(c, i) / size || j / size == place(c, i) / size) && true;
       });
       add("mask_by_blocks", of_tokens(size) + ", its own alone", [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
         return seen && j / size == place(c, i) / size;

@@ -23,7 +23,7 @@ std::span<const Condition> conditions() {
       {"", [](const AskedCall&) { return true; }},
       {"in decode", [](const AskedCall& c) { return c.one_token(); }},
       {"in prefill", [](const AskedCall& c) { return c.first == 0 && !c.one_token(); }},
-      {"after the first chunk", [](const AskedCall& c) { return c.first > 0; }},
+      {"after the first chunk", [](const AskedCall& c) { return c.cached > 0; }},
       {"where documents are packed", [](const AskedCall& c) { return !c.key_boundaries.empty(); }},
       {"where rows are padded", [](const AskedCall& c) { return !c.key_mask.empty(); }},
       {"after a fork", [](const AskedCall& c) { return c.forked; }},

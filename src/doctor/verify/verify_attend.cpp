@@ -6,6 +6,7 @@
 
 #include "doctor/verify/attend_cases.h"
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_attention.h"
 #include "doctor/verify/served_positions.h"
@@ -15,8 +16,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<float> floats(std::span<const double> values) { return {values.begin(), values.end()}; }
 
@@ -138,7 +137,7 @@ class AttendVerifier {
     call.asked.attention = true;
     call.asked.causal = options_.causal;
     call.asked.window = options_.window;
-    call.asked.first = step.queries.front();
+    call.asked.first = step.keys - call.asked.queries;
     return call;
   }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_rotation.h"
 #include "doctor/verify/rounding.h"
@@ -19,8 +20,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Ids of the last `queries` tokens and of all tokens.
 struct NumbersCase {

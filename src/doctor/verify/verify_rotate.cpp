@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_rotation.h"
 #include "doctor/verify/rotate_cases.h"
@@ -15,8 +16,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class RotateVerifier {
  public:
@@ -213,7 +212,8 @@ class RotateVerifier {
     RotateCase query = cases_[0];
     RotateCase key = cases_[1];
     key.ids = query.ids;
-    const Position last = std::min(encoding_.position_range().last, options_.max_length.value_or(max_position) - 1);
+    const Position last = std::min(encoding_.position_range().last,
+                                   std::min(served_.end(), options_.max_length.value_or(max_position)) - 1);
     const Position shift = std::clamp<Position>(last - query.ids.back() - 20, 0, 100);
     std::vector<Position> moved = query.ids;
     for (Position& id : moved) id += shift;

@@ -18,7 +18,7 @@ void in_every_type(List& list) {
     std::vector<Pair> turned = rotations();
     turned.push_back(sections());
     for (const Pair& pair : turned) {
-      if (pair.name == "xpos" && types[i] == Arithmetic::float16) continue;  // its scale leaves float16 beyond 4,500 positions
+      if (pair.name == "xpos" && (types[i] == Arithmetic::float16 || types[i] == Arithmetic::to_float16)) continue;  // its scale leaves float16 beyond 4,500 positions
       Rope rope = pair.plain.rope;
       rope.arithmetic = types[i];
       list.rotate("right", name, pair, rope, {});
@@ -26,7 +26,7 @@ void in_every_type(List& list) {
     std::vector<Pair> all = rotations();
     for (const Pair& pair : {none(), alibi(8), alibi(12), t5(false), t5(true), clipped(), kerple(), shaw(), transformer_xl()}) all.push_back(pair);
     for (const Pair& pair : all) {
-      if (pair.name == "xpos" && types[i] == Arithmetic::float16) continue;
+      if (pair.name == "xpos" && (types[i] == Arithmetic::float16 || types[i] == Arithmetic::to_float16)) continue;
       for (const std::int64_t part : {0, 64}) {
         Attention plain = pair.plain;
         plain.arithmetic = plain.rope.arithmetic = types[i];

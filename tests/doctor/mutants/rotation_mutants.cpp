@@ -280,7 +280,7 @@ void precision(List& list) {
   add("bfloat16 angles", {"bfloat16_angles"}, [=](Rope& r) { r.angle = [=](double p, double w) { return bf(bf(p) * bf(w)); }; });
   add("bfloat16 frequencies", {"bfloat16_angles"}, [=](Rope& r) { r.angle = [=](double p, double w) { return p * bf(w); }; });
   add("bfloat16 products", {"bfloat16_angles"}, [=](Rope& r) { r.angle = [=](double p, double w) { return bf(p * w); }; });
-  add("float16 angles", {"float16_angles"}, [=](Rope& r) { r.angle = [=](double p, double w) { return hf(hf(std::min(p, 60000.0)) * hf(w)); }; });
+  add("float16 angles", {"float16_angles"}, [=](Rope& r) { r.angle = [=](double p, double w) { return hf(hf(p) * hf(w)); }; });
   add("float16 frequencies", {"float16_angles"}, [=](Rope& r) { r.angle = [=](double p, double w) { return p * hf(w); }; });
   add("bfloat16 tables", {"bfloat16_tables"}, [=](Rope& r) { r.table = [=](const Where&, int64_t, double& c, double& s) { c = bf(c); s = bf(s); }; });
   add("float16 tables", {"float16_tables"}, [=](Rope& r) { r.table = [=](const Where&, int64_t, double& c, double& s) { c = hf(c); s = hf(s); }; }, false);
