@@ -14,6 +14,7 @@
 #include "locus/io/hf_folder.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
+#include "locus/io/sniff.h"
 
 namespace locus::io {
 namespace {
@@ -103,12 +104,13 @@ class TableConverter {
   }
 
   TableReport run() {
-    if (fs::is_directory(input_)) {
+    const FileKind kind = sniff(input_);
+    if (kind == FileKind::hf_folder || kind == FileKind::folder) {
       convert_folder();
-    } else if (input_.extension() == ".gguf") {
+    } else if (kind == FileKind::gguf) {
       convert_gguf();
     } else {
-      require(input_.extension() != ".json", input_.string(),
+      require(kind != FileKind::json && kind != FileKind::safetensors_index, input_.string(),
               ": give the folder of a sharded model, its index and config.json change too");
       const SafetensorsFile file = read_safetensors(input_);
       write_safetensors_with_table(file, single_output());

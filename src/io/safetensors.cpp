@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "io/byte_reader.h"
@@ -121,6 +122,17 @@ std::map<std::string, std::string> metadata_of(const Json& entry, const std::str
     metadata.emplace(item.key(), item.value().get_ref<const std::string&>());
   }
   return metadata;
+}
+
+/// Adds `"key":value` to the text of an object that is open. (An ordered_json of the whole would look through all of its
+/// keys for each new one.)
+void append_member(std::string& object, const std::string& key, const nlohmann::ordered_json& value,
+                   const std::string& name) {
+  try {
+    object += (object.size() == 1 ? "" : ",") + Json(key).dump() + ":" + value.dump();
+  } catch (const Json::exception&) {
+    fail(name, ": names of tensors and metadata must be UTF-8");
+  }
 }
 
 template <class T>
@@ -255,13 +267,14 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Safete
     return size_of(a->type) > size_of(b->type);
   });
 
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[std::string(metadata_key)] = metadata;
+  std::string text = "{";
+  if (!metadata.empty()) append_member(text, std::string(metadata_key), metadata, name);
+  std::unordered_set<std::string_view> names;
   std::uint64_t end = 0;
   for (const SafetensorsTensor* tensor : in_order) {
     const std::string subject = name + ": tensor " + shown(tensor->name);
     require(tensor->name != metadata_key, subject, " must have another name, the format needs this one");
-    require(!header.contains(tensor->name), subject, " must be there once, got it twice");
+    require(names.insert(tensor->name).second, subject, " must be there once, got it twice");
     require(tensor->shape.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes,
             " axes, got ", tensor->shape.size());
     const std::uint64_t needed =
@@ -270,15 +283,10 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Safete
             tensor->bytes.size());
     const std::uint64_t begin = end;
     end += needed;
-    header[tensor->name] = {{"dtype", name_of(tensor->type)}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}};
+    append_member(text, tensor->name,
+                  {{"dtype", name_of(tensor->type)}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}}, name);
   }
-
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const Json::exception&) {
-    fail(name, ": names of tensors and metadata must be UTF-8");
-  }
+  text += '}';
   text.append((header_alignment - text.size() % header_alignment) % header_alignment, ' ');
   const std::uint64_t length = text.size();
   std::vector<ByteChunk> chunks = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(text))};

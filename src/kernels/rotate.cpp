@@ -192,7 +192,7 @@ void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& o
   require(input.tokens == output.tokens, "rotate: input and output must have the same number of tokens, got ",
           input.tokens, " and ", output.tokens);
   check_ids(input, encoding.rotation(), ids);
-  encoding.check_positions(ids.ids);
+  encoding.check_positions(ids.ids, input.type);
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, direction, input, output);
@@ -217,7 +217,8 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
   check_ids(key, encoding.rotation(), ids);
   require(query.batch == key.batch, "rotate: queries and keys must have the same batch, got ", query.batch, " and ",
           key.batch);
-  encoding.check_positions(ids.ids);
+  encoding.check_positions(ids.ids, query.type);
+  encoding.check_positions(ids.ids, key.type);
   for_ranges(executor, query.batch * query.tokens, grain_of(bytes_per_token(query) + bytes_per_token(key)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator queries(encoding, Role::query, direction, query, query);
@@ -238,7 +239,7 @@ void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsVi
           " slots for ", input.tokens, " tokens");
   check_slots(slots, cache.tokens);
   check_ids(input, encoding.rotation(), ids);
-  encoding.check_positions(ids.ids);
+  encoding.check_positions(ids.ids, input.type);
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, Direction::forward, input, cache);

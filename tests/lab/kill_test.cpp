@@ -19,7 +19,7 @@ const std::vector<std::string> miniature = {
     "--preset", "quick", "--no-speed",     "--tasks", "back,verbs", "--schemes", "rope,alibi,learned", "--seeds", "2",
     "--steps",  "12",    "--train-length", "32",      "--lengths",  "1x,2x",     "--workers",          "2"};
 
-TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
+TEST_F(RealLab, GivesTheSameNumbersAfterAKill) {
   const pid_t parent = start(miniature);
   wait_for_the_middle();
   kill(parent, SIGKILL);

@@ -109,6 +109,7 @@ TEST(Registry, EverythingShownIsDescribed) {
   for (const Scheme* scheme : schemes()) {
     EXPECT_FALSE(scheme->summary.empty()) << scheme->name;
     EXPECT_FALSE(scheme->paper.empty()) << scheme->name;
+    EXPECT_FALSE(scheme->title.empty()) << scheme->name;
     EXPECT_NE(scheme->make, nullptr) << scheme->name;
     expect_described(scheme->name, scheme->parameters);
     expect_described(scheme->name, parameters_of(*scheme, scheme->example));
@@ -116,8 +117,35 @@ TEST(Registry, EverythingShownIsDescribed) {
   for (const Rule* rule : rules()) {
     EXPECT_FALSE(rule->summary.empty()) << rule->name;
     EXPECT_FALSE(rule->paper.empty()) << rule->name;
+    EXPECT_FALSE(rule->title.empty()) << rule->name;
     EXPECT_TRUE(rule->exact != nullptr && rule->single != nullptr) << rule->name;
     expect_described(rule->name, rule->parameters);
+  }
+}
+
+TEST(Registry, ExamplesAreValidAndTheirLabelsDiffer) {
+  for (const Scheme* scheme : schemes()) {
+    Names labels;
+    EXPECT_NO_THROW(Encoding(scheme->name, scheme->example)) << scheme->name;
+    for (const Example& variant : scheme->variants) {
+      EXPECT_TRUE(labels.emplace(variant.label).second) << scheme->name << ' ' << variant.label << " twice";
+      EXPECT_NO_THROW(Encoding(scheme->name, variant.arguments)) << scheme->name << ' ' << variant.label;
+    }
+  }
+  for (const Rule* rule : rules()) {
+    EXPECT_NO_THROW(validate(rule->name, rule->parameters, rule->example)) << rule->name;
+    EXPECT_TRUE(!rule->compared || needs_factor_only(*rule)) << rule->name << " cannot be compared by default";
+  }
+}
+
+TEST(Registry, SpellingsOfRulesDiffer) {
+  Names spellings, types;
+  for (const Rule* rule : rules()) {
+    for (const std::string_view spelling : rule->hf_types) EXPECT_TRUE(spellings.emplace(spelling).second) << spelling;
+    if (!rule->gguf_type.empty()) EXPECT_TRUE(types.emplace(rule->gguf_type).second) << rule->gguf_type;
+    if (!rule->trained_length.empty()) {
+      EXPECT_NO_THROW(find_parameter(rule->name, rule->parameters, rule->trained_length)) << rule->name;
+    }
   }
 }
 
@@ -131,7 +159,7 @@ TEST(Registry, EnumeratorsHaveNames) {
 
 // The first line, or the second after #!. Data that cannot hold a comment is left out, and so are maps of rooms.
 TEST(Files, SayTheirLicence) {
-  const Names no_comments = {".json", ".npy", ".bin", ".md"};
+  const Names no_comments = {".json", ".npy", ".bin", ".md", ".xz"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
     if (!fs::exists(root() / folder)) continue;

@@ -125,14 +125,14 @@ class AttendCases {
     add({.name = "prefill = exact", .ids = plain, .steps = whole(tokens)});
     const std::int64_t part = std::max<std::int64_t>(1, tokens * 5 / 12);
     add({.name = "chunked = exact", .ids = plain, .steps = chunks({part, part, tokens - 2 * part})});
-    add({.name = "one token at a time = exact", .ids = plain, .steps = chunks(std::vector<std::int64_t>(at(tokens), 1))});
-    add({.name = "positions from 100 = exact",
-         .ids = positions::prefill(12, 100).ids,
-         .steps = chunks({9, 1, 1, 1})});
-    add({.name = "ids with gaps = exact", .ids = {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19}, .steps = chunks({10, 1, 1})});
-    add({.name = "positions below 0 = exact",
-         .ids = positions::prefill(14, -7).ids,
-         .steps = chunks({5, 6, 1, 1, 1})});
+    add({.name = "one token at a time = exact",
+         .ids = plain,
+         .steps = chunks(std::vector<std::int64_t>(at(tokens), 1))});
+    add({.name = "positions from 100 = exact", .ids = positions::prefill(12, 100).ids, .steps = chunks({9, 1, 1, 1})});
+    add({.name = "ids with gaps = exact",
+         .ids = {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19},
+         .steps = chunks({10, 1, 1})});
+    add({.name = "positions below 0 = exact", .ids = positions::prefill(14, -7).ids, .steps = chunks({5, 6, 1, 1, 1})});
   }
 
   void packed_and_padded() {
@@ -166,7 +166,8 @@ class AttendCases {
 
     const auto padded = [&](const std::string& name, std::int64_t length, std::int64_t width, bool left) {
       const std::vector<std::int64_t> lengths{length};
-      const positions::Padded pad = left ? positions::left_padded(lengths, width) : positions::right_padded(lengths, width);
+      const positions::Padded pad =
+          left ? positions::left_padded(lengths, width) : positions::right_padded(lengths, width);
       add({.name = name, .ids = pad.ids.ids, .steps = whole(width), .mask = pad.mask});
     };
     padded("left-padded = exact", 9, 12, true);

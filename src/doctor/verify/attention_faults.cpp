@@ -46,9 +46,8 @@ class MaskFaults {
   }
 
   void causality() {
-    add("mask_not_causal", "", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool) {
-      return right_but_for_causality(c, i, j);
-    });
+    add("mask_not_causal", "",
+        [](const AskedCall& c, std::int64_t i, std::int64_t j, bool) { return right_but_for_causality(c, i, j); });
     add("mask_not_causal", "in chunks", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return c.first > 0 ? right_but_for_causality(c, i, j) : seen;
     });
@@ -58,9 +57,10 @@ class MaskFaults {
     add("mask_not_causal", "in packed documents", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return !c.key_boundaries.empty() ? right_but_for_causality(c, i, j) : seen;
     });
-    add("mask_off_by_one", "a query does not see itself", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-      return seen && c.key_ids[at(j)] < c.query_ids[at(i)];
-    });
+    add("mask_off_by_one", "a query does not see itself",
+        [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
+          return seen && c.key_ids[at(j)] < c.query_ids[at(i)];
+        });
     add("mask_off_by_one", "a query does not see itself, but in decode",
         [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
           return seen && (c.one_token() || c.key_ids[at(j)] < c.query_ids[at(i)]);
@@ -84,9 +84,10 @@ class MaskFaults {
       add("mask_by_blocks", of_tokens(size), [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
         return seen || (right_but_for_causality(c, i, j) && j / size <= place(c, i) / size);
       });
-      add("mask_by_blocks", of_tokens(size) + ", its own alone", [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-        return seen && j / size == place(c, i) / size;
-      });
+      add("mask_by_blocks", of_tokens(size) + ", its own alone",
+          [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
+            return seen && j / size == place(c, i) / size;
+          });
     }
   }
 
@@ -110,9 +111,8 @@ class MaskFaults {
         return no_mask(c, i, j, seen) && c.key_mask[at(other)] != 0;
       });
     }
-    add("documents_seen", "", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool) {
-      return right_but_for_documents(c, i, j);
-    });
+    add("documents_seen", "",
+        [](const AskedCall& c, std::int64_t i, std::int64_t j, bool) { return right_but_for_documents(c, i, j); });
     add("documents_seen", "in decode", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return c.one_token() || c.queries < c.keys ? right_but_for_documents(c, i, j) : seen;
     });
@@ -128,8 +128,8 @@ class MaskFaults {
                       document_of(c.key_boundaries, j) == document_of(c.query_boundaries, i) - 1);
     });
     add("documents_seen", "the first one", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-      return seen || (!c.key_boundaries.empty() && right_but_for_documents(c, i, j) &&
-                      document_of(c.key_boundaries, j) == 1);
+      return seen ||
+             (!c.key_boundaries.empty() && right_but_for_documents(c, i, j) && document_of(c.key_boundaries, j) == 1);
     });
     const auto moved = [](std::int64_t keys, std::int64_t queries) {
       return [=](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
@@ -176,12 +176,14 @@ class MaskFaults {
       add("window_applied", detail, [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
         return seen && std::abs(c.query_ids[at(i)] - c.key_ids[at(j)]) < size;
       });
-      add("window_applied", detail + ", by index", [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-        return seen && std::abs(place(c, i) - j) < size;
-      });
-      add("window_applied", detail + ", in decode", [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-        return seen && (!c.one_token() || std::abs(place(c, i) - j) < size);
-      });
+      add("window_applied", detail + ", by index",
+          [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
+            return seen && std::abs(place(c, i) - j) < size;
+          });
+      add("window_applied", detail + ", in decode",
+          [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
+            return seen && (!c.one_token() || std::abs(place(c, i) - j) < size);
+          });
       add("keys_lost", "beyond the first " + std::to_string(size),
           [size](const AskedCall&, std::int64_t, std::int64_t j, bool seen) { return seen && j < size; });
     }
@@ -231,37 +233,36 @@ class MaskFaults {
   }
 
   void lost_keys() {
-    add("keys_lost", "the first", [](const AskedCall&, std::int64_t, std::int64_t j, bool seen) { return seen && j > 0; });
-    add("keys_lost", "the last", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && j < c.keys - 1;
-    });
+    add("keys_lost", "the first",
+        [](const AskedCall&, std::int64_t, std::int64_t j, bool seen) { return seen && j > 0; });
+    add("keys_lost", "the last",
+        [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && j < c.keys - 1; });
     add("keys_lost", "the last in decode", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
       return seen && (!c.one_token() || j < c.keys - 1);
     });
-    add("keys_lost", "those of the cache", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && j >= c.cached;
-    });
-    add("keys_lost", "the last of the cache", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && j != c.cached - 1;
-    });
+    add("keys_lost", "those of the cache",
+        [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && j >= c.cached; });
+    add("keys_lost", "the last of the cache",
+        [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && j != c.cached - 1; });
     add("keys_lost", "those of the parent", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
       return seen && !(c.forked && j < c.shared);
     });
-    add("keys_lost", "at positions below 0", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && c.key_ids[at(j)] >= 0;
-    });
-    add("keys_lost", "at position 0", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && c.key_ids[at(j)] != 0;
-    });
+    add("keys_lost", "at positions below 0",
+        [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && c.key_ids[at(j)] >= 0; });
+    add("keys_lost", "at position 0",
+        [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && c.key_ids[at(j)] != 0; });
     add("future_seen_below_zero", "", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return seen || (c.key_ids[at(j)] < 0 && right_but_for_causality(c, i, j));
     });
     for (const std::int64_t page : page_sizes) {
       const std::string detail = of_tokens(page);
-      add("page_lost", "the first " + detail,
-          [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && (c.keys <= page || j >= page); });
+      add("page_lost", "the first " + detail, [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
+        return seen && (c.keys <= page || j >= page);
+      });
       add("page_lost", "the last " + detail + " where it is not full",
-          [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && j < c.keys / page * page; });
+          [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
+            return seen && j < c.keys / page * page;
+          });
       add("page_lost", "the last " + detail + " where others are full",
           [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
             return seen && (c.keys < page || j < c.keys / page * page);
@@ -270,11 +271,12 @@ class MaskFaults {
         return seen && (c.keys <= page || j < (c.keys - 1) / page * page);
       });
       add("page_lost", "all but the last " + detail,
-          [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && j >= (c.keys - 1) / page * page; });
+          [page](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
+            return seen && j >= (c.keys - 1) / page * page;
+          });
       for (const std::int64_t slot : {std::int64_t{0}, page - 1}) {
-        add("page_edge_lost", detail, [=](const AskedCall&, std::int64_t, std::int64_t j, bool seen) {
-          return seen && j % page != slot;
-        });
+        add("page_edge_lost", detail,
+            [=](const AskedCall&, std::int64_t, std::int64_t j, bool seen) { return seen && j % page != slot; });
         add("page_edge_lost", detail, [=](const AskedCall&, std::int64_t, std::int64_t j, bool seen) {
           return seen && (j < page - 1 || j % page != slot);
         });
@@ -298,25 +300,38 @@ Models head_faults() {
   using Map = std::function<std::int64_t(std::int64_t, std::int64_t, std::int64_t)>;
   const auto add = [&](std::string_view fault, const std::string& detail, const Map& map) {
     all.push_back({.fault = fault, .detail = detail, .key_head = map, .value_head = map});
-    const Map right = [](std::int64_t h, std::int64_t heads, std::int64_t key_heads) { return h / (heads / key_heads); };
-    all.push_back({.fault = fault, .detail = detail.empty() ? "for keys" : detail + ", for keys", .key_head = map, .value_head = right});
-    all.push_back({.fault = fault, .detail = detail.empty() ? "for values" : detail + ", for values", .value_head = map});
+    const Map right = [](std::int64_t h, std::int64_t heads, std::int64_t key_heads) {
+      return h / (heads / key_heads);
+    };
+    all.push_back({.fault = fault,
+                   .detail = detail.empty() ? "for keys" : detail + ", for keys",
+                   .key_head = map,
+                   .value_head = right});
+    all.push_back(
+        {.fault = fault, .detail = detail.empty() ? "for values" : detail + ", for values", .value_head = map});
   };
   add("heads_tiled", "", [](std::int64_t h, std::int64_t, std::int64_t k) { return h % k; });
   add("one_key_head", "the first", [](std::int64_t, std::int64_t, std::int64_t) { return std::int64_t{0}; });
   add("one_key_head", "the last", [](std::int64_t, std::int64_t, std::int64_t k) { return k - 1; });
   add("wrong_heads", "in reverse", [](std::int64_t h, std::int64_t n, std::int64_t k) { return k - 1 - h / (n / k); });
   add("wrong_heads", "by one", [](std::int64_t h, std::int64_t n, std::int64_t k) { return (h / (n / k) + 1) % k; });
-  add("wrong_heads", "by one", [](std::int64_t h, std::int64_t n, std::int64_t k) { return (h / (n / k) + k - 1) % k; });
-  add("wrong_heads", "by one query head", [](std::int64_t h, std::int64_t n, std::int64_t k) { return std::min((h + 1) / (n / k), k - 1); });
-  add("wrong_heads", "by one query head", [](std::int64_t h, std::int64_t n, std::int64_t k) { return std::max<std::int64_t>(h - 1, 0) / (n / k); });
-  add("group_size_wrong", "h, cut off", [](std::int64_t h, std::int64_t, std::int64_t k) { return std::min(h, k - 1); });
+  add("wrong_heads", "by one",
+      [](std::int64_t h, std::int64_t n, std::int64_t k) { return (h / (n / k) + k - 1) % k; });
+  add("wrong_heads", "by one query head",
+      [](std::int64_t h, std::int64_t n, std::int64_t k) { return std::min((h + 1) / (n / k), k - 1); });
+  add("wrong_heads", "by one query head",
+      [](std::int64_t h, std::int64_t n, std::int64_t k) { return std::max<std::int64_t>(h - 1, 0) / (n / k); });
+  add("group_size_wrong", "h, cut off",
+      [](std::int64_t h, std::int64_t, std::int64_t k) { return std::min(h, k - 1); });
   for (const std::int64_t group : {2, 3, 4, 8}) {
-    add("group_size_wrong", std::to_string(group), [group](std::int64_t h, std::int64_t, std::int64_t k) { return std::min(h / group, k - 1); });
-    add("group_size_wrong", std::to_string(group), [group](std::int64_t h, std::int64_t, std::int64_t k) { return h / group % k; });
+    add("group_size_wrong", std::to_string(group),
+        [group](std::int64_t h, std::int64_t, std::int64_t k) { return std::min(h / group, k - 1); });
+    add("group_size_wrong", std::to_string(group),
+        [group](std::int64_t h, std::int64_t, std::int64_t k) { return h / group % k; });
   }
   add("group_size_wrong", "one more", [](std::int64_t h, std::int64_t n, std::int64_t k) { return h / (n / k + 1); });
-  add("group_size_wrong", "h / key_heads", [](std::int64_t h, std::int64_t, std::int64_t k) { return std::min(h / k, k - 1); });
+  add("group_size_wrong", "h / key_heads",
+      [](std::int64_t h, std::int64_t, std::int64_t k) { return std::min(h / k, k - 1); });
   add("group_size_wrong", "h / key_heads", [](std::int64_t h, std::int64_t, std::int64_t k) { return h / k % k; });
   return all;
 }
@@ -353,32 +368,37 @@ Models cache_faults() {
     });
     add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j >= page ? j - 1 : j; });
     add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j % page == 0 ? j : j - 1; });
-    add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j > page ? j - 1 : j == page ? -1 : j; });
-    all.push_back({.fault = "forked_cache_shared", .detail = detail, .shared_page = page});
-    add("page_shifted", detail, [page](const AskedCall& c, std::int64_t j) {
-      return j >= page ? std::min(j + 1, c.keys - 1) : j;
+    add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) {
+      return j > page ? j - 1 : j == page ? -1 : j;
     });
+    all.push_back({.fault = "forked_cache_shared", .detail = detail, .shared_page = page});
+    add("page_shifted", detail,
+        [page](const AskedCall& c, std::int64_t j) { return j >= page ? std::min(j + 1, c.keys - 1) : j; });
     add("page_zero", "from the second on, " + detail,
         [page](const AskedCall&, std::int64_t j) { return j >= page ? -1 : j; });
     add("page_zero", "the last where it is not full, " + detail,
         [page](const AskedCall& c, std::int64_t j) { return j >= c.keys / page * page ? -1 : j; });
-    add("page_zero", "the second, " + detail, [page](const AskedCall&, std::int64_t j) { return j / page == 1 ? -1 : j; });
+    add("page_zero", "the second, " + detail,
+        [page](const AskedCall&, std::int64_t j) { return j / page == 1 ? -1 : j; });
     // What a page holds beyond the last token is zero, and seen.
-    all.push_back({.fault = "page_rest_seen",
-                   .detail = detail,
-                   .weights = [page](const AskedCall& c, std::span<const double> scores, std::span<const std::int64_t>) {
-                     const double rest = static_cast<double>((page - c.keys % page) % page);
-                     double top = rest > 0 ? 0 : -HUGE_VAL, total = 0;
-                     for (const double s : scores) top = std::max(top, s);
-                     std::vector<double> weights;
-                     for (const double s : scores) weights.push_back(std::exp(s - top)), total += weights.back();
-                     total += rest * std::exp(-top);
-                     for (double& w : weights) w /= total;
-                     return weights;
-                   }});
+    all.push_back(
+        {.fault = "page_rest_seen",
+         .detail = detail,
+         .weights = [page](const AskedCall& c, std::span<const double> scores, std::span<const std::int64_t>) {
+           const double rest = static_cast<double>((page - c.keys % page) % page);
+           double top = rest > 0 ? 0 : -HUGE_VAL, total = 0;
+           for (const double s : scores) top = std::max(top, s);
+           std::vector<double> weights;
+           for (const double s : scores) weights.push_back(std::exp(s - top)), total += weights.back();
+           total += rest * std::exp(-top);
+           for (double& w : weights) w /= total;
+           return weights;
+         }});
   }
-  add("values_shifted", "the token before", [](const AskedCall&, std::int64_t j) { return std::max<std::int64_t>(j - 1, 0); });
-  add("values_shifted", "the token after", [](const AskedCall& c, std::int64_t j) { return std::min(j + 1, c.keys - 1); });
+  add("values_shifted", "the token before",
+      [](const AskedCall&, std::int64_t j) { return std::max<std::int64_t>(j - 1, 0); });
+  add("values_shifted", "the token after",
+      [](const AskedCall& c, std::int64_t j) { return std::min(j + 1, c.keys - 1); });
   add("parent_zero", "", [](const AskedCall& c, std::int64_t j) { return c.forked && j < c.shared ? -1 : j; });
   add("keys_reversed", "", [](const AskedCall& c, std::int64_t j) { return c.keys - 1 - j; });
   add("new_key_lost", "the one before in its place", [](const AskedCall& c, std::int64_t j) {
@@ -386,15 +406,15 @@ Models cache_faults() {
   });
   add("new_key_lost", "zero in its place",
       [](const AskedCall& c, std::int64_t j) { return c.one_token() && j == c.keys - 1 && j > 0 ? -1 : j; });
-  add("new_key_lost", "written over the one before", [](const AskedCall& c, std::int64_t j) {
-    return c.one_token() && j == c.keys - 2 ? j + 1 : j;
-  });
+  add("new_key_lost", "written over the one before",
+      [](const AskedCall& c, std::int64_t j) { return c.one_token() && j == c.keys - 2 ? j + 1 : j; });
   return all;
 }
 
 namespace {
 
-using Weights = std::function<std::vector<double>(const AskedCall&, std::span<const double>, std::span<const std::int64_t>)>;
+using Weights =
+    std::function<std::vector<double>(const AskedCall&, std::span<const double>, std::span<const std::int64_t>)>;
 
 // Scores cut into parts by index of the key: the parts' largest, their sums, and which part a score belongs to.
 struct Parts {
@@ -465,7 +485,8 @@ Models softmax_faults(const Encoding& encoding) {
   for (const double factor : {std::sqrt(2.0), std::sqrt(0.5), 2.0, 0.5, std::log(2.0), 1 / std::log(2.0)}) {
     scale("times " + std::to_string(factor), factor);
   }
-  if (const auto* rotation = std::get_if<Rotation>(&encoding.term()); rotation != nullptr && rotation->rotary_dim != rotation->head_dim) {
+  if (const auto* rotation = std::get_if<Rotation>(&encoding.term());
+      rotation != nullptr && rotation->rotary_dim != rotation->head_dim) {
     scale("of rotary_dim", std::sqrt(d / static_cast<double>(rotation->rotary_dim)));
   }
   const auto with = [&](std::string_view fault, const std::string& detail, const Weights& weights) {
@@ -488,37 +509,44 @@ Models softmax_faults(const Encoding& encoding) {
     with("soft_cap", std::to_string(static_cast<int>(cap)),
          softmax_of([cap](double s, double) { return std::exp(cap * std::tanh(s / cap)); }, 0));
   }
-  with("softmax_missing", "not normalised", [](const AskedCall&, std::span<const double> scores, std::span<const std::int64_t>) {
-    double top = -HUGE_VAL;
-    for (const double s : scores) top = std::max(top, s);
-    std::vector<double> weights;
-    for (const double s : scores) weights.push_back(std::exp(s - top));
-    return weights;
-  });
-  with("softmax_missing", "scores as they are", [](const AskedCall&, std::span<const double> scores, std::span<const std::int64_t>) {
-    return std::vector<double>(scores.begin(), scores.end());
-  });
+  with("softmax_missing", "not normalised",
+       [](const AskedCall&, std::span<const double> scores, std::span<const std::int64_t>) {
+         double top = -HUGE_VAL;
+         for (const double s : scores) top = std::max(top, s);
+         std::vector<double> weights;
+         for (const double s : scores) weights.push_back(std::exp(s - top));
+         return weights;
+       });
+  with("softmax_missing", "scores as they are",
+       [](const AskedCall&, std::span<const double> scores, std::span<const std::int64_t>) {
+         return std::vector<double>(scores.begin(), scores.end());
+       });
   for (const std::int64_t size : page_sizes) {
     const std::string detail = "parts of " + std::to_string(size) + " keys";
-    with("parts_averaged", detail, merged(size, [](const Parts& p) { return normalised(by_part(p, [](std::size_t) { return 1.0; })); }));
+    with("parts_averaged", detail,
+         merged(size, [](const Parts& p) { return normalised(by_part(p, [](std::size_t) { return 1.0; })); }));
     with("parts_averaged", detail + ", by count", merged(size, [](const Parts& p) { return normalised(p.count); }));
-    with("parts_added", detail, merged(size, [](const Parts& p) { return by_part(p, [](std::size_t) { return 1.0; }); }));
+    with("parts_added", detail,
+         merged(size, [](const Parts& p) { return by_part(p, [](std::size_t) { return 1.0; }); }));
     with("parts_not_rescaled", detail, merged(size, [](const Parts& p) { return normalised(p.sum); }));
-    with("parts_not_rescaled", detail + ", by the largest alone",
-         merged(size, [](const Parts& p) { return normalised(by_part(p, [&](std::size_t i) { return std::exp(p.top[i] - p.top[0]); })); }));
+    with("parts_not_rescaled", detail + ", by the largest alone", merged(size, [](const Parts& p) {
+           return normalised(by_part(p, [&](std::size_t i) { return std::exp(p.top[i] - p.top[0]); }));
+         }));
     with("parts_lost", detail + ", all but the last", merged(size, [](const Parts& p) {
            return by_part(p, [&](std::size_t i) { return i + 1 == p.top.size() ? 1.0 : 0.0; });
          }));
-    with("parts_lost", detail + ", all but the first", merged(size, [](const Parts& p) {
-           return by_part(p, [&](std::size_t i) { return i == 0 ? 1.0 : 0.0; });
-         }));
+    with("parts_lost", detail + ", all but the first",
+         merged(size, [](const Parts& p) { return by_part(p, [&](std::size_t i) { return i == 0 ? 1.0 : 0.0; }); }));
     with("parts_lost", detail + ", the first", merged(size, [](const Parts& p) {
            if (p.top.size() == 1) return std::vector<double>{1.0};
-           return normalised(by_part(p, [&](std::size_t i) { return i == 0 ? 0.0 : p.sum[i] * std::exp(p.top[i] - p.top[0]); }));
+           return normalised(
+               by_part(p, [&](std::size_t i) { return i == 0 ? 0.0 : p.sum[i] * std::exp(p.top[i] - p.top[0]); }));
          }));
     with("parts_lost", detail + ", the last", merged(size, [](const Parts& p) {
            if (p.top.size() == 1) return std::vector<double>{1.0};
-           return normalised(by_part(p, [&](std::size_t i) { return i + 1 == p.top.size() ? 0.0 : p.sum[i] * std::exp(p.top[i] - p.top[0]); }));
+           return normalised(by_part(p, [&](std::size_t i) {
+             return i + 1 == p.top.size() ? 0.0 : p.sum[i] * std::exp(p.top[i] - p.top[0]);
+           }));
          }));
     // The running sum or the running output keeps its old scale when a larger score comes.
     const auto running = [&](const std::string& which, bool sum_rescaled, bool output_rescaled) {
@@ -541,7 +569,8 @@ Models softmax_faults(const Encoding& encoding) {
     running("the running output", true, false);
     running("the running sum and output", false, false);
     with("parts_wrong_base", detail, merged(size, [](const Parts& p) {
-           return normalised(by_part(p, [&](std::size_t i) { return std::exp2(p.top[i] - p.top[0] + std::log(p.sum[i])); }));
+           return normalised(
+               by_part(p, [&](std::size_t i) { return std::exp2(p.top[i] - p.top[0] + std::log(p.sum[i])); }));
          }));
   }
   return all;

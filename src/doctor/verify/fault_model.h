@@ -20,16 +20,16 @@ namespace locus::doctor {
 struct AskedCall {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
-  int axes = 1;                                   ///< ids are [axes, queries] and [axes, keys]
+  int axes = 1;  ///< ids are [axes, queries] and [axes, keys]
   std::span<const Position> query_ids, key_ids;
   std::span<const std::int64_t> query_boundaries, key_boundaries;
   std::span<const std::uint8_t> key_mask;
-  std::int64_t cached = 0;   ///< keys that earlier calls brought
-  bool forked = false;       ///< some of them through a parent
-  std::int64_t shared = 0;   ///< so many
+  std::int64_t cached = 0;  ///< keys that earlier calls brought
+  bool forked = false;      ///< some of them through a parent
+  std::int64_t shared = 0;  ///< so many
   /// Keys that the other branch of a fork wrote last, 1 each; empty: none.
   std::span<const std::uint8_t> overwritten;
-  bool attention = false;    ///< a call of attend, not of rotate
+  bool attention = false;  ///< a call of attend, not of rotate
   bool causal = true;
   std::int64_t window = 0;
 
@@ -57,9 +57,9 @@ std::span<const Condition> conditions();
 
 /// Every hook is optional: without any of them nothing is wrong.
 struct FaultModel {
-  std::string_view fault = {};        ///< an id of the catalogue, doctor/faults.h
-  std::string detail = {};            ///< appended to its name: "at 32768"
-  const Condition* when = nullptr;    ///< absent: in all calls
+  std::string_view fault = {};      ///< an id of the catalogue, doctor/faults.h
+  std::string detail = {};          ///< appended to its name: "at 32768"
+  const Condition* when = nullptr;  ///< absent: in all calls
 
   // Rotation.
   /// The id that is used for `token` of one side, on one axis.
@@ -80,7 +80,7 @@ struct FaultModel {
   // Attention.
   std::function<bool(const AskedCall& call, std::int64_t query, std::int64_t key, bool visible)> sees = {};
   /// Where key or value `key` is read from; -1: zeros.
-  std::function<std::int64_t(const AskedCall& call, std::int64_t key)> key_slot = {}, value_slot = {};
+  std::function<std::int64_t(const AskedCall&call, std::int64_t key)> key_slot = {}, value_slot = {};
   std::int64_t shared_page = 0;  ///< unless 0: branches of a fork write into each other's page of so many tokens
   std::function<std::int64_t(std::int64_t head, std::int64_t heads, std::int64_t key_heads)> key_head = {},
                                                                                              value_head = {};

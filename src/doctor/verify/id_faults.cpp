@@ -55,12 +55,10 @@ Models counted_wrongly() {
   add(all, "ids_ignored", "", from_zero);
   add(all, "ids_ignored", "", to_the_end);
   add(all, "ids_ignored", "", from_the_cache);
-  add(all, "ids_ignored", "of queries", [](const AskedCall&, Role side, std::int64_t token, Position id) {
-    return side == Role::query ? token : id;
-  });
-  add(all, "ids_ignored", "of keys", [](const AskedCall&, Role side, std::int64_t token, Position id) {
-    return side == Role::key ? token : id;
-  });
+  add(all, "ids_ignored", "of queries",
+      [](const AskedCall&, Role side, std::int64_t token, Position id) { return side == Role::query ? token : id; });
+  add(all, "ids_ignored", "of keys",
+      [](const AskedCall&, Role side, std::int64_t token, Position id) { return side == Role::key ? token : id; });
   add(all, "positions_not_reset", "", first_id);
   add(all, "positions_not_reset", "", [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
     return c.key_boundaries.empty() ? id : first_id(c, side, token, id);
@@ -75,9 +73,8 @@ Models counted_wrongly() {
     const auto first = std::find_if(c.key_mask.begin(), c.key_mask.end(), [](std::uint8_t m) { return m != 0; });
     return id + (first - c.key_mask.begin());
   });
-  add(all, "positions_reset", "in every call", [](const AskedCall& c, Role side, std::int64_t, Position id) {
-    return id - c.ids(side)[0];
-  });
+  add(all, "positions_reset", "in every call",
+      [](const AskedCall& c, Role side, std::int64_t, Position id) { return id - c.ids(side)[0]; });
   add(all, "positions_of_first_document", "", [](const AskedCall& c, Role side, std::int64_t token, Position) {
     return c.ids(side)[at(token - start_of(c, side, token))];
   });
@@ -121,9 +118,8 @@ Models shifted() {
     add(all, "off_by_one_in_padded", "", [step](const AskedCall& c, Role side, std::int64_t, Position id) {
       return !c.key_mask.empty() && side == Role::query ? id + step : id;
     });
-    add(all, "off_by_one_in_padded", "", [step](const AskedCall& c, Role, std::int64_t, Position id) {
-      return !c.key_mask.empty() ? id + step : id;
-    });
+    add(all, "off_by_one_in_padded", "",
+        [step](const AskedCall& c, Role, std::int64_t, Position id) { return !c.key_mask.empty() ? id + step : id; });
   }
   for (Position step = 2; step <= 32; ++step) {
     for (const Position signed_step : {step, -step}) {
@@ -144,14 +140,14 @@ Models from_a_page_on() {
   for (const std::int64_t page : {8, 16, 32, 64, 128, 256, 512}) {
     const std::string size = "of " + std::to_string(page) + " tokens";
     for (const Position step : {1, -1}) {
-      add_by_side(all, "off_by_one_per_page", size, [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
-        return id + step * ((token + c.before(side)) / page);
-      });
+      add_by_side(all, "off_by_one_per_page", size,
+                  [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
+                    return id + step * ((token + c.before(side)) / page);
+                  });
     }
-    add_by_side(all, "positions_reset", "in every page " + size,
-                [=](const AskedCall& c, Role side, std::int64_t token, Position) {
-                  return (token + c.before(side)) % page;
-                });
+    add_by_side(
+        all, "positions_reset", "in every page " + size,
+        [=](const AskedCall& c, Role side, std::int64_t token, Position) { return (token + c.before(side)) % page; });
     add_by_side(all, "positions_reset", "in every page " + size,
                 [=](const AskedCall&, Role, std::int64_t, Position id) { return id % page; });
     add_by_side(all, "positions_constant", "in every page " + size,
@@ -206,9 +202,8 @@ Models out_of_range() {
   add_by_side(all, "negative_positions", "taken as 0",
               [](const AskedCall&, Role, std::int64_t, Position id) { return std::max<Position>(id, 0); });
   for (const int bits : {8, 16, 32}) {
-    add(all, "negative_positions", "taken as unsigned", [bits](const AskedCall&, Role, std::int64_t, Position id) {
-      return id < 0 ? id + (Position{1} << bits) : id;
-    });
+    add(all, "negative_positions", "taken as unsigned",
+        [bits](const AskedCall&, Role, std::int64_t, Position id) { return id < 0 ? id + (Position{1} << bits) : id; });
   }
   return all;
 }
@@ -220,8 +215,9 @@ Models rearranged() {
   });
   add_by_side(all, "positions_constant", "that of the first token",
               [](const AskedCall& c, Role side, std::int64_t, Position) { return c.ids(side)[0]; });
-  add_by_side(all, "positions_constant", "that of the last token",
-              [](const AskedCall& c, Role side, std::int64_t, Position) { return c.ids(side)[at(c.tokens(side) - 1)]; });
+  add_by_side(
+      all, "positions_constant", "that of the last token",
+      [](const AskedCall& c, Role side, std::int64_t, Position) { return c.ids(side)[at(c.tokens(side) - 1)]; });
   add_by_side(all, "positions_of_neighbours", "the token before",
               [](const AskedCall& c, Role side, std::int64_t token, Position) {
                 return c.ids(side)[at(std::max<std::int64_t>(token - 1, 0))];

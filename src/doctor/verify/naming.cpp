@@ -35,7 +35,8 @@ std::string likely_cause(const std::vector<FaultModel>& models, const std::vecto
   int listed = 0;
   for (const Check& check : checks) {
     if (check.pass || ++listed > most) continue;
-    text << (listed == 1 ? "" : ", ") << '"' << check.name << "\" by " << check.value << " (bound " << check.bound << ")";
+    text << (listed == 1 ? "" : ", ") << '"' << check.name << "\" by " << check.value << " (bound " << check.bound
+         << ")";
   }
   if (listed > most) text << " and " << listed - most << " more";
   text << ", of " << checks.size() << " checks";

@@ -104,9 +104,8 @@ void PredictedAttention::read_keys() {
   for (std::int64_t key = 0; key < call_.asked.keys; ++key) {
     copy(turned, model_.key_slot ? model_.key_slot(call_.asked, key) : key, keys_, key);
     for (std::int64_t head = 0; rotation_ != nullptr && head < call_.key_heads; ++head) {
-      append_pair_lengths(*rotation_,
-                          std::span(keys_).subspan(at(key * row + head * call_.head_dim), at(call_.head_dim)),
-                          key_pairs_);
+      append_pair_lengths(
+          *rotation_, std::span(keys_).subspan(at(key * row + head * call_.head_dim), at(call_.head_dim)), key_pairs_);
     }
     copy(reads_other_branch(key) ? call_.other_value : call_.value,
          model_.value_slot ? model_.value_slot(call_.asked, key) : key, values_, key);
@@ -138,8 +137,7 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
       double ignored = 0;
       const std::vector<double> wave = reference::hidden_row(relative_->sinusoid, query - key);
       for (std::int64_t j = 0; j < call_.head_dim; ++j) {
-        projected.push_back(
-            dot(std::span<const double>(wave), relative_->w_r.row(head * call_.head_dim + j), ignored));
+        projected.push_back(dot(std::span<const double>(wave), relative_->w_r.row(head * call_.head_dim + j), ignored));
       }
     }
     const std::span<const double> met(projected);
@@ -186,7 +184,8 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
     const double score = content + term(head, q, k, query_id, key_ids_[at(key)], term_size);
     size += term_size;
     // attention.h's bound for a plain loop; rotated vectors, see Rounding; and angles.
-    double error = (2 * (d + 16) * size + 32 * product) * u + angle_error(query_pairs, key, key_head, query_id, rounding);
+    double error =
+        (2 * (d + 16) * size + 32 * product) * u + angle_error(query_pairs, key, key_head, query_id, rounding);
     if (rounding.narrow()) {
       // Six roundings of each rotated pair, independent of those of the others, at four standard deviations; those of
       // the score and of what is added to it.
@@ -217,8 +216,7 @@ std::optional<PredictedAttention::Row> PredictedAttention::row(std::int64_t quer
       continue;
     }
     const std::vector<double> right = softmax(seen.scores);
-    const std::vector<double> weights =
-        model_.weights ? model_.weights(call_.asked, seen.scores, seen.keys) : right;
+    const std::vector<double> weights = model_.weights ? model_.weights(call_.asked, seen.scores, seen.keys) : right;
     const std::int64_t own_head = head / (call_.heads / call_.key_heads);
     const std::int64_t value_head = model_.value_head ? model_.value_head(head, call_.heads, call_.key_heads)
                                     : model_.key_head ? model_.key_head(head, call_.heads, call_.key_heads)

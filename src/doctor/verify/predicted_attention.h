@@ -15,8 +15,8 @@ struct AttendCall {
   std::int64_t heads = 0;
   std::int64_t key_heads = 0;
   std::int64_t head_dim = 0;
-  std::span<const double> query;       ///< [queries, heads, head_dim]
-  std::span<const double> key, value;  ///< [keys, key_heads, head_dim]
+  std::span<const double> query;                   ///< [queries, heads, head_dim]
+  std::span<const double> key, value;              ///< [keys, key_heads, head_dim]
   std::span<const double> other_key, other_value;  ///< of the other branch of a fork
 };
 

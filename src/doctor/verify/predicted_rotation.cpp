@@ -71,7 +71,8 @@ void PredictedRotation::rotate(const AskedCall& call, Role side, std::int64_t to
   for (std::int64_t head = 0; head < heads; ++head) {
     const int times = model.times ? model.times(call, side, token, head, heads) : 1;
     for (int i = 0; i < times; ++i) {
-      turn(rotation, numbers.cos, numbers.sin, inverse, result.subspan(at(head * rotation.head_dim), at(rotation.head_dim)));
+      turn(rotation, numbers.cos, numbers.sin, inverse,
+           result.subspan(at(head * rotation.head_dim), at(rotation.head_dim)));
     }
   }
 }

@@ -14,8 +14,8 @@ class PredictedRotation {
   PredictedRotation(const Rotation& rotation, const FaultModel& model) : rotation_(rotation), model_(model) {}
 
   /// Token `token` of one side: [heads, head_dim] as they come out.
-  void rotate(const AskedCall& call, Role side, std::int64_t token, std::int64_t heads,
-              std::span<const double> vectors, std::span<double> result);
+  void rotate(const AskedCall& call, Role side, std::int64_t token, std::int64_t heads, std::span<const double> vectors,
+              std::span<double> result);
 
  private:
   struct Row {

@@ -74,7 +74,8 @@ class RotateCases {
     add({.name = "keys below 0 = exact", .ids = ids(14, -7), .role = Role::key});
     add({.name = "repeated ids = exact", .ids = {10, 11, 11, 12, 12, 12, 13, 13, 11, 10}});
     for (const std::int64_t heads : {1, 2, 8, 12}) {
-      add_fitted({.name = std::to_string(heads) + " heads = exact", .ids = ids(7, 3), .calls = {5, 1, 1}, .heads = heads});
+      add_fitted(
+          {.name = std::to_string(heads) + " heads = exact", .ids = ids(7, 3), .calls = {5, 1, 1}, .heads = heads});
     }
   }
 
@@ -105,7 +106,10 @@ class RotateCases {
     for (int branch = 0; branch < 2; ++branch) {
       for (Position id = 20; id < 24; ++id) forked.push_back(id);
     }
-    add({.name = "forked after 20 tokens = exact", .ids = forked, .calls = {20, 1, 1, 1, 1, 1, 1, 1, 1}, .forked = true});
+    add({.name = "forked after 20 tokens = exact",
+         .ids = forked,
+         .calls = {20, 1, 1, 1, 1, 1, 1, 1, 1},
+         .forked = true});
     std::vector<Position> scattered;
     for (int i = 0; i < 40; ++i) scattered.push_back(random_.up_to(9000));
     add({.name = "scattered ids up to 9000 = exact", .ids = scattered});
@@ -117,7 +121,8 @@ class RotateCases {
       const Position start = bits == 31 ? edge - 9 : edge - 5;
       for (const Role role : {Role::query, Role::key}) {
         if (role == Role::key && bits != 12 && bits != 16) continue;
-        add({.name = std::string(role == Role::key ? "keys" : "positions") + " around 2^" + std::to_string(bits) + " = exact",
+        add({.name = std::string(role == Role::key ? "keys" : "positions") + " around 2^" + std::to_string(bits) +
+                     " = exact",
              .ids = ids(9, start),
              .calls = {6, 1, 1, 1},
              .role = role});

@@ -13,8 +13,8 @@ namespace locus::doctor {
 
 struct RotateCase {
   std::string name;
-  std::vector<Position> ids;            ///< of the first axis, one per token
-  std::vector<std::int64_t> calls = {}; ///< how many tokens each call has
+  std::vector<Position> ids;             ///< of the first axis, one per token
+  std::vector<std::int64_t> calls = {};  ///< how many tokens each call has
   std::int64_t heads = 3;
   Role role = Role::query;
   std::vector<std::int64_t> boundaries = {};  ///< of packed documents

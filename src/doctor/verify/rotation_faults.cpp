@@ -48,8 +48,8 @@ class RotationFaults {
 
  private:
   using Change = std::function<void(Rotation&)>;
-  using Times = std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head,
-                                  std::int64_t heads)>;
+  using Times =
+      std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head, std::int64_t heads)>;
 
   // The same for both sides, for queries alone and for keys alone.
   void add(std::string_view fault, const std::string& detail, const Change& change) {
@@ -58,9 +58,8 @@ class RotationFaults {
     const auto changed = std::make_shared<const Rotation>(std::move(other));
     const auto right = std::make_shared<const Rotation>(encoding_.rotation());
     models_.push_back({.fault = fault, .detail = detail, .rotation = changed});
-    models_.push_back({.fault = fault,
-                       .detail = detail.empty() ? "for keys" : detail + ", for keys",
-                       .key_rotation = changed});
+    models_.push_back(
+        {.fault = fault, .detail = detail.empty() ? "for keys" : detail + ", for keys", .key_rotation = changed});
     models_.push_back({.fault = fault,
                        .detail = detail.empty() ? "for queries" : detail + ", for queries",
                        .rotation = changed,
@@ -88,8 +87,7 @@ class RotationFaults {
   }
 
   // The encoding with other arguments, where the registry allows them.
-  void add_encoding(std::string_view fault, const std::string& detail,
-                    const std::function<void(Arguments&)>& change) {
+  void add_encoding(std::string_view fault, const std::string& detail, const std::function<void(Arguments&)>& change) {
     try {
       Arguments arguments = encoding_.arguments();
       change(arguments);
@@ -115,9 +113,8 @@ class RotationFaults {
       add("wrong_offset", "at the end of the head", [&](Rotation& r) { r.rotary_offset = end; });
     }
     // Another width: with its own frequencies, or cut out of those expected.
-    for (const std::int64_t width :
-         {rotation_.head_dim, rotation_.rotary_dim / 2, rotation_.rotary_dim / 4, rotation_.rotary_dim - 2,
-          rotation_.rotary_dim + 2, rotation_.rotary_dim * 2}) {
+    for (const std::int64_t width : {rotation_.head_dim, rotation_.rotary_dim / 2, rotation_.rotary_dim / 4,
+                                     rotation_.rotary_dim - 2, rotation_.rotary_dim + 2, rotation_.rotary_dim * 2}) {
       if (width < 2 || width > rotation_.head_dim || width == rotation_.rotary_dim || width % 2 != 0) continue;
       const std::string detail = std::to_string(width) + " coordinates";
       add_encoding("wrong_width", detail, [&](Arguments& arguments) {
@@ -142,10 +139,12 @@ class RotationFaults {
     add_row("cos_and_sin_exchanged", "", [](const Rotation&, Role, std::span<double> cos, std::span<double> sin) {
       for (std::size_t i = 0; i < cos.size(); ++i) std::swap(cos[i], sin[i]);
     });
-    add_row("sin_missing", "",
-            [](const Rotation&, Role, std::span<double>, std::span<double> sin) { std::fill(sin.begin(), sin.end(), 0); });
-    add_row("cos_missing", "",
-            [](const Rotation&, Role, std::span<double> cos, std::span<double>) { std::fill(cos.begin(), cos.end(), 0); });
+    add_row("sin_missing", "", [](const Rotation&, Role, std::span<double>, std::span<double> sin) {
+      std::fill(sin.begin(), sin.end(), 0);
+    });
+    add_row("cos_missing", "", [](const Rotation&, Role, std::span<double> cos, std::span<double>) {
+      std::fill(cos.begin(), cos.end(), 0);
+    });
   }
 
   void magnitudes() {
@@ -197,15 +196,14 @@ class RotationFaults {
       add_powers("rule_not_applied", "", base, n);
       std::vector<double> twice;
       for (std::size_t i = 0; i < rotation_.inv_freq.size(); ++i) {
-        twice.push_back(rotation_.inv_freq[i] * rotation_.inv_freq[i] /
-                        std::pow(base, -static_cast<double>(i) / n));
+        twice.push_back(rotation_.inv_freq[i] * rotation_.inv_freq[i] / std::pow(base, -static_cast<double>(i) / n));
       }
       add("rule_applied_twice", "", [&](Rotation& r) { set_frequencies(r, twice); });
       other_factors();
     }
-    for (const double other :
-         {1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 5e5, 5e6, 2e5, 2.5e5, 2e4, 4e4, 5e4, 1.5e5, 3e5, 1.6e5, 2e6, 3.5e6, 5e3, 2e3,
-          base * 2, base * 10, base / 10, base + 1, base - 1, 100.0, 10001.0, 8e6, 1.1e7}) {
+    for (const double other : {1e3,      1e4,       1e5,       1e6,      1e7,      1e8,   5e5,     5e6,   2e5,  2.5e5,
+                               2e4,      4e4,       5e4,       1.5e5,    3e5,      1.6e5, 2e6,     3.5e6, 5e3,  2e3,
+                               base * 2, base * 10, base / 10, base + 1, base - 1, 100.0, 10001.0, 8e6,   1.1e7}) {
       if (other == base) continue;
       add_powers("base_wrong", number(other), other, n);
       add_encoding("base_wrong", number(other), [&](Arguments& arguments) { arguments.set("base", other); });
@@ -251,8 +249,8 @@ class RotationFaults {
 
   void other_factors() {
     const Arguments& given = encoding_.arguments();
-    for (const std::string name : {"factor", "original_length", "beta_fast", "beta_slow", "low_freq_factor",
-                                   "high_freq_factor", "max_length"}) {
+    for (const std::string name :
+         {"factor", "original_length", "beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor", "max_length"}) {
       if (!given.has(name)) continue;
       for (const double times : {2.0, 0.5, 4.0, 0.25, 8.0}) {
         add_encoding("factor_wrong", name, [&](Arguments& arguments) {
@@ -288,12 +286,12 @@ class RotationFaults {
   void axes() {
     if (rotation_.axes < 2) return;
     for (int axis = 0; axis < rotation_.axes; ++axis) {
-      add("sections_cut", "all pairs follow axis " + std::to_string(axis), [axis](Rotation& r) {
-        std::fill(r.axis.begin(), r.axis.end(), static_cast<std::uint8_t>(axis));
-      });
+      add("sections_cut", "all pairs follow axis " + std::to_string(axis),
+          [axis](Rotation& r) { std::fill(r.axis.begin(), r.axis.end(), static_cast<std::uint8_t>(axis)); });
       for (int other = 0; other < axis; ++other) {
         add("sections_swapped", std::to_string(other) + " and " + std::to_string(axis), [=](Rotation& r) {
-          for (std::uint8_t& one : r.axis) one = static_cast<std::uint8_t>(one == axis ? other : one == other ? axis : one);
+          for (std::uint8_t& one : r.axis)
+            one = static_cast<std::uint8_t>(one == axis ? other : one == other ? axis : one);
         });
       }
     }
@@ -352,7 +350,8 @@ class RotationFaults {
       }
     };
     for (std::int64_t first = 1; first < 8; ++first) {
-      heads("from head " + std::to_string(first) + " on", [=](std::int64_t head, std::int64_t) { return head < first; });
+      heads("from head " + std::to_string(first) + " on",
+            [=](std::int64_t head, std::int64_t) { return head < first; });
       heads("head " + std::to_string(first), [=](std::int64_t head, std::int64_t) { return head != first; });
     }
     heads("head 0", [](std::int64_t head, std::int64_t) { return head != 0; });
@@ -391,9 +390,8 @@ class RotationFaults {
              [=](const AskedCall& c, Role role, std::int64_t token) { return token >= c.tokens(role) / page * page; });
     }
     for (const Position length : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 1048576}) {
-      tokens("from position " + std::to_string(length) + " on", [=](const AskedCall& c, Role role, std::int64_t token) {
-        return c.ids(role)[at(token)] >= length;
-      });
+      tokens("from position " + std::to_string(length) + " on",
+             [=](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] >= length; });
     }
     tokens("below position 0",
            [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] < 0; });

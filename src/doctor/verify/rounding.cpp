@@ -9,10 +9,14 @@ namespace locus::doctor {
 
 double rounded_to(ElementType type, double value) {
   switch (type) {
-    case ElementType::float32: return static_cast<double>(static_cast<float>(value));
-    case ElementType::bfloat16: return static_cast<double>(to_float(to_bfloat16(value)));
-    case ElementType::float16: return static_cast<double>(to_float(to_float16(value)));
-    case ElementType::float64: break;
+    case ElementType::float32:
+      return static_cast<double>(static_cast<float>(value));
+    case ElementType::bfloat16:
+      return static_cast<double>(to_float(to_bfloat16(value)));
+    case ElementType::float16:
+      return static_cast<double>(to_float(to_float16(value)));
+    case ElementType::float64:
+      break;
   }
   return value;
 }

@@ -37,7 +37,8 @@ class BiasFaults {
   void numbers() {
     add("no_positions", "", [](std::int64_t, Position, Position) { return 0.0; });
     add("bias_sign", "", [v = value_](std::int64_t h, Position q, Position k) { return -v(h, q, k); });
-    for (const double factor : {2.0, 0.5, 0.25, 4.0, std::sqrt(0.5), std::sqrt(2.0), 1 / std::log(2.0), std::log(2.0)}) {
+    for (const double factor :
+         {2.0, 0.5, 0.25, 4.0, std::sqrt(0.5), std::sqrt(2.0), 1 / std::log(2.0), std::log(2.0)}) {
       add("bias_scaled", "times " + std::to_string(factor),
           [v = value_, factor](std::int64_t h, Position q, Position k) { return factor * v(h, q, k); });
     }
@@ -101,14 +102,15 @@ class BiasFaults {
     const std::int64_t n = bias_.heads;
     const auto by_head = [&](std::string_view fault, const std::string& detail,
                              const std::function<std::int64_t(std::int64_t)>& change) {
-      add(fault, detail,
-          [v = value_, change](std::int64_t h, Position q, Position k) { return v(change(h), q, k); });
+      add(fault, detail, [v = value_, change](std::int64_t h, Position q, Position k) { return v(change(h), q, k); });
     };
-    by_head(bias_.slopes.empty() ? "heads_permuted" : "alibi_slopes_reversed", "", [n](std::int64_t h) { return n - 1 - h; });
+    by_head(bias_.slopes.empty() ? "heads_permuted" : "alibi_slopes_reversed", "",
+            [n](std::int64_t h) { return n - 1 - h; });
     by_head("heads_permuted", "by one", [n](std::int64_t h) { return (h + 1) % n; });
     by_head("heads_permuted", "by one", [n](std::int64_t h) { return (h + n - 1) % n; });
     by_head("heads_permuted", "by one, the last twice", [n](std::int64_t h) { return std::min(h + 1, n - 1); });
-    by_head("heads_permuted", "by one, the first twice", [](std::int64_t h) { return std::max<std::int64_t>(h - 1, 0); });
+    by_head("heads_permuted", "by one, the first twice",
+            [](std::int64_t h) { return std::max<std::int64_t>(h - 1, 0); });
     by_head("bias_of_one_head", "", [](std::int64_t) { return std::int64_t{0}; });
     by_head("bias_of_one_head", "", [n](std::int64_t) { return n - 1; });
     for (const std::int64_t group : {2, 3, 4, 8}) {
@@ -148,7 +150,8 @@ class BiasFaults {
     with("alibi_slopes_one_series", "", series(static_cast<double>(n), 1, b));
     with("alibi_slopes_first", "from 1", series(static_cast<double>(n), 0, b));
     for (const double most : {1.0, 2.0, 4.0, 6.0, 10.0, 12.0, 16.0, 32.0}) {
-      if (most != b) with("alibi_bias_max", std::to_string(static_cast<int>(most)), series(static_cast<double>(n), 1, most));
+      if (most != b)
+        with("alibi_bias_max", std::to_string(static_cast<int>(most)), series(static_cast<double>(n), 1, most));
     }
     with("alibi_slopes_equal", "", std::vector<double>(at(n), bias_.slopes[0]));
     for (const double count : {static_cast<double>(n) / 2, static_cast<double>(n) + 1, static_cast<double>(n) - 1}) {
@@ -211,16 +214,19 @@ class BiasFaults {
       const bool bidirectional = arguments_.boolean("bidirectional");
       const std::int64_t count = rows;
       const double most = static_cast<double>(arguments_.integer("max_distance"));
-      const auto t5 = [&](const std::string& detail, std::int64_t b, double share, double distance, bool both, bool up) {
+      const auto t5 = [&](const std::string& detail, std::int64_t b, double share, double distance, bool both,
+                          bool up) {
         with_bucket("buckets_wrong", detail,
                     [=](Position q, Position k) { return t5_bucket(k - q, b, share, distance, both, up); });
       };
       t5(bidirectional ? "one direction" : "both directions", count, 0.5, most, !bidirectional, false);
-      for (const double factor : {2.0, 0.5, 4.0, 8.0}) t5("max_distance", count, 0.5, most * factor, bidirectional, false);
+      for (const double factor : {2.0, 0.5, 4.0, 8.0})
+        t5("max_distance", count, 0.5, most * factor, bidirectional, false);
       for (const double distance : {64.0, 100.0, 128.0, 129.0, 127.0, 256.0, 512.0, 1000.0}) {
         if (distance != most) t5("max_distance", count, 0.5, distance, bidirectional, false);
       }
-      for (const std::int64_t other : {count / 2, count * 2, count - 2}) t5("count", other, 0.5, most, bidirectional, false);
+      for (const std::int64_t other : {count / 2, count * 2, count - 2})
+        t5("count", other, 0.5, most, bidirectional, false);
       t5("exact part", count, 0.25, most, bidirectional, false);
       t5("exact part", count, 0.75, most, bidirectional, false);
       t5("exact part", count, 1.0, most, bidirectional, false);
@@ -232,18 +238,16 @@ class BiasFaults {
   void linear_table(const Bucket& own, std::int64_t rows) {
     if (bias_.table.data.empty()) return;
     const std::int64_t n = bias_.heads;
-    add("table_wrong", "read in the other order",
-        [=, table = bias_.table](std::int64_t h, Position q, Position k) {
-          const std::int64_t index = h * rows + own(q, k);  // [heads, rows] in the place of [rows, heads]
-          return static_cast<double>(table.row(index / n)[at(index % n)]);
-        });
+    add("table_wrong", "read in the other order", [=, table = bias_.table](std::int64_t h, Position q, Position k) {
+      const std::int64_t index = h * rows + own(q, k);  // [heads, rows] in the place of [rows, heads]
+      return static_cast<double>(table.row(index / n)[at(index % n)]);
+    });
     const Arguments& a = arguments_;
     if (name_ != "relative_bias" || a.text("index") != "clipped") return;
     const std::int64_t left = a.integer("clip_left"), right = a.maybe_integer("clip_right").value_or(left);
     for (const std::int64_t step : {1, -1}) {
-      with_bucket("clip_off_by_one", "", [=](Position q, Position k) {
-        return std::clamp(k - q, -left - step, right + step) + left;
-      });
+      with_bucket("clip_off_by_one", "",
+                  [=](Position q, Position k) { return std::clamp(k - q, -left - step, right + step) + left; });
     }
     for (const std::int64_t limit : {left / 2, left / 4}) {
       with_bucket("clip_wrong", "at " + std::to_string(limit),
@@ -261,7 +265,8 @@ class BiasFaults {
 
 Models relative_faults(const RelativeKeys& keys) {
   Models all;
-  const auto add = [&](std::string_view fault, const std::string& detail, const std::function<void(RelativeKeys&)>& change) {
+  const auto add = [&](std::string_view fault, const std::string& detail,
+                       const std::function<void(RelativeKeys&)>& change) {
     auto other = std::make_shared<RelativeKeys>(keys);
     change(*other);
     all.push_back({.fault = fault, .detail = detail, .relative = std::move(other)});
@@ -269,7 +274,10 @@ Models relative_faults(const RelativeKeys& keys) {
   const auto zero = [](Tensor& tensor) { std::fill(tensor.data.begin(), tensor.data.end(), 0.0f); };
   add("relative_scale", "", [](RelativeKeys& k) { k.scaled = !k.scaled; });
   if (!keys.index) {
-    add("no_positions", "", [&](RelativeKeys& k) { zero(k.u); zero(k.w_r); });
+    add("no_positions", "", [&](RelativeKeys& k) {
+      zero(k.u);
+      zero(k.w_r);
+    });
     add("content_bias_missing", "", [&](RelativeKeys& k) { zero(k.u); });
     add("position_bias_missing", "", [&](RelativeKeys& k) { zero(k.v); });
     add("relative_term_missing", "", [&](RelativeKeys& k) { zero(k.w_r); });
@@ -297,7 +305,10 @@ Models relative_faults(const RelativeKeys& keys) {
   }
   const auto own = keys.index;
   const std::int64_t rows = static_cast<std::int64_t>(keys.key_table.data.size()) / keys.head_dim;
-  add("no_positions", "", [&](RelativeKeys& k) { zero(k.key_table); zero(k.value_table); });
+  add("no_positions", "", [&](RelativeKeys& k) {
+    zero(k.key_table);
+    zero(k.value_table);
+  });
   add("relative_term_missing", "", [&](RelativeKeys& k) { zero(k.key_table); });
   add("relative_key_term", "", [](RelativeKeys& k) { k.meets_key = !k.meets_key; });
   if (!keys.value_table.data.empty()) {
@@ -306,7 +317,9 @@ Models relative_faults(const RelativeKeys& keys) {
   }
   const auto index = [&](std::string_view fault, const std::string& detail, const Bucket& change) {
     add(fault, detail, [&](RelativeKeys& k) {
-      k.index = [change, rows](Position q, Position key) { return std::clamp<std::int64_t>(change(q, key), 0, rows - 1); };
+      k.index = [change, rows](Position q, Position key) {
+        return std::clamp<std::int64_t>(change(q, key), 0, rows - 1);
+      };
     });
   };
   index("table_transposed", "", [own](Position q, Position k) { return own(k, q); });

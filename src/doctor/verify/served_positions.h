@@ -53,8 +53,8 @@ class ServedPositions {
                                 "from " + std::to_string(end_) + " on the function throws: " + text_));
     }
     if (first_ == 0) {
-      checks.push_back(at_least("positions are served or refused", scheme, 0, 0,
-                                "below 0 the function throws: " + text_));
+      checks.push_back(
+          at_least("positions are served or refused", scheme, 0, 0, "below 0 the function throws: " + text_));
     }
   }
 

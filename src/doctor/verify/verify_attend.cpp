@@ -48,14 +48,13 @@ class AttendVerifier {
   // One case held against a prediction: the worst entry, and the first that diverges.
   struct Compared {
     Comparison worst;
-    std::size_t step = 0;      // where the first diverging entry is
-    std::int64_t query = 0;    // and its row
+    std::size_t step = 0;    // where the first diverging entry is
+    std::int64_t query = 0;  // and its row
   };
 
   void call_all() {
     served_.run(
-        cases_, options_,
-        [](const AttendCase& one) { return std::span<const Position>(one.ids); },
+        cases_, options_, [](const AttendCase& one) { return std::span<const Position>(one.ids); },
         [&](AttendCase& one) {
           for (AttendStep& step : one.steps) call(one, step);
         },
@@ -282,8 +281,7 @@ class AttendVerifier {
       }
       const AttendStep& step = cases_[i].steps[compared_[i].step];
       const std::int64_t query = compared_[i].query;
-      checks_[i].note =
-          divergence(compared_[i].worst, step.queries[at(query)], step.query_ids[at(query)], cause);
+      checks_[i].note = divergence(compared_[i].worst, step.queries[at(query)], step.query_ids[at(query)], cause);
     }
   }
 

@@ -79,14 +79,13 @@ class RotateVerifier {
     std::vector<double> result(at(row));
     std::int64_t first = 0;
     for (std::size_t c = 0; c < one.calls.size(); ++c) {
-      const std::vector<Position> ids =
-          ids_of_axes(encoding_, std::span(one.ids).subspan(at(first), at(one.calls[c])));
+      const std::vector<Position> ids = ids_of_axes(encoding_, std::span(one.ids).subspan(at(first), at(one.calls[c])));
       const AskedCall call = asked(one, c, first, ids);
       for (std::int64_t t = 0; t < one.calls[c]; ++t) {
         if (!one.mask.empty() && one.mask[at(first + t)] == 0) continue;
         if (only && *only != first + t) continue;
-        predicted.rotate(call, one.role, t, one.heads,
-                         std::span(one.given).subspan(at((first + t) * row), at(row)), result);
+        predicted.rotate(call, one.role, t, one.heads, std::span(one.given).subspan(at((first + t) * row), at(row)),
+                         result);
         if (!keep_on(first + t, result)) return;
       }
       first += one.calls[c];
@@ -224,7 +223,8 @@ class RotateVerifier {
     const double own = 16 * 0x1p-24 + angle + table_rounding() + (rounding_.narrow() ? 5 * rounding_.unit() : 0.0);
     double value = 0, bound = 1, worst = -1;
     for (std::int64_t i = 0; i < query.tokens() * query.tokens() * query.heads; ++i) {
-      const std::int64_t h = i % query.heads, m = i / query.heads / query.tokens(), n = i / query.heads % query.tokens();
+      const std::int64_t h = i % query.heads, m = i / query.heads / query.tokens(),
+                         n = i / query.heads % query.tokens();
       double before = 0, after = 0, qq = 0, kk = 0;
       for (std::int64_t j = 0; j < rotation_.head_dim; ++j) {
         const std::size_t a = at((m * query.heads + h) * rotation_.head_dim + j),
@@ -252,18 +252,19 @@ class RotateVerifier {
 
   void explain() {
     if (failed(checks_) == 0) return;
-    if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); })) return;
+    if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); }))
+      return;
     std::vector<std::size_t> ordered;
     for (std::size_t i = 0; i < cases_.size(); ++i) ordered.push_back(i);
     std::stable_sort(ordered.begin(), ordered.end(), [&](std::size_t a, std::size_t b) {
       const bool a_failed = compared_[a].first.has_value(), b_failed = compared_[b].first.has_value();
       return a_failed != b_failed ? a_failed : cases_[a].given.size() < cases_[b].given.size();
     });
-    const std::string cause = likely_cause(
-        fault_models(encoding_, false), checks_,
-        {.matches_first = [&](const FaultModel& model) { return matches(model, {ordered[0]}, true); },
-         .possible = [&](const Condition& condition) { return possible(condition); },
-         .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
+    const std::string cause =
+        likely_cause(fault_models(encoding_, false), checks_,
+                     {.matches_first = [&](const FaultModel& model) { return matches(model, {ordered[0]}, true); },
+                      .possible = [&](const Condition& condition) { return possible(condition); },
+                      .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;
       if (i >= cases_.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 3: every scheme of the registry, where it enters, what it promises, and every picture there is of it.
+// Section 3: every scheme of the registry: where it enters, what it claims, and its figures.
 #include <algorithm>
 
 #include "figures/registry.h"

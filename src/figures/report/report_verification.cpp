@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 5: every line of `locus verify` with what was measured and the bound it was held against.
+// Section 5: every check of `locus verify` with its value and bound.
 #include <algorithm>
 
 #include "figures/numbers.h"

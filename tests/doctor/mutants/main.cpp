@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   std::printf("right: %zu of %zu refused\n", wrong.size(), (right.size() + step - 1) / step);
   for (const std::string& one : wrong) std::printf("refused   %s\n", one.c_str());
   const Score score = run_planted(planted_faults(), step, verbose);
-  const bool good = wrong.empty() && score.caught >= 0.98 * score.all && score.named >= 0.85 * score.all && (step > 1 || score.all >= 400);
+  const bool good = wrong.empty() && score.caught >= 0.98 * score.all && score.named >= 0.85 * score.all &&
+                    (step > 1 || score.all >= 400);
   return good ? 0 : 1;
 }

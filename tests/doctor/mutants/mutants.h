@@ -45,7 +45,8 @@ inline Pair interleaved() {
 inline Pair deinterleaved() {
   Rope rope;
   rope.interleaved = rope.evens_first = true;
-  return rope_pair("deinterleaved", {{"head_dim", 16}, {"pairing", "interleaved"}, {"output_order", "deinterleaved"}}, rope);
+  return rope_pair("deinterleaved", {{"head_dim", 16}, {"pairing", "interleaved"}, {"output_order", "deinterleaved"}},
+                   rope);
 }
 
 inline Pair partial() {
@@ -72,14 +73,21 @@ inline Pair magnified() {
   Rope rope;
   rope.magnitude = 1.25;
   return rope_pair("magnified",
-                   {{"head_dim", 16}, {"pairing", "half"}, {"rule", "yarn"}, {"factor", 1}, {"original_length", 4096}, {"attention_factor", 1.25}},
+                   {{"head_dim", 16},
+                    {"pairing", "half"},
+                    {"rule", "yarn"},
+                    {"factor", 1},
+                    {"original_length", 4096},
+                    {"attention_factor", 1.25}},
                    rope);
 }
 
 inline Pair sections() {
   Rope rope;
   rope.axis_of_pair = {0, 0, 1, 1, 1, 2, 2, 2};
-  return rope_pair("sections", {{"head_dim", 16}, {"pairing", "half"}, {"axes", "mrope"}, {"sections", std::vector<double>{2, 3, 3}}}, rope);
+  return rope_pair(
+      "sections",
+      {{"head_dim", 16}, {"pairing", "half"}, {"axes", "mrope"}, {"sections", std::vector<double>{2, 3, 3}}}, rope);
 }
 
 inline Pair xpos() {
@@ -151,8 +159,8 @@ inline std::int64_t t5_bucket(const BucketRule& rule, std::int64_t query, std::i
 
 inline Pair t5(bool both) {
   const locus::Tensor table = tensor({32, 8}, 7);
-  Pair pair{both ? "t5 both" : "t5",
-            locus::Encoding("t5", {{"heads", 8}, {"bidirectional", both}, {"table", table}}), {}};
+  Pair pair{
+      both ? "t5 both" : "t5", locus::Encoding("t5", {{"heads", 8}, {"bidirectional", both}, {"table", table}}), {}};
   pair.plain.scale = 1;
   BucketRule rule;
   rule.both = both;
@@ -164,8 +172,11 @@ inline Pair t5(bool both) {
 
 inline Pair clipped() {
   const locus::Tensor table = tensor({33, 4}, 9);
-  Pair pair{"clipped",
-            locus::Encoding("relative_bias", {{"heads", 4}, {"index", "clipped"}, {"clip_left", 16}, {"clip_right", 16}, {"table", table}}), {}};
+  Pair pair{
+      "clipped",
+      locus::Encoding("relative_bias",
+                      {{"heads", 4}, {"index", "clipped"}, {"clip_left", 16}, {"clip_right", 16}, {"table", table}}),
+      {}};
   pair.plain.bias = [data = table.data](std::int64_t h, std::int64_t q, std::int64_t k) {
     const std::int64_t row = std::min<std::int64_t>(std::max<std::int64_t>(k - q, -16), 16) + 16;
     return static_cast<double>(data[static_cast<std::size_t>(row * 4 + h)]);
@@ -174,7 +185,12 @@ inline Pair clipped() {
 }
 
 inline Pair kerple() {
-  Pair pair{"kerple", locus::Encoding("kerple", {{"heads", 4}, {"form", "log"}, {"r1", std::vector<double>{1, 0.5, 2, 0.25}}, {"r2", std::vector<double>{1, 2, 0.5, 0.1}}}), {}};
+  Pair pair{"kerple",
+            locus::Encoding("kerple", {{"heads", 4},
+                                       {"form", "log"},
+                                       {"r1", std::vector<double>{1, 0.5, 2, 0.25}},
+                                       {"r2", std::vector<double>{1, 2, 0.5, 0.1}}}),
+            {}};
   pair.plain.bias = [](std::int64_t h, std::int64_t q, std::int64_t k) {
     constexpr double r1[] = {1, 0.5, 2, 0.25}, r2[] = {1, 2, 0.5, 0.1};
     return -r1[h] * std::log(1 + r2[h] * static_cast<double>(std::llabs(q - k)));
@@ -191,17 +207,24 @@ struct ShawTables {
   }
 };
 
-inline ShawTables shaw_tables() {
-  return {tensor({17, 16}, 11).data, tensor({17, 16}, 12).data};
-}
+inline ShawTables shaw_tables() { return {tensor({17, 16}, 11).data, tensor({17, 16}, 12).data}; }
 
 inline Pair shaw() {
   Pair pair{"shaw",
-            locus::Encoding("shaw", {{"heads", 4}, {"head_dim", 16}, {"clip_left", 8}, {"clip_right", 8}, {"scaled", true}, {"values", true},
-                                     {"key_table", tensor({17, 16}, 11)}, {"value_table", tensor({17, 16}, 12)}}), {}};
-  pair.plain.relative = [t = shaw_tables()](std::int64_t, const float* q, const float*, std::int64_t query, std::int64_t key) {
+            locus::Encoding("shaw", {{"heads", 4},
+                                     {"head_dim", 16},
+                                     {"clip_left", 8},
+                                     {"clip_right", 8},
+                                     {"scaled", true},
+                                     {"values", true},
+                                     {"key_table", tensor({17, 16}, 11)},
+                                     {"value_table", tensor({17, 16}, 12)}}),
+            {}};
+  pair.plain.relative = [t = shaw_tables()](std::int64_t, const float* q, const float*, std::int64_t query,
+                                            std::int64_t key) {
     double sum = 0;
-    for (std::int64_t j = 0; j < 16; ++j) sum += static_cast<double>(q[j]) * static_cast<double>(t.key[t.at(query, key, j)]);
+    for (std::int64_t j = 0; j < 16; ++j)
+      sum += static_cast<double>(q[j]) * static_cast<double>(t.key[t.at(query, key, j)]);
     return sum;
   };
   pair.plain.relative_value = [t = shaw_tables()](std::int64_t query, std::int64_t key, std::int64_t j) {
@@ -225,9 +248,11 @@ struct XlWeights {
     double sum = 0;
     for (std::int64_t j = 0; j < 16; ++j) {
       double r = 0;
-      for (std::size_t m = 0; m < 32; ++m) r += static_cast<double>(w[static_cast<std::size_t>(h * 16 + j) * 32 + m]) * wave[m];
+      for (std::size_t m = 0; m < 32; ++m)
+        r += static_cast<double>(w[static_cast<std::size_t>(h * 16 + j) * 32 + m]) * wave[m];
       const auto c = static_cast<std::size_t>(h * 16 + j);
-      sum += static_cast<double>(u[c]) * static_cast<double>(k[j]) + (static_cast<double>(q[j]) + static_cast<double>(v[c])) * r;
+      sum += static_cast<double>(u[c]) * static_cast<double>(k[j]) +
+             (static_cast<double>(q[j]) + static_cast<double>(v[c])) * r;
     }
     return sum;
   }
@@ -235,10 +260,14 @@ struct XlWeights {
 
 inline Pair transformer_xl(const XlWeights& weights = {}) {
   Pair pair{"transformer_xl",
-            locus::Encoding("transformer_xl", {{"heads", 2}, {"head_dim", 16}, {"u", tensor({2, 16}, 21)}, {"v", tensor({2, 16}, 22)}, {"w_r", tensor({32, 32}, 23)}}), {}};
-  pair.plain.relative = [weights](std::int64_t h, const float* q, const float* k, std::int64_t query, std::int64_t key) {
-    return weights.term(h, q, k, query, key);
-  };
+            locus::Encoding("transformer_xl", {{"heads", 2},
+                                               {"head_dim", 16},
+                                               {"u", tensor({2, 16}, 21)},
+                                               {"v", tensor({2, 16}, 22)},
+                                               {"w_r", tensor({32, 32}, 23)}}),
+            {}};
+  pair.plain.relative = [weights](std::int64_t h, const float* q, const float* k, std::int64_t query,
+                                  std::int64_t key) { return weights.term(h, q, k, query, key); };
   return pair;
 }
 

@@ -36,10 +36,14 @@ inline float to_half(float x) {
 
 inline double rounded(Arithmetic type, double x, bool last = false) {
   switch (type) {
-    case Arithmetic::float64: return last ? static_cast<double>(static_cast<float>(x)) : x;
-    case Arithmetic::float32: return static_cast<double>(static_cast<float>(x));
-    case Arithmetic::bfloat16: return static_cast<double>(round_bits(static_cast<float>(x), 16));
-    case Arithmetic::float16: return static_cast<double>(to_half(static_cast<float>(x)));
+    case Arithmetic::float64:
+      return last ? static_cast<double>(static_cast<float>(x)) : x;
+    case Arithmetic::float32:
+      return static_cast<double>(static_cast<float>(x));
+    case Arithmetic::bfloat16:
+      return static_cast<double>(round_bits(static_cast<float>(x), 16));
+    case Arithmetic::float16:
+      return static_cast<double>(to_half(static_cast<float>(x)));
     case Arithmetic::to_bfloat16:
       return static_cast<double>(last ? round_bits(static_cast<float>(x), 16) : static_cast<float>(x));
     case Arithmetic::to_float16:
@@ -91,7 +95,8 @@ struct Rope {
     if (angle) return angle(position, w);
     if (!float32_angles) {
       // A double's product is wrong by 1e-7 at 2^31, so whole turns are taken off in long double.
-      const long double turns = static_cast<long double>(position) * static_cast<long double>(w) / 6.283185307179586476925286766559L;
+      const long double turns =
+          static_cast<long double>(position) * static_cast<long double>(w) / 6.283185307179586476925286766559L;
       return static_cast<double>((turns - std::floor(turns)) * 6.283185307179586476925286766559L);
     }
     return static_cast<double>(static_cast<float>(position) * static_cast<float>(w));
@@ -100,13 +105,16 @@ struct Rope {
   void turn(const Where& where, const std::vector<std::int64_t>& ids, float* head) const {
     const std::vector<float> in(head, head + head_dim);
     for (std::int64_t i = 0; i < width / 2; ++i) {
-      const std::size_t axis = axis_of_pair.empty() ? 0 : static_cast<std::size_t>(axis_of_pair[static_cast<std::size_t>(i)]);
+      const std::size_t axis =
+          axis_of_pair.empty() ? 0 : static_cast<std::size_t>(axis_of_pair[static_cast<std::size_t>(i)]);
       const double p = static_cast<double>(ids[axis]);
       const double a = angle_of(i, p);
       double size = magnitude;
       if (scale_base > 0) {
-        const double zeta = (2.0 * static_cast<double>(i) + 0.4 * static_cast<double>(head_dim)) / (1.4 * static_cast<double>(head_dim));
-        size *= std::pow(zeta, (where.key != roles_exchanged ? -1 : 1) * (static_cast<double>(ids[0]) - centre) / scale_base);
+        const double zeta = (2.0 * static_cast<double>(i) + 0.4 * static_cast<double>(head_dim)) /
+                            (1.4 * static_cast<double>(head_dim));
+        size *= std::pow(zeta,
+                         (where.key != roles_exchanged ? -1 : 1) * (static_cast<double>(ids[0]) - centre) / scale_base);
       }
       double c = size * std::cos(a), s = size * std::sin(a);
       if (table) table(where, i, c, s);
@@ -114,13 +122,15 @@ struct Rope {
       s = rounded(arithmetic, s);
       const std::int64_t x = start + (interleaved ? 2 * i : i), y = interleaved ? x + 1 : x + width / 2;
       const std::int64_t to_x = evens_first ? start + i : x, to_y = evens_first ? start + width / 2 + i : y;
-      const double u = static_cast<double>(in[static_cast<std::size_t>(x)]), v = static_cast<double>(in[static_cast<std::size_t>(y)]);
+      const double u = static_cast<double>(in[static_cast<std::size_t>(x)]),
+                   v = static_cast<double>(in[static_cast<std::size_t>(y)]);
       const auto r = [&](double number) { return rounded(arithmetic, number); };
       head[to_x] = static_cast<float>(rounded(arithmetic, r(u * c) - r(v * s), true));
       head[to_y] = static_cast<float>(rounded(arithmetic, r(u * s) + r(v * c), true));
     }
     for (std::int64_t j = 0; j < head_dim; ++j) {
-      if (j < start || j >= start + width) head[j] = static_cast<float>(rounded(arithmetic, static_cast<double>(head[j]), true));
+      if (j < start || j >= start + width)
+        head[j] = static_cast<float>(rounded(arithmetic, static_cast<double>(head[j]), true));
     }
   }
 
@@ -135,7 +145,8 @@ struct Rope {
         where.axis = a;
         const std::int64_t given = ids[static_cast<std::size_t>(a * where.tokens + t)];
         own.push_back(id ? id(where, given) : given);
-        if (table_rows > 0 && (own.back() >= table_rows || own.back() < 0)) throw std::out_of_range("the table has no such row");
+        if (table_rows > 0 && (own.back() >= table_rows || own.back() < 0))
+          throw std::out_of_range("the table has no such row");
       }
       for (std::int64_t h = 0; h < heads; ++h) {
         const int count = times ? times(where, h, heads) : 1;
@@ -159,7 +170,8 @@ struct Attention {
   /// Added to the score, after the scale.
   std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)> bias;
   /// Shaw and Transformer-XL: what meets query and key, scaled with the score; and what joins the value.
-  std::function<double(std::int64_t head, const float* q, const float* k, std::int64_t query, std::int64_t key)> relative;
+  std::function<double(std::int64_t head, const float* q, const float* k, std::int64_t query, std::int64_t key)>
+      relative;
   std::function<double(std::int64_t query, std::int64_t key, std::int64_t j)> relative_value;
   double scale = 0;  ///< 0: 1 / sqrt(head_dim)
   bool relative_unscaled = false;
@@ -173,8 +185,21 @@ struct Attention {
   std::function<std::int64_t(const locus::AttendRequest&, std::int64_t j)> key_slot, value_slot;
   bool rotates_values = false;
   int zero_rest = 0;  ///< unless 0: pages of so many tokens whose empty rest is attended to
-  enum class Merge { right, averaged, averaged_by_count, added, sum_not_rescaled, output_not_rescaled, by_own_sum, by_largest,
-                     last_only, first_only, first_lost, last_lost, base_two } merge = Merge::right;
+  enum class Merge {
+    right,
+    averaged,
+    averaged_by_count,
+    added,
+    sum_not_rescaled,
+    output_not_rescaled,
+    by_own_sum,
+    by_largest,
+    last_only,
+    first_only,
+    first_lost,
+    last_lost,
+    base_two
+  } merge = Merge::right;
   std::function<double(double score)> exponential;
   double extra_in_sum = 0;
   double cap = 0;
@@ -195,7 +220,8 @@ struct Attention {
   }
 
   std::int64_t id_of(const locus::AttendRequest& r, bool key, std::int64_t token) const {
-    const std::int64_t given = key ? r.key_ids[static_cast<std::size_t>(token)] : r.query_ids[static_cast<std::size_t>(token)];
+    const std::int64_t given =
+        key ? r.key_ids[static_cast<std::size_t>(token)] : r.query_ids[static_cast<std::size_t>(token)];
     if (!id) return given;
     Where where = place(r, key);
     where.token = token;
@@ -213,7 +239,8 @@ struct Attention {
   }
 
   void operator()(const locus::AttendRequest& r) const {
-    std::vector<float> q(r.query.begin(), r.query.end()), k(r.key.begin(), r.key.end()), v(r.value.begin(), r.value.end());
+    std::vector<float> q(r.query.begin(), r.query.end()), k(r.key.begin(), r.key.end()),
+        v(r.value.begin(), r.value.end());
     if (rotates) {
       rope.rotate(q.data(), r.heads, r.query_ids, place(r, false));
       rope.rotate(k.data(), r.key_heads, r.key_ids, place(r, true));
@@ -266,7 +293,8 @@ struct Attention {
           const float* a = q.data() + (i * r.heads + h) * d;
           const float* b = ks < 0 ? nullptr : k.data() + (ks * r.key_heads + kh) * d;
           double score = 0;
-          for (std::int64_t c = 0; b != nullptr && c < d; ++c) score += static_cast<double>(a[c]) * static_cast<double>(b[c]);
+          for (std::int64_t c = 0; b != nullptr && c < d; ++c)
+            score += static_cast<double>(a[c]) * static_cast<double>(b[c]);
           const std::int64_t key_id = id_of(r, true, j);
           double more = 0;
           if (relative) more = relative(h, a, k.data() + (j * r.key_heads + kh) * d, query_id, key_id);
@@ -274,7 +302,8 @@ struct Attention {
           if (cap > 0) score = cap * std::tanh(score / cap);
           if (bias) score = round(score + round(bias(h, query_id, key_id)));
           take(j, score, [&](std::int64_t c) {
-            double value = vs < 0 ? 0 : static_cast<double>(v[static_cast<std::size_t>((vs * r.key_heads + vh) * d + c)]);
+            double value =
+                vs < 0 ? 0 : static_cast<double>(v[static_cast<std::size_t>((vs * r.key_heads + vh) * d + c)]);
             if (relative_value) value += relative_value(query_id, key_id, c);
             return value;
           });
@@ -302,22 +331,52 @@ struct Attention {
       const double next = std::max(top, p.top);
       const double old = top == -INFINITY ? 0 : std::exp(top - next), now = std::exp(p.top - next);
       switch (merge) {
-        case Merge::averaged: add(p, 1 / (p.sum * n)); sum = 1; continue;
-        case Merge::averaged_by_count: add(p, p.count / (p.sum * count)); sum = 1; continue;
-        case Merge::added: add(p, 1 / p.sum); sum = 1; continue;
-        case Merge::by_own_sum: add(p, 1); sum += p.sum; continue;
-        case Merge::by_largest: add(p, std::exp(p.top - parts[0].top) / p.sum); sum += std::exp(p.top - parts[0].top); continue;
-        case Merge::last_only: if (x + 1 == parts.size()) { add(p, 1); sum = p.sum; } continue;
-        case Merge::first_only: if (x == 0) { add(p, 1); sum = p.sum; } continue;
-        case Merge::first_lost: if (x == 0 && parts.size() > 1) continue; break;
-        case Merge::last_lost: if (x + 1 == parts.size() && parts.size() > 1) continue; break;
+        case Merge::averaged:
+          add(p, 1 / (p.sum * n));
+          sum = 1;
+          continue;
+        case Merge::averaged_by_count:
+          add(p, p.count / (p.sum * count));
+          sum = 1;
+          continue;
+        case Merge::added:
+          add(p, 1 / p.sum);
+          sum = 1;
+          continue;
+        case Merge::by_own_sum:
+          add(p, 1);
+          sum += p.sum;
+          continue;
+        case Merge::by_largest:
+          add(p, std::exp(p.top - parts[0].top) / p.sum);
+          sum += std::exp(p.top - parts[0].top);
+          continue;
+        case Merge::last_only:
+          if (x + 1 == parts.size()) {
+            add(p, 1);
+            sum = p.sum;
+          }
+          continue;
+        case Merge::first_only:
+          if (x == 0) {
+            add(p, 1);
+            sum = p.sum;
+          }
+          continue;
+        case Merge::first_lost:
+          if (x == 0 && parts.size() > 1) continue;
+          break;
+        case Merge::last_lost:
+          if (x + 1 == parts.size() && parts.size() > 1) continue;
+          break;
         case Merge::base_two: {
           const double w = std::exp2(p.top + std::log(p.sum) - parts[0].top);
           add(p, w / p.sum);
           sum += w;
           continue;
         }
-        default: break;
+        default:
+          break;
       }
       for (double& t : total) t *= merge == Merge::output_not_rescaled ? 1 : old;
       sum = sum * (merge == Merge::sum_not_rescaled ? 1 : old) + p.sum * now;
@@ -329,7 +388,8 @@ struct Attention {
       const double value = count == 0 ? 0 : total[static_cast<std::size_t>(j)] / sum;
       out[j] = static_cast<float>(rounded(arithmetic, value, true));
     }
-    if (fills_lse) r.log_sum_exp[static_cast<std::size_t>(i * r.heads + h)] = static_cast<float>(top + std::log(sum) + lse_shift);
+    if (fills_lse)
+      r.log_sum_exp[static_cast<std::size_t>(i * r.heads + h)] = static_cast<float>(top + std::log(sum) + lse_shift);
   }
 };
 
@@ -340,14 +400,14 @@ struct PagedEngine {
 
   // Planted faults.
   bool copies_shared_pages = true;
-  int cached_turns = 0;               ///< how often what is cached is rotated again at every call
-  std::int64_t append_offset = 0;     ///< new tokens are written so many slots off, but for the first page
+  int cached_turns = 0;            ///< how often what is cached is rotated again at every call
+  std::int64_t append_offset = 0;  ///< new tokens are written so many slots off, but for the first page
   std::int64_t id_offset_after_fork = 0;
   std::int64_t id_offset_per_page = 0;
-  bool rounds_length_down = false;    ///< a fork shares whole pages only and forgets the rest
+  bool rounds_length_down = false;  ///< a fork shares whole pages only and forgets the rest
   bool loses_parent = false;
   std::int64_t query_offset_in_decode = 0;
-  bool ids_from_length = false;       ///< ids of new tokens are counted from the cached length
+  bool ids_from_length = false;  ///< ids of new tokens are counted from the cached length
 
   struct Page {
     std::vector<float> key, value;
@@ -392,11 +452,14 @@ struct PagedEngine {
       if (slot < 0) slot = 0;
       while (static_cast<std::int64_t>(mine.pages.size()) * page <= slot) mine.pages.push_back(nullptr);
       std::shared_ptr<Page>& target = mine.pages[static_cast<std::size_t>(slot / page)];
-      if (!target) target = std::make_shared<Page>(Page{std::vector<float>(row * size), std::vector<float>(row * size)});
+      if (!target)
+        target = std::make_shared<Page>(Page{std::vector<float>(row * size), std::vector<float>(row * size)});
       if (copies_shared_pages && target.use_count() > 1) target = std::make_shared<Page>(*target);
       const auto from = static_cast<std::size_t>(t) * row, to = static_cast<std::size_t>(slot % page) * row;
-      std::copy_n(k.begin() + static_cast<std::ptrdiff_t>(from), row, target->key.begin() + static_cast<std::ptrdiff_t>(to));
-      std::copy_n(r.value.begin() + static_cast<std::ptrdiff_t>(from), row, target->value.begin() + static_cast<std::ptrdiff_t>(to));
+      std::copy_n(k.begin() + static_cast<std::ptrdiff_t>(from), row,
+                  target->key.begin() + static_cast<std::ptrdiff_t>(to));
+      std::copy_n(r.value.begin() + static_cast<std::ptrdiff_t>(from), row,
+                  target->value.begin() + static_cast<std::ptrdiff_t>(to));
     }
     std::vector<float> keys(row * static_cast<std::size_t>(r.keys)), values(keys.size());
     for (std::int64_t t = 0; t < r.keys; ++t) {
@@ -409,12 +472,11 @@ struct PagedEngine {
       std::copy_n(source->value.begin() + from, row, values.begin() + to);
     }
     for (int turn = 0; turn < cached_turns && attention.rotates; ++turn) {
-      attention.rope.rotate(keys.data(), r.key_heads, r.key_ids.first(static_cast<std::size_t>(r.cached)),
-                            [&] {
-                              Where w = Attention::place(r, true);
-                              w.tokens = r.cached;
-                              return w;
-                            }());
+      attention.rope.rotate(keys.data(), r.key_heads, r.key_ids.first(static_cast<std::size_t>(r.cached)), [&] {
+        Where w = Attention::place(r, true);
+        w.tokens = r.cached;
+        return w;
+      }());
     }
     std::vector<float> q(r.query.begin(), r.query.end());
     if (attention.rotates) {

@@ -7,10 +7,14 @@
 namespace mutants {
 namespace {
 
-constexpr Arithmetic types[] = {Arithmetic::float64, Arithmetic::float32, Arithmetic::bfloat16, Arithmetic::float16, Arithmetic::to_bfloat16, Arithmetic::to_float16};
-constexpr const char* type_names[] = {"float64", "float32", "bfloat16", "float16", "float32 to bfloat16", "float32 to float16"};
+constexpr Arithmetic types[] = {Arithmetic::float64, Arithmetic::float32,     Arithmetic::bfloat16,
+                                Arithmetic::float16, Arithmetic::to_bfloat16, Arithmetic::to_float16};
+constexpr const char* type_names[] = {"float64",           "float32", "bfloat16", "float16", "float32 to bfloat16",
+                                      "float32 to float16"};
 
-std::vector<Pair> rotations() { return {half(), interleaved(), deinterleaved(), partial(), wide(), linear(), magnified(), xpos()}; }
+std::vector<Pair> rotations() {
+  return {half(), interleaved(), deinterleaved(), partial(), wide(), linear(), magnified(), xpos()};
+}
 
 void in_every_type(List& list) {
   for (std::size_t i = 0; i < std::size(types); ++i) {
@@ -18,13 +22,16 @@ void in_every_type(List& list) {
     std::vector<Pair> turned = rotations();
     turned.push_back(sections());
     for (const Pair& pair : turned) {
-      if (pair.name == "xpos" && (types[i] == Arithmetic::float16 || types[i] == Arithmetic::to_float16)) continue;  // its scale leaves float16 beyond 4,500 positions
+      if (pair.name == "xpos" && (types[i] == Arithmetic::float16 || types[i] == Arithmetic::to_float16))
+        continue;  // its scale leaves float16 beyond 4,500 positions
       Rope rope = pair.plain.rope;
       rope.arithmetic = types[i];
       list.rotate("right", name, pair, rope, {});
     }
     std::vector<Pair> all = rotations();
-    for (const Pair& pair : {none(), alibi(8), alibi(12), t5(false), t5(true), clipped(), kerple(), shaw(), transformer_xl()}) all.push_back(pair);
+    for (const Pair& pair :
+         {none(), alibi(8), alibi(12), t5(false), t5(true), clipped(), kerple(), shaw(), transformer_xl()})
+      all.push_back(pair);
     for (const Pair& pair : all) {
       if (pair.name == "xpos" && (types[i] == Arithmetic::float16 || types[i] == Arithmetic::to_float16)) continue;
       for (const std::int64_t part : {0, 64}) {
@@ -49,7 +56,8 @@ void with_options(List& list) {
   for (const std::int64_t window : {16, 100, 4096}) {
     list.attend("right", "window of " + std::to_string(window), half(), half().plain, {}, {.window = window});
   }
-  for (const Pair& pair : {t5(true), clipped(), half()}) list.attend("right", "not causal", pair, pair.plain, {}, {.causal = false});
+  for (const Pair& pair : {t5(true), clipped(), half()})
+    list.attend("right", "not causal", pair, pair.plain, {}, {.causal = false});
   for (const std::int64_t rows : {64, 2048, 4096, 40960}) {
     Pair pair = half();
     pair.plain.rope.table_rows = rows;
@@ -57,7 +65,10 @@ void with_options(List& list) {
     list.attend("right", "table that ends, told", pair, pair.plain, {}, told);
     list.attend("right", "table that ends", pair, pair.plain, {});
     list.rotate("right", "table that ends", pair, pair.plain.rope, {});
-    list.add("right", "rotate: table that ends, told", pair, {}, [encoding = pair.encoding, rope = pair.plain.rope, told] { return locus::verify_rotate(encoding, rope, told); });
+    list.add("right", "rotate: table that ends, told", pair, {},
+             [encoding = pair.encoding, rope = pair.plain.rope, told] {
+               return locus::verify_rotate(encoding, rope, told);
+             });
     Rope narrow = pair.plain.rope;
     narrow.arithmetic = Arithmetic::bfloat16;
     list.rotate("right", "table that ends, bfloat16", pair, narrow, {});
@@ -90,7 +101,11 @@ void profiles(List& list) {
         for (int k = 0; k < i; ++k) theta *= step;
         return static_cast<double>(theta);
       };
-      if (bf16) rope.table = [](const Where&, std::int64_t, double& c, double& s) { c = static_cast<double>(round_bits(static_cast<float>(c), 16)); s = static_cast<double>(round_bits(static_cast<float>(s), 16)); };
+      if (bf16)
+        rope.table = [](const Where&, std::int64_t, double& c, double& s) {
+          c = static_cast<double>(round_bits(static_cast<float>(c), 16));
+          s = static_cast<double>(round_bits(static_cast<float>(s), 16));
+        };
       const Pair pair = rope_pair("profile " + profile + (bf16 ? ", bfloat16 tables" : ""), arguments, rope);
       for (const Arithmetic type : {Arithmetic::float32, Arithmetic::bfloat16, Arithmetic::to_float16}) {
         Rope typed = rope;

@@ -55,11 +55,18 @@ Score run_planted(const std::vector<Subject>& subjects, std::size_t step, bool v
     const std::string what = subject.site + ": " + subject.name;
     if (!caught) score.survivors.push_back(what);
     if (caught && !named) score.misnamed.push_back(what + ": " + cause);
-    if (verbose || seconds > 15) std::printf("%6.2f s  %s  %s: %s\n", seconds, !caught ? "LIVES" : named ? "named" : "OTHER", what.c_str(), cause.c_str());
+    if (verbose || seconds > 15)
+      std::printf("%6.2f s  %s  %s: %s\n", seconds,
+                  !caught ? "LIVES"
+                  : named ? "named"
+                          : "OTHER",
+                  what.c_str(), cause.c_str());
     std::fflush(stdout);
   }
-  for (const auto& [site, own] : by_site) std::printf("%-10s %4d planted, %4d caught, %4d named\n", site.c_str(), own.all, own.caught, own.named);
-  std::printf("all        %4d planted, %4d caught (%.1f %%), %4d named (%.1f %%)\n", score.all, score.caught, 100.0 * score.caught / score.all, score.named, 100.0 * score.named / score.all);
+  for (const auto& [site, own] : by_site)
+    std::printf("%-10s %4d planted, %4d caught, %4d named\n", site.c_str(), own.all, own.caught, own.named);
+  std::printf("all        %4d planted, %4d caught (%.1f %%), %4d named (%.1f %%)\n", score.all, score.caught,
+              100.0 * score.caught / score.all, score.named, 100.0 * score.named / score.all);
   for (const std::string& one : score.survivors) std::printf("survives  %s\n", one.c_str());
   for (const std::string& one : score.misnamed) std::printf("misnamed  %s\n", one.c_str());
   return score;
@@ -72,7 +79,8 @@ std::vector<std::string> refused(const std::vector<Subject>& subjects, std::size
     if (checks.size() < 5) all.push_back(subjects[i].name + ": only " + std::to_string(checks.size()) + " checks");
     for (const locus::Check& check : checks) {
       if (!check.pass) {
-        all.push_back(subjects[i].name + ": " + check.name + ": " + std::to_string(check.value) + " against " + std::to_string(check.bound) + ": " + check.note);
+        all.push_back(subjects[i].name + ": " + check.name + ": " + std::to_string(check.value) + " against " +
+                      std::to_string(check.bound) + ": " + check.note);
         break;
       }
     }
