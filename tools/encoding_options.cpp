@@ -72,7 +72,7 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const Sp
   const auto adjust = [&](io::LayerEncoding& layer) {
     max_positions = shorten_table(layer.scheme, layer.arguments, options.positions_read);
   };
-  const io::ModelOptions wanted{options.layer_type, options.pairing,   options.profile, length,
+  const io::ModelOptions wanted{options.layer_type, options.pairing,    options.profile, length,
                                 spelling.settings,  options.incomplete, adjust};
   for (const io::ModelEncoding& one : io::model_encodings(spelling.config, wanted)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,

@@ -42,7 +42,7 @@ struct ChosenEncoding {
   std::optional<std::int64_t> training_length;
   std::string note = {};                           ///< worth saying once the command has succeeded
   std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made for fewer, see positions_read
-  io::LayerEncoding read = {};  ///< from a config: all that was read
+  io::LayerEncoding read = {};                     ///< from a config: all that was read
 };
 
 /// Whether a spelling sets this parameter.

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "doctor/verify/index.h"
 #include "locus/add.h"
 #include "locus/reference.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Text has one axis; pictures between texts have three or four, and patches two.
 PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position start) {
