@@ -13,6 +13,7 @@
 #include "locus/reference_attention.h"
 #include "locus/text.h"
 #include "mask_options.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -266,6 +267,10 @@ void attend_files(const AttendRequest& request) {
   call.encoding = chosen ? &chosen->encoding : nullptr;
   call.mask = mask.view();
   call.scale = request.scale;
+  if (!call.scale && chosen && chosen->read.softmax_scale) {
+    call.scale = chosen->read.softmax_scale;
+    chosen->note = softmax_scale_note(*chosen);
+  }
   call.soft_cap = request.soft_cap;
   call.sink_logits = sinks;
   if (!request.query_documents.empty()) {

@@ -11,6 +11,7 @@
 #include "locus/doctor/diagnosis_fields.h"
 #include "locus/error.h"
 #include "locus/reference.h"
+#include "model_reading.h"
 #include "position_list.h"
 #include "printable.h"
 
@@ -248,6 +249,7 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
   print_list("used", chosen.used);
   print_list("defaulted", chosen.defaulted);
   print_list("unknown", chosen.unknown);
+  print_model_reading(chosen.read);
 }
 
 void show(const ShowRequest& request) {
@@ -260,6 +262,7 @@ void show(const ShowRequest& request) {
   EncodingOptions options = request.encoding;
   options.positions_read = length.value_or(1);
   const std::vector<ChosenEncoding> chosen = choose_encodings(options, length);
+  const std::vector<io::HfPart> parts = parts_of(request.encoding.config);
   Json layers = Json::object();
   std::vector<Json> descriptions;
   for (const ChosenEncoding& one : chosen) descriptions.push_back(describe(one, positions));
@@ -268,17 +271,21 @@ void show(const ShowRequest& request) {
     if (chosen.size() == 1) {
       Json object = descriptions[0];
       if (!chosen[0].layer_type.empty()) object["layer_type"] = chosen[0].layer_type;
+      if (!parts.empty()) object["parts"] = parts_json(parts);
       print_json(object);
       return;
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) layers[chosen[i].layer_type] = descriptions[i];
-    print_json({{"layers", layers}});
+    Json object = {{"layers", layers}};
+    if (!parts.empty()) object["parts"] = parts_json(parts);
+    print_json(object);
     return;
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (i > 0) std::cout << '\n';
     print_text(chosen[i], descriptions[i]);
   }
+  print_parts(parts);
 }
 
 }  // namespace
@@ -287,6 +294,7 @@ void add_show_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("show", "Show what an encoding really is: frequencies, factors, slopes, buckets");
   const auto request = std::make_shared<ShowRequest>();
+  request->encoding.incomplete = true;
   add_encoding_options(*command, request->encoding);
   command->add_option(
       "--positions", request->positions,

@@ -2,7 +2,6 @@
 // config.json -> GGUF, as llama.cpp's converter does it (conversion/base.py, phi.py and llama.py of August 2026).
 #include <algorithm>
 
-#include "io/byte_reader.h"
 #include "io/hf_resolve.h"
 #include "io/hf_rope.h"
 #include "io/llama3_divisors.h"
@@ -10,6 +9,7 @@
 #include "locus/io/convert_rope.h"
 #include "locus/scaling.h"
 #include "locus/text.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -232,7 +232,7 @@ TEST(Show, OverridesThePairing) {
   folder.write("cohere.json", R"({"model_type": "cohere", "head_dim": 8})");
   EXPECT_EQ(json_of(folder, "show --config cohere.json")["pairing"], "interleaved");
   EXPECT_EQ(json_of(folder, "show --config cohere.json --pairing half")["pairing"], "half");
-  folder.write("bare.json", R"({"head_dim": 8})");
+  folder.write("bare.json", R"({"head_dim": 8, "rope_theta": 10000})");
   const Json told = json_of(folder, "show --config bare.json --pairing interleaved");
   EXPECT_EQ(told["pairing"], "interleaved");
   EXPECT_FALSE(any_contains(told["defaulted"], "pairing"));

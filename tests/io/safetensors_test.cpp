@@ -12,7 +12,9 @@
 namespace locus::io {
 namespace {
 
-const auto parse = [](std::span<const std::byte> bytes, const std::string& name) { parse_safetensors(bytes, name); };
+const auto parse_as_safetensors = [](std::span<const std::byte> bytes, const std::string& name) {
+  parse_safetensors(bytes, name);
+};
 
 std::string file_of(const std::string& header, const std::string& data) {
   return Bytes().number(std::uint64_t{header.size()}).text(header).text(data).str();
@@ -179,12 +181,14 @@ TEST(Safetensors, RefusesMalformedFiles) {
           {"metadata a list", file_of(R"({"__metadata__":[]})", ""), "__metadata__ must be an object"},
           {"metadata with a number", file_of(R"({"__metadata__":{"a":1}})", ""), "must be a string, got number"},
       },
-      parse);
+      parse_as_safetensors);
 }
 
-TEST(Safetensors, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse); }
+TEST(Safetensors, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse_as_safetensors); }
 
-TEST(Safetensors, SurvivesEveryDamagedByte) { EXPECT_GT(count_refused_damage(small_file(), parse), 100u); }
+TEST(Safetensors, SurvivesEveryDamagedByte) {
+  EXPECT_GT(count_refused_damage(small_file(), parse_as_safetensors), 100u);
+}
 
 // ---- writing, and models of several files
 

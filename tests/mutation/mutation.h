@@ -47,24 +47,24 @@ constexpr bool acts() {
 }
 
 // One type per operator and mutant, so that nothing else takes part in the overloads.
-#define LOCUS_MUTATED_OPERATOR(name, before, after, mutated, original)                   \
-  template <int id>                                                                      \
-  struct name {};                                                                        \
-  template <int id, class A>                                                             \
-  struct name##_left {                                                                   \
-    A&& value;                                                                           \
-  };                                                                                     \
-  template <int id, class A>                                                             \
-  constexpr name##_left<id, A> operator before(A&& a, name<id>) {                        \
-    return {static_cast<A&&>(a)};                                                        \
-  }                                                                                      \
-  template <int id, class A, class B>                                                    \
-  constexpr auto operator after(name##_left<id, A> a, B&& b) {                           \
-    if constexpr (requires { static_cast<A&&>(a.value) mutated static_cast<B&&>(b); }) { \
-      using Result = decltype(static_cast<A&&>(a.value) original static_cast<B&&>(b));   \
+#define LOCUS_MUTATED_OPERATOR(name, before, after, mutated, original)                      \
+  template <int id>                                                                         \
+  struct name {};                                                                           \
+  template <int id, class A>                                                                \
+  struct name##_left {                                                                      \
+    A&& value;                                                                              \
+  };                                                                                        \
+  template <int id, class A>                                                                \
+  constexpr name##_left<id, A> operator before(A&& a, name<id>) {                           \
+    return {static_cast<A&&>(a)};                                                           \
+  }                                                                                         \
+  template <int id, class A, class B>                                                       \
+  constexpr auto operator after(name##_left<id, A> a, B&& b) {                              \
+    if constexpr (requires { static_cast<A&&>(a.value) mutated static_cast<B&&>(b); }) {    \
+      using Result = decltype(static_cast<A&&>(a.value) original static_cast<B&&>(b));      \
       if (acts<id>()) return Result(static_cast<A&&>(a.value) mutated static_cast<B&&>(b)); \
-    }                                                                                    \
-    return static_cast<A&&>(a.value) original static_cast<B&&>(b);                       \
+    }                                                                                       \
+    return static_cast<A&&>(a.value) original static_cast<B&&>(b);                          \
   }
 
 LOCUS_MUTATED_OPERATOR(Less, <, >, <=, <)

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "doctor/verify/index.h"
 #include "locus/error.h"
 #include "locus/positions.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<std::int64_t> counted(std::int64_t first, std::int64_t end) {
   std::vector<std::int64_t> all(at(std::max<std::int64_t>(end - first, 0)));
@@ -76,7 +75,14 @@ class AttendCases {
       std::copy_n(one.texts[0].value.begin(), shared * key_row, other.value.begin());
       one.texts.push_back(std::move(other));
     }
+    // Which branch wrote a place last, step by step.
+    std::vector<std::size_t> writer(one.ids.size(), 0);
     for (AttendStep& step : one.steps) {
+      for (std::int64_t key = step.cached; key < step.keys; ++key) writer[at(key)] = step.branch;
+      step.shared = shared;
+      for (std::int64_t key = 0; shared > 0 && key < step.keys; ++key) {
+        step.overwritten.push_back(key >= shared && writer[at(key)] != step.branch ? 1 : 0);
+      }
       for (const std::int64_t query : step.queries) {
         const auto from = one.texts[step.branch].query.begin() + query * row;
         step.asked_query.insert(step.asked_query.end(), from, from + row);
