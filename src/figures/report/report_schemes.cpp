@@ -86,9 +86,8 @@ void add_scheme(Page& page, const Scheme& scheme) {
 void add_schemes(Page& page) {
   page.section(2, "Each scheme", "schemes");
   page.paragraph(
-      "Position enters a transformer at one of four sites: the token's vector, queries and keys, the score, or a key "
-      "of "
-      "its own that the offset chooses. Each figure below is drawn from the library's own numbers; " +
+      "Position enters a transformer at one of four sites: the token's vector, queries and keys, the score, or a "
+      "separate key that the offset chooses. Each figure below is drawn from the library's own numbers; " +
       Html::raw("<code>locus plot</code>") + Html(" draws any of them with other settings."));
   for (const Scheme* scheme : schemes()) add_scheme(page, *scheme);
 }
