@@ -111,7 +111,11 @@ PositionIds usual_positions(const Boundaries& own, const Boundaries& keys) {
 /// As given, or the usual ones.
 PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, const PositionIds& usual,
                          Inferences& inferences) {
-  if (text.empty()) inferences.add(concat(option + 2, " ", usual.ids.front(), ":", usual.ids.back() + 1));
+  const Position first = usual.ids.front(), last = usual.ids.back();
+  const bool whole = last - first + 1 == usual.tokens;  // else they begin anew in each document
+  if (text.empty()) {
+    inferences.add(option + 2 + (whole ? concat(" ", first, ":", last + 1) : std::string(" by document")));
+  }
   const PositionIds ids = text.empty() ? usual : parse_position_list(text);
   require(ids.tokens == view.tokens, option, " name ", ids.tokens, " tokens, the array has ", view.tokens);
   require(ids.batch == 1 || ids.batch == view.batch, option, " have ", ids.batch, " batch rows, the array has ",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "locus/error.h"
 #include "locus/io/model_encoding.h"
@@ -68,15 +69,15 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
 std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const Spelling& spelling,
                                         std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
-  std::optional<std::int64_t> max_positions;
+  std::map<std::string, std::optional<std::int64_t>> max_positions;  // by kind of layer
   const auto adjust = [&](io::LayerEncoding& layer) {
-    max_positions = shorten_table(layer.scheme, layer.arguments, options.positions_read);
+    max_positions[layer.layer_type] = shorten_table(layer.scheme, layer.arguments, options.positions_read);
   };
   const io::ModelOptions wanted{options.layer_type, options.pairing,    options.profile, length,
                                 spelling.settings,  options.incomplete, adjust};
   for (const io::ModelEncoding& one : io::model_encodings(spelling.config, wanted)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, "", max_positions, one.read});
+                      one.read.training_length, "", max_positions[one.read.layer_type], one.read});
   }
   return result;
 }

@@ -109,7 +109,7 @@ TEST(LintCommand, PrintsNoControlCharacters) {
     EXPECT_NE(result.out.find("rope_?]0;title??31m"), std::string::npos) << result.out << result.err;
     for (const char c : result.out + result.err)
       EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
-    EXPECT_EQ(result.out.find("\u009b"), std::string::npos);
+    EXPECT_EQ(result.out.find("\xc2\x9b"), std::string::npos);
     // A key that is there twice: the last one counts, and it is said.
     EXPECT_NE(result.out.find("rope_theta"), std::string::npos);
     EXPECT_NE(result.out.find("more than once"), std::string::npos) << result.out;

@@ -2,6 +2,10 @@
 // Every planner against its definition, written out here once more by counting, over random sizes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <random>
 

@@ -3,7 +3,9 @@
 // by other means than the library's: over random ids, negative, repeated and at the ends of the range.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "locus/encoding.h"
