@@ -94,9 +94,7 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command
-      .add_option("--set", options.settings,
-                  "Set a parameter of the scheme (tensors: a .npy file), or override what --config says; repeatable")
+  command.add_option("--set", options.settings, "Set a parameter of the scheme (tensors: a .npy file); repeatable")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1, 1000)

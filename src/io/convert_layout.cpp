@@ -144,7 +144,11 @@ ConvertedConfig convert_config_layout(std::string_view json_text, ConfigLayout t
   parse_json_document(json_text, name);  // bounds and messages
   OrderedJson root = OrderedJson::parse(json_text);
   LayoutConverter converter(to, name);
-  converter.convert(root, "");
+  try {
+    converter.convert(root, "");
+  } catch (const OrderedJson::exception& error) {
+    fail(name, ": a RoPE setting has the wrong type: ", error.what());
+  }
   ConvertedConfig converted{root.dump(2) + "\n", converter.take_notes()};
   require(!converted.notes.empty(), name, ": has no RoPE settings to move; it may have the layout already");
   require_same_meaning(json_text, converted.text, name);

@@ -152,6 +152,11 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   return layers;
 }
 
+/// Sines and cosines of the running number of each tube of patches.
+Layers resolve_videomae(const Fields& model, const HfContext& context) {
+  return {resolve_sinusoidal(model, context, "interleaved", "vaswani")};
+}
+
 Layers resolve_led(const Fields& model, const HfContext& context) {
   Layers layers;
   for (const bool encoder : {true, false}) {
@@ -174,7 +179,7 @@ struct Resolver {
   std::string_view name;
   Layers (*resolve)(const Fields&, const HfContext&);
 };
-constexpr std::array<Resolver, 16> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
+constexpr std::array<Resolver, 17> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
                                                  {"beit", resolve_beit},
                                                  {"chatglm", resolve_chatglm},
                                                  {"data2vec-vision", resolve_beit},
@@ -188,6 +193,7 @@ constexpr std::array<Resolver, 16> resolvers = {{{"audio-spectrogram-transformer
                                                  {"seamless_m4t_v2", resolve_seamless},
                                                  {"siglip2_vision_model", resolve_siglip2_vision},
                                                  {"trocr", resolve_trocr},
+                                                 {"videomae", resolve_videomae},
                                                  {"wav2vec2-bert", resolve_conformer},
                                                  {"wav2vec2-conformer", resolve_conformer}}};
 

@@ -151,8 +151,13 @@ std::vector<std::string> layer_names(Fields& fields, const HfContext& context) {
   std::vector<std::string> names;
   if (every < 1) return names;
   const std::int64_t count = count_layers(fields);
+  std::int64_t first = 0;  // Cohere's mixture of experts counts from behind its dense layers
+  if (const Json* dense = fields.peek("first_k_dense_replace");
+      model.name == "cohere2_moe" && dense && dense->is_number_integer() && *dense >= 0) {
+    first = *dense;
+  }
   for (std::int64_t i = 0; i < count; ++i) {
-    const bool full = (i + (model.full_first ? 0 : 1)) % every == 0;
+    const bool full = i < first || (i - first + (model.full_first ? 0 : 1)) % every == 0;
     names.emplace_back(full ? full_attention : sliding_attention);
   }
   if (!model.rope_block.empty() && !names.empty()) names.back() = full_attention;  // Gemma 4 ends with a full one
@@ -211,6 +216,19 @@ std::vector<LayerPlan> plan_compressed(Fields& fields, const RopeBlock& block, s
   return plans;
 }
 
+/// Cohere's mixture of experts may rotate its dense first layers although they see everything.
+void add_dense_prefix(std::vector<LayerPlan>& plans, Fields& fields, const RopeBlock& block) {
+  const std::int64_t dense = fields.integer({"first_k_dense_replace"}, 0).value_or(0);
+  const std::int64_t pattern = fields.integer({"prefix_dense_sliding_window_pattern"}).value_or(1);
+  if (dense < 1 || dense > most_layers || pattern != 1) return;
+  LayerPlan prefix{.layer_type = "dense_prefix", .block = block};
+  for (std::int64_t i = 0; i < dense; ++i) prefix.layers.push_back(i);
+  for (LayerPlan& plan : plans) {
+    std::erase_if(plan.layers, [&](std::int64_t layer) { return layer < dense; });
+  }
+  plans.insert(plans.begin(), std::move(prefix));
+}
+
 /// The layers of each kind, where their names are known.
 void place_layers(std::vector<LayerPlan>& plans, const std::vector<std::string>& names) {
   // What mixes tokens in other ways has no positions to report.
@@ -246,6 +264,8 @@ std::vector<LayerPlan> plan_layers(Fields& fields, const HfContext& context, con
   bool from_pattern = true;  // which kinds occur is for layer_types to say
   if (block.json && is_per_layer(*block.json)) {
     plans = plan_per_layer_block(block, own_bases, fields, context);
+    // Without layer_types these classes take all layers for the first kind, which is also the first by name.
+    if (block.is_default && names.empty() && context.model.full_every == 0) plans.resize(1);
     from_pattern = !names.empty() && block.is_default;
   } else if (kind == HfLayers::layer_bases) {
     return plan_by_bases(fields, context, block);
@@ -274,6 +294,7 @@ std::vector<LayerPlan> plan_layers(Fields& fields, const HfContext& context, con
     order_by(plans, names);
   }
   place_layers(plans, names);
+  if (context.model.name == "cohere2_moe" && plans.size() > 1) add_dense_prefix(plans, fields, block);
   return plans;
 }
 

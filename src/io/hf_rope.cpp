@@ -70,6 +70,9 @@ std::vector<LayerEncoding> resolve_rope(const Fields& fields, const HfContext& c
       add_temperature(layer, own);
     }
     add_dual_chunks(layer, own);
+    if (own.boolean({"rotary_value"}).value_or(false)) {
+      layer.not_applied.emplace_back("this model also turns its values (rotary_value); Locus does not apply that yet");
+    }
     layer.layers = plan.layers;
     layer.softmax_scale = softmax_scale;
     layers.push_back(with_notes(std::move(layer), std::move(notes)));

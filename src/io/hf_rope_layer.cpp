@@ -106,6 +106,11 @@ class RopeLayerReader {
   bool read_latent_width() {
     const bool latent = context_.listed ? model_.latent : fields_.has("qk_rope_head_dim");
     if (!latent) return false;
+    if (!fields_.boolean({"use_mla"}).value_or(true)) {  // DeepSeek's small models have plain heads
+      fields_.acknowledge({"qk_rope_head_dim"});
+      plain_heads_ = true;
+      return false;
+    }
     auto slice = fields_.integer({"qk_rope_head_dim"});
     if (!slice)
       slice = with_default(slice, model_.rotary_dim, fields_, "qk_rope_head_dim", context_, "latent attention");
@@ -132,7 +137,7 @@ class RopeLayerReader {
     }
     if (!gives_fraction()) {
       if (const auto width = fields_.integer({"rotary_dim"})) return set_rotary_dim(*width, head_dim, "rotary_dim");
-      if (model_.rotary_dim > 0) {
+      if (model_.rotary_dim > 0 && !plain_heads_) {
         fields_.note_default("rotary_dim", std::to_string(model_.rotary_dim), why_default());
         return set_rotary_dim(model_.rotary_dim, head_dim, "rotary_dim");
       }
@@ -184,7 +189,7 @@ class RopeLayerReader {
   void read_pairing() {
     const auto stated = fields_.boolean({"rotary_emb_interleaved", "is_neox_style", "original_rope"});
     if (context_.options.pairing) return set("pairing", *context_.options.pairing);
-    bool interleaved = model_.pairing != HfPairing::half;
+    bool interleaved = model_.pairing != HfPairing::half && !plain_heads_;
     if (stated) {
       interleaved = fields_.has("rotary_emb_interleaved") ? *stated : fields_.has("is_neox_style") ? !*stated : *stated;
     } else if (!context_.listed) {
@@ -192,7 +197,7 @@ class RopeLayerReader {
           context_.model_type.empty() ? "no model_type" : "model_type " + context_.model_type + " is not in the table";
       fields_.note_default("pairing", "half", why + ": assumed, as most models have it");
     }
-    if (model_.pairing == HfPairing::deinterleaving) {
+    if (model_.pairing == HfPairing::deinterleaving && !plain_heads_) {
       interleaved = fields_.boolean({"rope_interleave"}).value_or(true);
       if (interleaved) set("output_order", std::string("deinterleaved"));
     }
@@ -238,8 +243,8 @@ class RopeLayerReader {
     } else if (const auto own = read_dbrx_base()) {
       base = own;
     } else {
-      base = fields_.positive(
-          {"global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base", "rotary_base", "rope_base"});
+      base = fields_.positive({"global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base",
+                               "rotary_base", "rope_base", "rope_freq_constant"});
     }
     if (!plan_.layer_type.empty()) {  // keys of the other kinds of layers
       fields_.acknowledge(
@@ -505,6 +510,7 @@ class RopeLayerReader {
   bool is_mrope_ = false;
   OtherBase other_base_ = {};
   bool whole_head_reading_ = false;
+  bool plain_heads_ = false;
 };
 
 }  // namespace

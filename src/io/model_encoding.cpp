@@ -54,8 +54,7 @@ void override_arguments(LayerEncoding& layer, std::vector<Setting> overrides) {
   for (const Setting& setting : overrides) layer.used.push_back("set: " + setting.name + " = " + setting.text);
   if (has_rule && !other_rule) overrides.push_back({"rule", layer.arguments.text("rule")});
   const Arguments given = parse_settings(scheme, overrides, read_tensor);  // outlives the loop below
-  for (const auto& [name, value] : given.all())
-    layer.arguments.set(name, value);
+  for (const auto& [name, value] : given.all()) layer.arguments.set(name, value);
   if (!other_rule) return;
   const std::vector<Parameter> parameters = parameters_of(scheme, layer.arguments);
   Arguments kept;

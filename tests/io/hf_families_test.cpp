@@ -2,8 +2,10 @@
 // The table of families as a whole, composites with their parts, readings of other versions, and what is not applied.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "io/hf_models.h"
 #include "locus/encoding.h"
