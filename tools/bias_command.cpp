@@ -12,7 +12,7 @@
 namespace locus::tools {
 namespace {
 
-constexpr std::int64_t max_values = std::int64_t{1} << 31;
+constexpr std::int64_t max_bias_values = std::int64_t{1} << 31;
 constexpr std::int64_t max_printed = 4096;
 constexpr std::int64_t max_json_values = std::int64_t{1} << 24;
 
@@ -36,7 +36,7 @@ std::vector<Position> range(Position first, std::int64_t count) {
 
 // How much there may be, known before any of it is computed.
 void check_size(const BiasRequest& request, std::int64_t heads) {
-  const std::int64_t most = !request.output.empty() ? max_values : request.json ? max_json_values : max_printed;
+  const std::int64_t most = !request.output.empty() ? max_bias_values : request.json ? max_json_values : max_printed;
   require(request.keys <= most / request.queries / heads, "the bias would have more than ", most, " values (", heads,
           " x ", request.queries, " x ", request.keys, ")",
           request.output.empty() ? ", too many to print; give --output FILE.npy" : "");

@@ -17,7 +17,7 @@
 namespace locus::tools {
 namespace {
 
-constexpr std::int64_t max_values = std::int64_t{1} << 31;
+constexpr std::int64_t max_table_values = std::int64_t{1} << 31;
 
 struct ResizeRequest {
   std::string table;
@@ -47,8 +47,8 @@ void check_size(const Lengths& from, const Lengths& to, const Lengths& shape) {
     fits = fits && !__builtin_mul_overflow(between, from[0], &between) &&
            !__builtin_mul_overflow(between, to[1], &between);
   }
-  require(fits && values <= max_values && between <= max_values, "--to must give at most ", max_values, " values, got ",
-          joined(to, "x"), " rows of ", shape.back());
+  require(fits && values <= max_table_values && between <= max_table_values, "--to must give at most ",
+          max_table_values, " values, got ", joined(to, "x"), " rows of ", shape.back());
 }
 
 /// The shape of the result: [rows,d], [1,rows,d] or [h,w,d] as the table's is. Refuses a table that does not fit

@@ -17,10 +17,6 @@ using results::Task;
 
 using Cell = std::pair<std::string, std::int64_t>;  // task and seed
 
-bool has_ended(const StoredTrial& trial) {
-  return trial.state == TrialState::finished || trial.state == TrialState::failed;
-}
-
 /// Tasks and seeds whose trials have all ended.
 std::set<Cell> complete_cells(const std::vector<StoredTrial>& trials) {
   std::set<Cell> complete, open;

@@ -18,10 +18,6 @@ namespace {
 
 using Trials = std::vector<StoredTrial>;
 
-bool has_ended(const StoredTrial& trial) {
-  return trial.state == TrialState::finished || trial.state == TrialState::failed;
-}
-
 std::string name_of(const StoredTrial& trial) {
   return trial.spec.task + ' ' + trial.spec.scheme + ", seed " + std::to_string(trial.spec.seed);
 }

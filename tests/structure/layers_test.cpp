@@ -158,7 +158,7 @@ const std::map<std::string, Layer>& layers() {
       {"attention", {5, {"attention/", "kernels/", "locus/attention_backward.h"}}},
       {"cache", {5, {"cache/", "kernels/"}}},
       {"reference", {6, {"reference/", "profiles/"}}},
-      {"io", {3, {"io/", "parse/", "locus/io/", "nlohmann/", "unistd.h", "fcntl.h", "sys/", "zlib.h"}}},
+      {"io", {3, {"io/", "parse/", "locus/io/", "nlohmann/", "unistd.h", "fcntl.h", "signal.h", "sys/", "zlib.h"}}},
       {"doctor", {8, {"doctor/", "locus/doctor/"}}},
       {"doctor/verify", {8, {"doctor/verify/", "doctor/", "locus/doctor/"}}},
       {"doctor/diagnose", {8, {"doctor/diagnose/", "doctor/", "locus/doctor/"}}},

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "doctor/index.h"
 #include "locus/error.h"
 #include "locus/positions.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<std::int64_t> counted(std::int64_t first, std::int64_t end) {
   std::vector<std::int64_t> all(at(std::max<std::int64_t>(end - first, 0)));

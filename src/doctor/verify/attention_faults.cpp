@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doctor/index.h"
 #include "doctor/verify/fault_model.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 constexpr std::int64_t page_sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "doctor/index.h"
 #include "doctor/verify/attention_error.h"
 #include "doctor/verify/comparison.h"
 #include "locus/cache.h"
@@ -10,8 +11,6 @@
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 bool same_numbers(const Encoding& a, const Encoding& b) {
   const Rotation &x = a.rotation(), &y = b.rotation();

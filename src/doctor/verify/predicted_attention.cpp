@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doctor/index.h"
 #include "locus/error.h"
 #include "locus/reference.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 template <class A, class B>
 double dot(std::span<const A> a, std::span<const B> b, double& size) {

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
+#include "doctor/index.h"
 #include "locus/reference.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // One head, once. Where the order of the output differs from that of the input, the inverse reads the output's.
 void turn(const Rotation& rotation, std::span<const double> cos, std::span<const double> sin, bool inverse,

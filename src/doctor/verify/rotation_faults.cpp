@@ -3,13 +3,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "doctor/index.h"
 #include "doctor/verify/fault_model.h"
 #include "locus/error.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doctor/index.h"
 #include "doctor/verify/fault_model.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 using Bias = std::function<double(std::int64_t head, Position query, Position key)>;

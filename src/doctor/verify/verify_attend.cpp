@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "doctor/index.h"
 #include "doctor/verify/attend_cases.h"
 #include "doctor/verify/comparison.h"
 #include "doctor/verify/naming.h"
@@ -15,8 +16,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<float> floats(std::span<const double> values) { return {values.begin(), values.end()}; }
 

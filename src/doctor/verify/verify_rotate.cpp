@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doctor/index.h"
 #include "doctor/verify/comparison.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_rotation.h"
@@ -14,8 +15,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class RotateVerifier {
  public:
