@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "array_files.h"
 #include "command.h"
 #include "lengths.h"
 #include "locus/error.h"
@@ -118,6 +119,7 @@ void run(ResizeRequest request) {
                            : request.method == "bilinear" ? ResizeMethod::bilinear
                                                           : ResizeMethod::bicubic;
 
+  require_other_file(request.output, {request.table});
   const io::NpyArray table = io::read_npy(request.table);
   const Lengths shape = result_shape(table.shape, from, to, request.options.prefix_rows);
   check_size(from, to, shape);

@@ -284,19 +284,21 @@ TEST(Apply, LeavesWhatIsNotRotatedUntouched) {
   }
 }
 
-TEST(Apply, WritesOverItsOwnInput) {
+TEST(Apply, RefusesToWriteOverItsOwnInput) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
-  json_of(folder, apply_rope8 + " --input x.npy --axes td --positions 5:8");
-  const CommandResult result = run_locus(folder,
-                                         "apply --scheme rope --set head_dim=8 --set pairing=half --input x.npy"
-                                         " --axes td --positions 5:8 --output x.npy");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err, "locus: wrote x.npy\n");
-  EXPECT_EQ(folder.read("x.npy"), folder.read("y.npy"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "only x.npy and y.npy";
+  std::filesystem::create_symlink("x.npy", folder / "link.npy");
+  const std::string before = folder.read("x.npy");
+  for (const std::string output : {"x.npy", "./x.npy", "link.npy"}) {
+    const CommandResult result = run_locus(folder,
+                                           "apply --scheme rope --set head_dim=8 --set pairing=half --input x.npy"
+                                           " --axes td --positions 5:8 --output " +
+                                               output);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err, "locus: " + output + ": the output must not be the input\n");
+  }
+  EXPECT_EQ(folder.read("x.npy"), before);
 }
 
 TEST(Apply, TurnsBack) {

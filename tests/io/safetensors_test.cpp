@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <ctime>
+
 #include "io/bytes.h"
 #include "locus/element.h"
 
@@ -270,6 +273,26 @@ TEST_F(SafetensorsFiles, ReadsAModelOfOneFileOrSeveral) {
   const auto missing = put("missing.json", R"({"weight_map":{"a":"model-3.safetensors"}})");
   EXPECT_NE(error_of([&] { read_safetensors_model(missing); }).find("model-3.safetensors: cannot open"),
             std::string::npos);
+}
+
+// Processor time, not the clock: others may be busy. Four times the tensors take sixteen times as long where each one
+// looks at all the others.
+TEST_F(SafetensorsFiles, TheHeaderTakesLinearTime) {
+  const auto seconds = [&](std::size_t count) {
+    std::vector<SafetensorsTensor> tensors;
+    for (std::size_t i = 0; i < count; ++i) {
+      tensors.push_back({"model.layers." + std::to_string(i) + ".weight", SafetensorsType::u8, {0}, {}});
+    }
+    double best = HUGE_VAL;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const std::clock_t begin = std::clock();
+      write_safetensors(folder_ / "many.safetensors", tensors);
+      EXPECT_EQ(read_safetensors(folder_ / "many.safetensors").tensors().size(), count);
+      best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  EXPECT_LT(seconds(40'000), 9 * seconds(10'000));
 }
 
 TEST(SafetensorsIndex, RefusesMalformedOnes) {

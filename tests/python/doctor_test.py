@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """verify and diagnose on code that is not ours: right, and wrong in known ways."""
 import dataclasses
+import json
 import os
 import re
 import unittest
@@ -80,6 +81,27 @@ class Verify(unittest.TestCase):
         found = locus.verify_attention(mine, alibi)
         self.assertTrue(found, found)
         self.assertFalse(locus.verify_attention(lambda *a, **k: mine(*a, **k, slope=2.0), alibi))
+
+    def test_arithmetic_follows_what_is_returned(self):
+        def narrow(x, positions):
+            bits = right(x, positions).astype(np.float32).view(np.uint32)
+            return ((bits + 0x8000) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+        self.assertTrue(locus.verify(narrow, ROPE))
+        self.assertFalse(locus.verify(narrow, ROPE, arithmetic="float32"))
+        with self.assertRaisesRegex(ValueError, "arithmetic must be"):
+            locus.verify(narrow, ROPE, arithmetic="bf16")
+
+    def test_tables_that_end(self):
+        table = np.arange(4096)
+
+        def looked_up(x, positions):
+            return right(x, table[positions])  # IndexError beyond, the wrong end below 0
+
+        found = locus.verify(looked_up, ROPE)
+        self.assertTrue(found, found)
+        self.assertTrue(any("from 4096 on" in check.note for check in found.checks), found)
+        self.assertTrue(locus.verify(looked_up, ROPE, max_length=4096))
 
     def test_claims(self):
         self.assertTrue(locus.verify_claims(ROPE))
@@ -164,6 +186,19 @@ class Figures(unittest.TestCase):
         self.assertIn("wavelengths", bundle["text/plain"] + repr(figure))
         with self.assertRaisesRegex(ValueError, "nothing-like-it"):
             locus.figure("nothing-like-it")
+
+    def test_results_of_a_lab(self):
+        if not hasattr(locus._core, "read_results"):
+            self.skipTest("this build has no figures")
+        path = Path(__file__).parent.parent / "web" / "fixture" / "results.json"
+        found = locus.results(path)
+        self.assertEqual(found["numbers"], json.loads(path.read_text())["numbers"])
+        self.assertEqual([line["rank"] for line in found["ranking"]], sorted(line["rank"] for line in found["ranking"]))
+        self.assertEqual(locus.results(path.parent)["ranking"], found["ranking"])
+        names = [figure.name for figure in locus.results_figures(path)]
+        self.assertIn("verbs-loss", names)
+        with self.assertRaisesRegex(ValueError, "no-such-folder"):
+            locus.results("no-such-folder")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,12 @@ Findings defaulted_keys(const LintModel& model);
 Findings disagreeing_keys(const LintModel& model);
 Findings refused_settings(const LintModel& model);
 
+// Models: what Locus cannot express, and what others make of the same file.
+Findings unsupported_models(const LintModel& model);
+Findings unapplied_parts(const LintModel& model);
+Findings differing_versions(const LintModel& model);
+Findings bases_hidden_from_flat_readers(const LintModel& model);
+
 // Lengths and lists.
 Findings two_meanings_of_max_position(const LintModel& model);
 Findings yarn_factor_mismatch(const LintModel& model);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "doctor/index.h"
+#include "doctor/verify/index.h"
 #include "locus/error.h"
 #include "locus/positions.h"
 
@@ -75,7 +75,14 @@ class AttendCases {
       std::copy_n(one.texts[0].value.begin(), shared * key_row, other.value.begin());
       one.texts.push_back(std::move(other));
     }
+    // Which branch wrote a place last, step by step.
+    std::vector<std::size_t> writer(one.ids.size(), 0);
     for (AttendStep& step : one.steps) {
+      for (std::int64_t key = step.cached; key < step.keys; ++key) writer[at(key)] = step.branch;
+      step.shared = shared;
+      for (std::int64_t key = 0; shared > 0 && key < step.keys; ++key) {
+        step.overwritten.push_back(key >= shared && writer[at(key)] != step.branch ? 1 : 0);
+      }
       for (const std::int64_t query : step.queries) {
         const auto from = one.texts[step.branch].query.begin() + query * row;
         step.asked_query.insert(step.asked_query.end(), from, from + row);
@@ -125,7 +132,9 @@ class AttendCases {
     add({.name = "ids with gaps = exact",
          .ids = {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19},
          .steps = chunks({10, 1, 1})});
-    add({.name = "positions below 0 = exact", .ids = positions::prefill(14, -7).ids, .steps = chunks({5, 6, 1, 1, 1})});
+    add({.name = "positions below 0 = exact",
+         .ids = {-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6},
+         .steps = chunks({5, 6, 1, 1, 1})});
   }
 
   void packed_and_padded() {

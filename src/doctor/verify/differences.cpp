@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "doctor/index.h"
 #include "doctor/verify/attention_error.h"
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "locus/cache.h"
 #include "locus/error.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "doctor/index.h"
+#include "doctor/verify/index.h"
 #include "locus/add.h"
 #include "locus/reference.h"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "doctor/index.h"
 #include "doctor/verify/fault_model.h"
+#include "doctor/verify/index.h"
 
 namespace locus::doctor {
 namespace {

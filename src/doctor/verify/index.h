@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts and ids are signed; the standard containers' indices are not.
+// Counts are signed, containers want unsigned.
 #pragma once
 
 #include <cstddef>
