@@ -8,7 +8,8 @@
 //     +tuned   with or without a rule, after a short fine-tune at the longest length
 //
 // A fine-tuned model keeps the factor it was tuned with, longest / trained length, at every tested length. A rule that
-// follows the length of the sequence (dynamic_ntk) always has that factor: it stretches nothing within the trained length. "rope+tuned" has no rule and shows what fine-tuning does alone.
+// follows the length of the sequence (dynamic_ntk) always has that factor: it stretches nothing within the trained
+// length. "rope+tuned" has no rule and shows what fine-tuning does alone.
 #pragma once
 
 #include <string>

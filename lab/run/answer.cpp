@@ -13,13 +13,8 @@ namespace locus::lab {
 namespace {
 
 using results::Results;
-using results::Task;
 
 using Cell = std::pair<std::string, std::int64_t>;  // task and seed
-
-bool has_ended(const StoredTrial& trial) {
-  return trial.state == TrialState::finished || trial.state == TrialState::failed;
-}
 
 /// Tasks and seeds whose trials have all ended.
 std::set<Cell> complete_cells(const std::vector<StoredTrial>& trials) {
@@ -57,27 +52,17 @@ bool keep_cells(results::Number& number, const std::set<Cell>& cells, const std:
   return any;
 }
 
-/// How many of the longest lengths have room beside rank, line and gain.
-std::size_t lengths_shown(const Task& task, std::size_t label_width, std::size_t width) {
-  constexpr std::size_t left = 6, gain = 6, column = 8;
-  const std::size_t used = left + label_width + 2 + gain;
-  return std::min(task.lengths.size(), used < width ? (width - used) / column : 0);
-}
-
 /// 0.912, 12.35, 1.2e+05: at most six columns.
 std::string brief(double value) { return value >= 0 && value < 10 ? fixed(value, 3) : significant(value, 4); }
 
 std::string task_names(const Results& part) {
-  return joined(part.tasks, ", ", [](const Task& task) { return task.name; });
+  return joined(part.tasks, ", ", [](const results::Task& task) { return task.name; });
 }
 
-/// A head, and a row per line with rank, gain and the task's main number by length.
-std::string curves(const Results& part, const Task& task, const std::vector<results::RankedLine>& rows,
-                   std::size_t width) {
-  std::size_t label_width = 4;
-  for (const results::RankedLine& row : rows) label_width = std::max(label_width, width_of(part.label(row.gain.line)));
-  label_width = std::min(label_width, std::max<std::size_t>(8, width / 3));
-  const std::size_t skipped = task.lengths.size() - lengths_shown(task, label_width, width);
+/// A head, and a row per line with rank, gain and the task's main number by length, without the `skipped` shortest.
+std::vector<std::string> curves(const Results& part, const results::Task& task,
+                                const std::vector<results::RankedLine>& rows, std::size_t label_width,
+                                std::size_t skipped) {
   const std::vector<std::int64_t> lengths(task.lengths.begin() + static_cast<std::ptrdiff_t>(skipped),
                                           task.lengths.end());
   TextTable table;
@@ -93,7 +78,18 @@ std::string curves(const Results& part, const Task& task, const std::vector<resu
     }
     table.add(cells);
   }
-  return table.text(2);
+  return lines_in(table.text(2));
+}
+
+/// The same with as many of the longest lengths as fit.
+std::vector<std::string> fitting_curves(const Results& part, const results::Task& task,
+                                        const std::vector<results::RankedLine>& rows, std::size_t width) {
+  const std::size_t label_width = std::max<std::size_t>(8, width / 3);
+  for (std::size_t skipped = 0;; ++skipped) {
+    std::vector<std::string> lines = curves(part, task, rows, label_width, skipped);
+    const bool fits = std::all_of(lines.begin(), lines.end(), [&](const auto& one) { return width_of(one) <= width; });
+    if (fits || skipped == task.lengths.size()) return lines;
+  }
 }
 
 }  // namespace
@@ -112,7 +108,7 @@ Results finished_part(const Results& collected, const std::vector<StoredTrial>& 
     if (any) part.run.seeds.push_back(seed);
   }
   part.lines = collected.lines;
-  for (Task task : collected.tasks) {
+  for (results::Task task : collected.tasks) {
     const bool any = std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.first == task.name; });
     if (!any) continue;
     std::erase_if(task.lines, [&](const std::string& line) {
@@ -121,7 +117,7 @@ Results finished_part(const Results& collected, const std::vector<StoredTrial>& 
     part.tasks.push_back(std::move(task));
   }
   for (results::Number number : collected.numbers) {
-    const Task* task = part.find_task(number.task);
+    const results::Task* task = part.find_task(number.task);
     if (task == nullptr || number.name != task->main) continue;
     if (keep_cells(number, cells, collected.run.seeds, part.run.seeds)) part.numbers.push_back(std::move(number));
   }
@@ -141,14 +137,14 @@ std::string latest_task(const Results& part, const std::vector<StoredTrial>& tri
 }
 
 std::string answer_table(const Results& part, const std::string& task_name, const Screen& screen) {
-  const Task* const task = part.find_task(task_name);
+  const results::Task* const task = part.find_task(task_name);
   if (task == nullptr || screen.height < 3) return {};
   const results::Ranking ranking = results::ranking_of(part);
   const std::vector<results::RankedLine>& rows = ranking.lines;
   const std::size_t room = screen.height - 2;  // below title and head
   const std::size_t shown = rows.size() <= room ? rows.size() : room - 1;
   const std::vector<std::string> table =
-      lines_in(curves(part, *task, {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown)}, screen.width));
+      fitting_curves(part, *task, {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown)}, screen.width);
   std::string text = clipped("ranking after " + task_names(part) + "; " + task->name + ": " + task->main +
                                  " by length, " + (task->higher_is_better ? "higher" : "lower") + " is better",
                              screen.width) +

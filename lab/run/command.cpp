@@ -131,12 +131,11 @@ void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, cons
   for (const TrialSpec& trial : plan.trials) {
     require(names.insert(model_name(trial)).second, "--save-models: two trials would be saved as ", model_name(trial));
     if (!mentioned.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
-    std::cerr << "models of the task " << trial.task
-              << " are encoders with pooling; they cannot be probed and are not saved\n";
+    std::cerr << "the task " << trial.task << " trains encoders with pooling, which cannot be probed: none is saved\n";
   }
   std::int64_t again = 0;
   for (const TrialSpec& trial : unsaved(save, plan.trials, parts)) again += store.forget(key_of(trial)) ? 1 : 0;
-  if (again > 0) std::cerr << "finished trials that have no saved model and run again: " << again << '\n';
+  if (again > 0) std::cerr << "finished trials that have no saved model and are done again: " << again << '\n';
 }
 
 /// A trial that failed, or that another run on the same store finished, has no model.
@@ -145,7 +144,7 @@ void report_saved(const SaveModels& save, const Plan& plan, const Parts& parts) 
   std::cerr << "the trained models are in " << save.folder.string() << '\n';
   const std::vector<TrialSpec> missing = unsaved(save, plan.trials, parts);
   if (missing.empty()) return;
-  std::cerr << "models not saved: " << missing.size() << ", the first is " << model_name(missing.front())
+  std::cerr << "models not saved: " << missing.size() << ", the first of them " << model_name(missing.front())
             << "; their trials failed or another run finished them: give the same command again\n";
 }
 

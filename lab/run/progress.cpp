@@ -18,10 +18,6 @@ namespace {
 
 using Trials = std::vector<StoredTrial>;
 
-bool has_ended(const StoredTrial& trial) {
-  return trial.state == TrialState::finished || trial.state == TrialState::failed;
-}
-
 std::string name_of(const StoredTrial& trial) {
   return trial.spec.task + ' ' + trial.spec.scheme + ", seed " + std::to_string(trial.spec.seed);
 }
@@ -62,6 +58,12 @@ std::string bar(const Trials& trials, const Timing& timing, int workers, std::si
   const std::size_t room = std::min<std::size_t>(40, width > text.size() + 1 ? width - text.size() - 1 : 0);
   const auto full = static_cast<std::size_t>(share * static_cast<double>(room));
   return '[' + std::string(full, '#') + std::string(room - full, '.') + text;
+}
+
+/// To the start of a text that the cursor stands below.
+std::string up(const std::string& text) {
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  return lines > 0 ? "\033[" + std::to_string(lines) + "A\r" : "";
 }
 
 Screen terminal_screen() {
@@ -123,9 +125,14 @@ void Progress::show(const Trials& trials) {
   const auto used = static_cast<std::size_t>(std::count(work.begin(), work.end(), '\n'));
   screen.height -= std::min(screen.height, used);
   const std::string text = answer_table(part_, task_, screen) + work;
-  if (text == shown_) return;
-  clear();
-  out_ << text << std::flush;
+  if (text != shown_) draw(text);
+}
+
+/// Over what is shown, line by line: erasing all of it first would flicker, and fill the history of some terminals.
+void Progress::draw(const std::string& text) {
+  std::string drawn = up(shown_);
+  for (const std::string& line : lines_in(text)) drawn += line + "\033[K\n";
+  out_ << drawn << "\033[J" << std::flush;
   shown_ = text;
 }
 
@@ -159,8 +166,7 @@ void Progress::report_milestone(const Trials& trials) {
 }
 
 void Progress::clear() {
-  const auto lines = std::count(shown_.begin(), shown_.end(), '\n');
-  if (lines > 0) out_ << "\033[" << lines << "A\r\033[J" << std::flush;
+  if (!shown_.empty()) out_ << up(shown_) << "\033[J" << std::flush;
   shown_.clear();
 }
 

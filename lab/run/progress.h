@@ -41,6 +41,7 @@ class Progress {
   void stop();
 
  private:
+  void draw(const std::string& text);
   void report_ends(const std::vector<StoredTrial>& trials);
   void report_milestone(const std::vector<StoredTrial>& trials);
   Screen screen() const { return options_.screen ? options_.screen() : Screen(); }

@@ -29,6 +29,10 @@ struct StoredTrial {
   std::string error;
 };
 
+inline bool has_ended(const StoredTrial& trial) {
+  return trial.state == TrialState::finished || trial.state == TrialState::failed;
+}
+
 struct StoredRun {
   std::int64_t id = 0;
   std::string created;   ///< ISO 8601, UTC

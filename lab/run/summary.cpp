@@ -18,7 +18,6 @@ using results::Estimate;
 using results::Number;
 using results::Outcome;
 using results::Results;
-using results::Task;
 
 /// "0.512 ±0.010", or without an interval where there is none.
 std::string with_interval(const Estimate& estimate) {
@@ -53,7 +52,7 @@ void add_ranking(std::ostream& out, const Results& results) {
   out << "  gain: from the level of an answer that ignores the input (0) to the best line of each task (1), mean over "
       << ranking.scored << (ranking.scored == 1 ? " task\n\n" : " tasks\n\n");
   TextTable table;
-  table.add({"rank", "line", "gain", "least", "in", "learned"});
+  table.add({"rank", "line", "gain", "least gain", "in", "learned"});
   for (const results::RankedLine& line : ranking.lines) {
     table.add({std::to_string(line.gain.rank), results.label(line.gain.line), with_interval(line.gain.score),
                fixed(line.worst_gain, 3), line.worst->name,
@@ -62,7 +61,7 @@ void add_ranking(std::ostream& out, const Results& results) {
   out << table.text(2);
 }
 
-void add_heading(std::ostream& out, const Task& task) {
+void add_heading(std::ostream& out, const results::Task& task) {
   out << "\n"
       << task.name << ": " << task.title << "\n  " << task.measures << " ("
       << (task.higher_is_better ? "higher" : "lower") << " is better; chance " << fixed(task.chance.value_or(0), 3)
@@ -71,7 +70,7 @@ void add_heading(std::ostream& out, const Task& task) {
 }
 
 /// The task's outcomes, best first, then those without a rank.
-std::vector<const Outcome*> by_rank(const Results& results, const Task& task) {
+std::vector<const Outcome*> by_rank(const Results& results, const results::Task& task) {
   std::vector<const Outcome*> own;
   for (const Outcome& one : results.outcomes) {
     if (one.task == task.name) own.push_back(&one);
@@ -81,11 +80,11 @@ std::vector<const Outcome*> by_rank(const Results& results, const Task& task) {
   return own;
 }
 
-void add_lengths(std::vector<std::string>& row, const Task& task) {
+void add_lengths(std::vector<std::string>& row, const results::Task& task) {
   for (const std::int64_t length : task.lengths) row.push_back(std::to_string(length));
 }
 
-void add_task_table(std::ostream& out, const Results& results, const Task& task) {
+void add_task_table(std::ostream& out, const Results& results, const results::Task& task) {
   TextTable table;
   std::vector<std::string> head = {"rank", "line"};
   add_lengths(head, task);
@@ -109,7 +108,7 @@ void add_task_table(std::ostream& out, const Results& results, const Task& task)
   out << table.text(2) << notes;
 }
 
-void add_depths(std::ostream& out, const Results& results, const Task& task) {
+void add_depths(std::ostream& out, const Results& results, const results::Task& task) {
   std::set<std::int64_t> depths;
   for (const Number& number : results.numbers) {
     if (number.task == task.name && number.name == task.main && number.place >= 0) depths.insert(number.place);
@@ -135,13 +134,13 @@ void add_depths(std::ostream& out, const Results& results, const Task& task) {
   out << table.text();
 }
 
-std::string comparison(const Task& task, const Estimate& difference) {
+std::string comparison(const results::Task& task, const Estimate& difference) {
   if (!difference.low) return "one seed";
   if (*difference.low <= 0 && *difference.high >= 0) return "no clear difference";
   return (*difference.low > 0) == task.higher_is_better ? "better" : "worse";
 }
 
-void add_comparisons(std::ostream& out, const Results& results, const Task& task) {
+void add_comparisons(std::ostream& out, const Results& results, const results::Task& task) {
   TextTable table;
   std::string other;
   for (const results::Pair& pair : results.pairs) {
@@ -175,7 +174,7 @@ void add_budget(std::ostream& out, const Results& results) {
   out << "\nThe budget, the same for every scheme\n";
   TextTable table;
   table.add({"task", "layers", "heads", "width", "batch", "length", "steps", "fine-tune", "rate"});
-  for (const Task& task : results.tasks) {
+  for (const results::Task& task : results.tasks) {
     std::ostringstream rate;
     rate << task.learning_rate.value_or(0);
     table.add({task.name, std::to_string(task.layers), std::to_string(task.heads), std::to_string(task.width),
@@ -203,7 +202,7 @@ std::string summary_text(const Results& results) {
   std::ostringstream out;
   add_head(out, results.run);
   add_ranking(out, results);
-  for (const Task& task : results.tasks) {
+  for (const results::Task& task : results.tasks) {
     add_heading(out, task);
     add_task_table(out, results, task);
     add_depths(out, results, task);

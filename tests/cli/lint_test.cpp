@@ -97,5 +97,24 @@ TEST(LintCommand, EqualFilesHaveNoDifference) {
   EXPECT_NE(output_of(folder, "lint config.json --against config.json").find("no difference"), std::string::npos);
 }
 
+// Keys and names come from strangers' files; a terminal must not obey them.
+TEST(LintCommand, PrintsNoControlCharacters) {
+  const TemporaryFolder folder;
+  folder.write("config.json",
+               "{\"model_type\": \"lla\\u001b[2Jma\", \"hidden_size\": 64, \"num_attention_heads\": 2, "
+               "\"max_position_embeddings\": 64, \"rope_\\u001b]0;title\\u0007\\u009b31m\": 1, "
+               "\"rope_theta\": 5e5, \"rope_theta\": 1e4}");
+  for (const std::string command : {"lint config.json", "show --config config.json --pairing half"}) {
+    const CommandResult result = run_locus(folder, command);
+    EXPECT_NE(result.out.find("rope_?]0;title??31m"), std::string::npos) << result.out << result.err;
+    for (const char c : result.out + result.err)
+      EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
+    EXPECT_EQ(result.out.find("\xc2\x9b"), std::string::npos);
+    // A key that is there twice: the last one counts, and it is said.
+    EXPECT_NE(result.out.find("rope_theta"), std::string::npos);
+    EXPECT_NE(result.out.find("more than once"), std::string::npos) << result.out;
+  }
+}
+
 }  // namespace
 }  // namespace locus::testing

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lab_run/lab_process.h"
+#include "results/schema_check.h"
 
 namespace locus::lab {
 namespace {
@@ -37,6 +38,7 @@ TEST_F(RealLab, GivesTheSameNumbersAfterAKill) {
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   EXPECT_EQ(whole.err.find("already"), std::string::npos) << whole.err;
   EXPECT_EQ(results(), numbers);
+  EXPECT_EQ(locus::testing::schema_complaint(nlohmann::json::parse(folder_.read("locus-lab/results.json"))), "");
   // A build without npm writes no pages, and says nothing of one.
   EXPECT_EQ(whole.err.find("report.html") != std::string::npos,
             std::filesystem::exists(folder_ / "locus-lab" / "report.html"));

@@ -24,7 +24,7 @@ namespace {
 using locus::testing::TemporaryFolder;
 using Logits = std::vector<float>;
 
-constexpr std::int64_t length = 24;  // beyond the training length of 16
+constexpr std::int64_t length = 24;  // beyond the trained length of 16
 
 std::vector<std::string> schemes_and_variants() {
   std::vector<std::string> all;

@@ -122,10 +122,12 @@ TEST(Answer, AFailedTrialCompletesItsTask) {
 
 TEST(Answer, FitsAnyScreen) {
   const HalfRun run(8);
-  for (std::size_t width = 0; width <= 90; ++width) {
+  const results::Results part = run.part();
+  const std::string task = latest_task(part, run.trials);
+  for (std::size_t width = 0; width <= 90; width += width < 30 ? 1 : 7) {
     for (std::size_t height = 0; height <= 9; ++height) {
       for (const bool colour : {false, true}) {
-        const std::vector<std::string> lines = lines_in(run.table({width, height, colour}));
+        const std::vector<std::string> lines = lines_in(answer_table(part, task, {width, height, colour}));
         EXPECT_LE(lines.size(), height) << width;
         for (std::string line : lines) {
           for (const char* style : {"\033[1m", "\033[32m", "\033[2m", "\033[0m"}) {
@@ -187,14 +189,17 @@ TEST(Progress, RedrawsInPlaceOnATerminal) {
   HalfRun run(0);
   std::ostringstream out;
   Progress progress(options_for(run, true), out);
-  std::size_t drawn = 0;
+  progress.show(run.trials);
+  std::size_t drawn = times(out.str(), "\n");
   for (std::size_t i = 0; i < 8; ++i) {
     out.str("");
     run.end(i);
     progress.show(run.trials);
     const std::string text = out.str();
-    // It goes up by as many lines as it drew before, and removes them.
-    if (i > 0) EXPECT_TRUE(text.starts_with("\033[" + std::to_string(drawn) + "A\r\033[J")) << text;
+    // It goes up by as many lines as it drew before, and each line erases what was right of it.
+    EXPECT_TRUE(text.starts_with("\033[" + std::to_string(drawn) + "A\r")) << text;
+    EXPECT_TRUE(text.ends_with("\033[K\n\033[J")) << text;
+    EXPECT_EQ(times(text, "\033[K\n"), times(text, "\n")) << text;
     drawn = times(text, "\n");
     EXPECT_LT(drawn, 24u);
     EXPECT_EQ(times(text, "ranking after"), 1u);
@@ -218,13 +223,17 @@ TEST(Progress, FitsATinyTerminal) {
   Screen screen{20, 5, false};
   options.screen = [&] { return screen; };
   Progress progress(std::move(options), out);
+  progress.show(run.trials);
   for (std::size_t i = 0; i < 8; ++i) {
     out.str("");
     run.end(i);
     run.trials[std::min<std::size_t>(i + 1, 15)].state = TrialState::leased;
     progress.show(run.trials);
     std::string text = out.str();
-    if (text.starts_with("\033")) text.erase(0, text.find("\033[J") + 3);
+    if (text.starts_with("\033")) text.erase(0, text.find('\r') + 1);
+    for (const char* code : {"\033[K", "\033[J"}) {
+      while (text.find(code) != std::string::npos) text.erase(text.find(code), 3);
+    }
     EXPECT_LT(times(text, "\n"), screen.height);
     for (const std::string& line : lines_in(text)) EXPECT_LT(width_of(line), screen.width) << line;
   }

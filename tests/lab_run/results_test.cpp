@@ -182,6 +182,20 @@ TEST(Results, TakesTheMeanOverDepthsAsTheWhole) {
   EXPECT_NE(text.find("         50 %  0.90  0.75\n"), std::string::npos) << text;
 }
 
+TEST(Results, ARunOfAnOlderVersionIsRefusedInOneLine) {
+  Lab lab;
+  PlanRequest request{.preset = "quick", .tasks = {"back"}};
+  const std::int64_t run = lab.store.begin_run({{"preset", "quick"}}, make_plan(request).trials, false);
+  try {
+    make_results(lab.store, run);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("older Locus"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
 // ---- claims
 
 TEST(Claims, AreDecidedByTheShareOfWhatWasLearned) {

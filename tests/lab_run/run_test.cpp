@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "lab_run/lab_process.h"
+#include "results/json.h"
+#include "results/schema_check.h"
 
 namespace locus::lab {
 namespace {
@@ -33,6 +35,46 @@ TEST_F(RunTest, GivesFilesAndASummary) {
     EXPECT_NEAR(number["mean"], number["line"] == "alibi" ? 1.015 : 2.515, 1e-12);
   }
   EXPECT_TRUE(std::filesystem::exists(folder_ / "locus-lab/results.csv"));
+}
+
+// What a run writes keeps the schema, with or without failures, and is read back unchanged.
+TEST_F(RunTest, WritesResultsThatKeepTheSchema) {
+  const std::vector<std::vector<std::string>> runs = {
+      {"--preset", "quick"},
+      {"--preset", "standard", "--seeds", "3"},
+      {"--preset", "quick", "--lengths", "1x", "--tasks", "back,order"},
+      {"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw,rope:base=5,alibi", "--baseline", "alibi"},
+      {"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw", "--baseline", "t5:throw"}};
+  for (const std::vector<std::string>& arguments : runs) {
+    lab(arguments);
+    const std::string text = folder_.read("locus-lab/results.json");
+    EXPECT_EQ(locus::testing::schema_complaint(nlohmann::json::parse(text)), "") << text.substr(0, 400);
+    const Json json = Json::parse(text);
+    EXPECT_TRUE(json.contains("ranking"));
+    EXPECT_EQ(results::to_json(results::read_results(json)), json);
+  }
+}
+
+// A run that was stopped has results as well.
+TEST_F(RunTest, AnUnfinishedRunKeepsTheSchema) {
+  const pid_t parent = start(slow);
+  wait_for_the_middle();
+  kill(parent, SIGKILL);
+  wait_for(parent);
+  EXPECT_EQ(lab({"results"}).exit_code, 0);
+  const nlohmann::json json = nlohmann::json::parse(folder_.read("locus-lab/results.json"));
+  EXPECT_EQ(locus::testing::schema_complaint(json), "");
+  EXPECT_TRUE(json["run"]["finished"].is_null());
+}
+
+TEST_F(RunTest, RepeatsNoRankingInAFile) {
+  const CommandResult result = lab({"--preset", "quick", "--schemes", "nope,rope:slow", "--workers", "1"});
+  std::size_t rankings = 0;
+  for (std::size_t at = result.err.find("ranking after"); at != std::string::npos;
+       at = result.err.find("ranking after", at + 1)) {
+    ++rankings;
+  }
+  EXPECT_LE(rankings, 1u) << result.err;  // after the first of two tasks; the second ends in the summary
 }
 
 TEST_F(RunTest, IsTheSameTwiceAndReusesWhatItHas) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """verify and diagnose on code that is not ours: right, and wrong in known ways."""
 import dataclasses
+import json
 import os
 import re
 import unittest
@@ -185,6 +186,19 @@ class Figures(unittest.TestCase):
         self.assertIn("wavelengths", bundle["text/plain"] + repr(figure))
         with self.assertRaisesRegex(ValueError, "nothing-like-it"):
             locus.figure("nothing-like-it")
+
+    def test_results_of_a_lab(self):
+        if not hasattr(locus._core, "read_results"):
+            self.skipTest("this build has no figures")
+        path = Path(__file__).parent.parent / "web" / "fixture" / "results.json"
+        found = locus.results(path)
+        self.assertEqual(found["numbers"], json.loads(path.read_text())["numbers"])
+        self.assertEqual([line["rank"] for line in found["ranking"]], sorted(line["rank"] for line in found["ranking"]))
+        self.assertEqual(locus.results(path.parent)["ranking"], found["ranking"])
+        names = [figure.name for figure in locus.results_figures(path)]
+        self.assertIn("verbs-loss", names)
+        with self.assertRaisesRegex(ValueError, "no-such-folder"):
+            locus.results("no-such-folder")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from ._doctor import (
     verify_claims,
 )
 from ._encoding import Encoding, Reading, Rule
-from ._figures import Figure, figure, figures
+from ._figures import Figure, figure, figures, results, results_figures
 from ._models import encoding, from_config, layers_from_config
 from ._probe import LossBucket, LossCurve, LossRun, probe_loss
 from ._schemes import *  # noqa: F403
@@ -85,6 +85,8 @@ __all__ = [
     "layers_from_config",
     "positions",
     "probe_loss",
+    "results",
+    "results_figures",
     "set_threads",
     "simd_target",
     "threads",

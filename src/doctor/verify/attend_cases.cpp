@@ -132,7 +132,9 @@ class AttendCases {
     add({.name = "ids with gaps = exact",
          .ids = {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19},
          .steps = chunks({10, 1, 1})});
-    add({.name = "positions below 0 = exact", .ids = positions::prefill(14, -7).ids, .steps = chunks({5, 6, 1, 1, 1})});
+    add({.name = "positions below 0 = exact",
+         .ids = {-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6},
+         .steps = chunks({5, 6, 1, 1, 1})});
   }
 
   void packed_and_padded() {

@@ -51,7 +51,7 @@ std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const
   return reference::rotate(*rotation, role, Direction::forward, ids, head);
 }
 
-double norm(std::span<const double> head) {
+double length_of(std::span<const double> head) {
   double sum = 0;
   for (const double x : head) sum += x * x;
   return std::sqrt(sum);
@@ -180,7 +180,7 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
         const std::vector<double> turned = rotated(under, role, head, own);
         std::copy(turned.begin(), turned.end(), head.begin());
         // An entry of a vector to which a row was added is off by what rounded either of the two.
-        norms.push_back(norm(turned) + row * std::sqrt(static_cast<double>(head_dim_)));
+        norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(head_dim_)));
       }
     }
   };

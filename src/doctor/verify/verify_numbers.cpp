@@ -47,7 +47,7 @@ std::vector<NumbersCase> numbers_cases(const Encoding& encoding, const VerifyOpt
   add("prefill of 280 tokens", positions::prefill(280).ids, options.thorough ? 280 : 20);
   add("decoded after 4,200 tokens", positions::prefill(4200).ids, 2);
   add("ids with gaps", {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19}, 12);
-  add("positions below 0", positions::prefill(14, -7).ids, 14);
+  add("positions below 0", {-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6}, 14);
   for (const int bits : {7, 8, 11, 12, 15, 16, 20, 24, 31}) {
     const Position edge = Position{1} << bits;
     add("positions around 2^" + std::to_string(bits), positions::prefill(9, bits == 31 ? edge - 9 : edge - 5).ids, 9);

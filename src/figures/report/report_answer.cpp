@@ -211,7 +211,7 @@ void add_ranking(Page& page, const results::Results& results, const results::Ran
                  in_range_note(results) + (cut ? cut_note : ""));
 }
 
-void add_rules(Page& page) {
+void add_ranking_rules(Page& page) {
   page.begin_details("The rules behind this answer");
   const std::vector<Html> rules = {
       "A line is ranked in a task only if its scheme learned it: at the trained length it reached the level that the "
@@ -258,7 +258,7 @@ void add_answer(Page& page, const results::Results& results, const results::Rank
   for (const Figure& figure : beyond_figures(results, answer)) page.figure(figure);
   page.section(3, "The ranking", "ranking");
   add_ranking(page, results, answer);
-  add_rules(page);
+  add_ranking_rules(page);
   page.section(3, answer.defaults.empty() ? "Task by task" : "The argument for the default", "argument");
   if (answer.defaults.empty()) page.paragraph("No scheme is put before the others by the rules above.");
   add_arguments(page, results, answer);
