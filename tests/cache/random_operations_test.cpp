@@ -16,7 +16,7 @@ namespace {
 
 using Int = std::int64_t;
 
-constexpr Int dim = 6, capacity = 400;
+constexpr Int random_dim = 6, capacity = 400;
 
 struct Slot {
   Int token = 0;
@@ -34,12 +34,12 @@ float number(Int token, Int j, bool value) {
 
 std::vector<double> key_at(Int token, Position position) {
   std::vector<double> key;
-  for (Int j = 0; j < dim; ++j) key.push_back(static_cast<double>(number(token, j, false)));
-  for (std::size_t i = 0; i < dim / 2; ++i) {
-    const double angle = static_cast<double>(position) * std::pow(10000.0, -2.0 * static_cast<double>(i) / dim);
-    const double x = key[i], y = key[i + dim / 2];
+  for (Int j = 0; j < random_dim; ++j) key.push_back(static_cast<double>(number(token, j, false)));
+  for (std::size_t i = 0; i < random_dim / 2; ++i) {
+    const double angle = static_cast<double>(position) * std::pow(10000.0, -2.0 * static_cast<double>(i) / random_dim);
+    const double x = key[i], y = key[i + random_dim / 2];
     key[i] = x * std::cos(angle) - y * std::sin(angle);
-    key[i + dim / 2] = x * std::sin(angle) + y * std::cos(angle);
+    key[i + random_dim / 2] = x * std::sin(angle) + y * std::cos(angle);
   }
   return key;
 }
@@ -60,7 +60,7 @@ class RandomOperations : public ::testing::TestWithParam<KeyForm> {
     std::vector<Position> ids;
     Position next = entries.empty() ? upto(60) - 30 : entries.back().position + 1;
     for (Int t = 0; t < count; ++t, next += 1 + upto(2)) {
-      for (Int j = 0; j < dim; ++j) {
+      for (Int j = 0; j < random_dim; ++j) {
         keys.push_back(number(tokens_, j, false));
         values.push_back(number(tokens_, j, true));
       }
@@ -68,7 +68,7 @@ class RandomOperations : public ::testing::TestWithParam<KeyForm> {
       entries.push_back({std::make_shared<Slot>(Slot{tokens_++, next}), next});
     }
     const auto view = [&](std::vector<float>& data) {
-      return heads_view(data.data(), ElementType::float32, "thd", std::vector<Int>{count, 1, dim});
+      return heads_view(data.data(), ElementType::float32, "thd", std::vector<Int>{count, 1, random_dim});
     };
     cache_.append(sequence, view(keys), view(values), ids);
   }
@@ -166,7 +166,7 @@ class RandomOperations : public ::testing::TestWithParam<KeyForm> {
         const auto at = [&](const HeadsView& view, Int j) {
           return static_cast<const float*>(view.data)[static_cast<Int>(t) * view.token_stride + j];
         };
-        for (Int j = 0; j < dim; ++j) {
+        for (Int j = 0; j < random_dim; ++j) {
           ASSERT_NEAR(at(gathered.keys, j), key[static_cast<std::size_t>(j)], 1e-5) << "token " << t;
           ASSERT_EQ(at(gathered.values, j), number(entries[t].slot->token, j, true)) << "token " << t;
         }
@@ -178,14 +178,14 @@ class RandomOperations : public ::testing::TestWithParam<KeyForm> {
   std::mt19937_64 random_{3};
   Int tokens_ = 0;
   Model model_;
-  KvCache cache_{Encoding("rope", {{"head_dim", dim}, {"pairing", "half"}}),
-                 CacheShape{.capacity = capacity, .heads = 1, .head_dim = dim, .form = GetParam()}};
+  KvCache cache_{Encoding("rope", {{"head_dim", random_dim}, {"pairing", "half"}}),
+                 CacheShape{.capacity = capacity, .heads = 1, .head_dim = random_dim, .form = GetParam()}};
 };
 
 TEST_P(RandomOperations, KeepTheDefinition) {
   for (int round = 0; round < 40 && !HasFatalFailure(); ++round) {
     model_.clear();
-    cache_ = KvCache(cache_.encoding(), {.capacity = capacity, .heads = 1, .head_dim = dim, .form = GetParam()});
+    cache_ = KvCache(cache_.encoding(), {.capacity = capacity, .heads = 1, .head_dim = random_dim, .form = GetParam()});
     model_[cache_.create()] = {};
     for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
       try {

@@ -12,7 +12,7 @@
 namespace locus {
 namespace {
 
-// The words of the issue tracker's users, by name.
+// The fault that each must be named as.
 const std::map<std::string, std::string>& expected_faults() {
   static const std::map<std::string, std::string> all = {
       {"off_by_one_decode", "off by one in decode"},

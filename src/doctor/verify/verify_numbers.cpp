@@ -13,7 +13,6 @@
 #include "doctor/verify/rounding.h"
 #include "doctor/verify/served_positions.h"
 #include "locus/error.h"
-#include "locus/positions.h"
 #include "locus/reference.h"
 
 namespace locus {
@@ -42,15 +41,15 @@ std::vector<NumbersCase> numbers_cases(const Encoding& encoding, const VerifyOpt
   };
   const Position start = std::max<Position>(range.first, 0);
   const std::int64_t few = std::min<std::int64_t>(12, range.last - start + 1);
-  add("prefill", positions::prefill(few, start).ids, few);
-  add("one token", positions::prefill(few, start).ids, 1);
-  add("prefill of 280 tokens", positions::prefill(280).ids, options.thorough ? 280 : 20);
-  add("decoded after 4,200 tokens", positions::prefill(4200).ids, 2);
+  add("prefill", consecutive(few, start), few);
+  add("one token", consecutive(few, start), 1);
+  add("prefill of 280 tokens", consecutive(280), options.thorough ? 280 : 20);
+  add("decoded after 4,200 tokens", consecutive(4200), 2);
   add("ids with gaps", {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19}, 12);
   add("positions below 0", {-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6}, 14);
   for (const int bits : {7, 8, 11, 12, 15, 16, 20, 24, 31}) {
     const Position edge = Position{1} << bits;
-    add("positions around 2^" + std::to_string(bits), positions::prefill(9, bits == 31 ? edge - 9 : edge - 5).ids, 9);
+    add("positions around 2^" + std::to_string(bits), consecutive(9, bits == 31 ? edge - 9 : edge - 5), 9);
   }
   std::vector<Position> sparse;
   for (Position distance = 65536; distance >= 4; distance /= 2) {
