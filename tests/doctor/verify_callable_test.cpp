@@ -128,7 +128,9 @@ TEST(VerifyAttend, NamesWhatIsWrong) {
     });
     expect_cause(decode, "off by one in decode");
     for (const Check& check : decode) {
-      if (check.name == "prefill = exact" || check.name == "packed = exact") EXPECT_TRUE(check.pass) << check.note;
+      if (check.name == "prefill = exact" || check.name == "packed = exact") {
+        EXPECT_TRUE(check.pass) << check.note;
+      }
     }
   }
   // Relative schemes do not mind when left padding is counted; places in a window do.

@@ -91,7 +91,7 @@ void PredictedAttention::read_keys() {
   // Slots are read after rotation: what is stored for another token carries that token's position.
   std::vector<double> turned(keys_.size());
   for (std::int64_t key = 0; key < call_.asked.keys; ++key) {
-    key_ids_.push_back(ids_under(model_, call_.asked, Role::key, key)[0]);
+    key_ids_.push_back(id_under(model_, call_.asked, Role::key, key));
     const bool foreign = reads_other_branch(key);
     const auto own = (foreign ? call_.other_key : call_.key).subspan(at(key * row), at(row));
     const auto result = std::span(turned).subspan(at(key * row), at(row));
@@ -165,7 +165,7 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
   const AskedCall& asked = call_.asked;
   const std::int64_t own_head = head / (call_.heads / call_.key_heads);
   const std::int64_t key_head = model_.key_head ? model_.key_head(head, call_.heads, call_.key_heads) : own_head;
-  const Position query_id = ids_under(model_, asked, Role::query, query)[0];
+  const Position query_id = id_under(model_, asked, Role::query, query);
   const double d = static_cast<double>(call_.head_dim), query_length = length(q), u = 0x1p-24;
   const double width = std::sqrt(std::max(1.0, d / 2));
   std::vector<double> query_pairs;
@@ -186,6 +186,7 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
     // attention.h's bound for a plain loop; rotated vectors, see Rounding; and angles.
     double error =
         (2 * (d + 16) * size + 32 * product) * u + angle_error(query_pairs, key, key_head, query_id, rounding);
+    error += 12 * rounding.table * product / width;
     if (rounding.narrow()) {
       // Six roundings of each rotated pair, independent of those of the others, at four standard deviations; those of
       // the score and of what is added to it.
@@ -197,61 +198,74 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
   }
 }
 
-std::optional<PredictedAttention::Row> PredictedAttention::row(std::int64_t query, const Rounding& rounding) try {
+// Not asked for, or nothing seen: 0 or NaN, as it comes.
+void PredictedAttention::append_unknown(Row& row) const {
+  row.output.insert(row.output.end(), at(call_.head_dim), 0.0);
+  row.tolerance.insert(row.tolerance.end(), at(call_.head_dim), HUGE_VAL);
+  row.log_sum_exp.push_back(-HUGE_VAL);
+  row.score_error.push_back(HUGE_VAL);
+}
+
+void PredictedAttention::append_head(std::int64_t query, std::int64_t head, const Scores& seen,
+                                     const Rounding& rounding, Row& row) const {
+  const std::vector<double> right = softmax(seen.scores);
+  const std::vector<double> weights = model_.weights ? model_.weights(call_.asked, seen.scores, seen.keys) : right;
+  const auto& map = model_.value_head ? model_.value_head : model_.key_head;
+  const std::int64_t value_head =
+      map ? map(head, call_.heads, call_.key_heads) : head / (call_.heads / call_.key_heads);
+  const Position query_id = id_under(model_, call_.asked, Role::query, query);
+  const bool joined = relative_ != nullptr && !relative_->value_table.data.empty();
+  const double n = static_cast<double>(seen.keys.size()), u = 0x1p-24;
+  std::vector<double> values(seen.keys.size());
+  for (std::int64_t j = 0; j < call_.head_dim; ++j) {
+    double sum = 0, size = 0, largest = 0;
+    for (std::size_t i = 0; i < seen.keys.size(); ++i) {
+      double value = values_[at((seen.keys[i] * call_.key_heads + value_head) * call_.head_dim + j)];
+      if (joined) {
+        const Position key_id = key_ids_[at(seen.keys[i])];
+        value += static_cast<double>(relative_->value_table.row(relative_->index(query_id, key_id))[at(j)]);
+      }
+      values[i] = value;
+      sum += weights[i] * value;
+      size += std::fabs(weights[i] * value);
+      largest = std::max(largest, std::fabs(value));
+    }
+    double error = (8 * n + 32) * u * largest;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      error += std::fabs(weights[i]) * seen.errors[i] * std::fabs(values[i] - sum);
+    }
+    if (rounding.narrow()) error += 4 * rounding.unit() * size + n * 0x1p-25 * largest;
+    row.output.push_back(sum);
+    row.tolerance.push_back(error);
+  }
+  const double top = *std::max_element(seen.scores.begin(), seen.scores.end());
+  double total = 0, off = 0;
+  for (std::size_t i = 0; i < seen.scores.size(); ++i) {
+    total += std::exp(seen.scores[i] - top);
+    off += right[i] * seen.errors[i];
+  }
+  row.log_sum_exp.push_back(top + std::log(total));
+  row.score_error.push_back(off + (n + 16) * u + 2 * std::fabs(row.log_sum_exp.back()) * rounding.unit());
+}
+
+std::optional<PredictedAttention::Row> PredictedAttention::row(std::int64_t query, const Rounding& rounding,
+                                                               std::optional<std::int64_t> only) try {
   const std::int64_t width = call_.heads * call_.head_dim;
   const auto own = call_.query.subspan(at(query * width), at(width));
   std::vector<double> turned(own.begin(), own.end());
   if (turned_) turned_->rotate(call_.asked, Role::query, query, call_.heads, own, turned);
-  const Position query_id = ids_under(model_, call_.asked, Role::query, query)[0];
   Row result;
   for (std::int64_t head = 0; head < call_.heads; ++head) {
     Scores seen;
-    score_keys(query, head, std::span<const double>(turned).subspan(at(head * call_.head_dim), at(call_.head_dim)),
-               rounding, seen);
-    if (seen.keys.empty()) {  // 0 or NaN, as it comes
-      result.output.insert(result.output.end(), at(call_.head_dim), 0.0);
-      result.tolerance.insert(result.tolerance.end(), at(call_.head_dim), HUGE_VAL);
-      result.log_sum_exp.push_back(-HUGE_VAL);
-      result.score_error.push_back(HUGE_VAL);
-      continue;
+    if (!only || *only == head) {
+      score_keys(query, head, std::span<const double>(turned).subspan(at(head * call_.head_dim), at(call_.head_dim)),
+                 rounding, seen);
     }
-    const std::vector<double> right = softmax(seen.scores);
-    const std::vector<double> weights = model_.weights ? model_.weights(call_.asked, seen.scores, seen.keys) : right;
-    const std::int64_t own_head = head / (call_.heads / call_.key_heads);
-    const std::int64_t value_head = model_.value_head ? model_.value_head(head, call_.heads, call_.key_heads)
-                                    : model_.key_head ? model_.key_head(head, call_.heads, call_.key_heads)
-                                                      : own_head;
-    const double n = static_cast<double>(seen.keys.size()), u = 0x1p-24;
-    for (std::int64_t j = 0; j < call_.head_dim; ++j) {
-      std::vector<double> values;
-      double sum = 0, size = 0, largest = 0;
-      for (std::size_t i = 0; i < seen.keys.size(); ++i) {
-        double value = values_[at((seen.keys[i] * call_.key_heads + value_head) * call_.head_dim + j)];
-        if (relative_ != nullptr && !relative_->value_table.data.empty()) {
-          const auto row = relative_->value_table.row(relative_->index(query_id, key_ids_[at(seen.keys[i])]));
-          value += static_cast<double>(row[at(j)]);
-        }
-        values.push_back(value);
-        sum += weights[i] * value;
-        size += std::fabs(weights[i] * value);
-        largest = std::max(largest, std::fabs(value));
-      }
-      double error = (8 * n + 32) * u * largest;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        error += std::fabs(weights[i]) * seen.errors[i] * std::fabs(values[i] - sum);
-      }
-      if (rounding.narrow()) error += 4 * rounding.unit() * size + n * 0x1p-25 * largest;
-      result.output.push_back(sum);
-      result.tolerance.push_back(error);
+    if (seen.keys.empty()) {
+      append_unknown(result);
+    } else {
+      append_head(query, head, seen, rounding, result);
     }
-    const double top = *std::max_element(seen.scores.begin(), seen.scores.end());
-    double total = 0, off = 0;
-    for (std::size_t i = 0; i < seen.scores.size(); ++i) {
-      total += std::exp(seen.scores[i] - top);
-      off += right[i] * seen.errors[i];
-    }
-    result.log_sum_exp.push_back(top + std::log(total));
-    result.score_error.push_back(off + (n + 16) * u + 2 * std::fabs(result.log_sum_exp.back()) * rounding.unit());
   }
   return result;
 } catch (const Error&) {

@@ -31,11 +31,14 @@ class PredictedAttention {
     std::vector<double> log_sum_exp;  ///< [heads]
     std::vector<double> score_error;  ///< [heads]: the largest of a visible key, weighted
   };
-  /// Absent where the fault asks for a number that the encoding does not have.
-  std::optional<Row> row(std::int64_t query, const Rounding& rounding);
+  /// Of all heads or of one, the others then with a tolerance without end. Absent where the fault asks for a number that
+  /// the encoding does not have.
+  std::optional<Row> row(std::int64_t query, const Rounding& rounding, std::optional<std::int64_t> only = {});
 
  private:
   struct Scores;
+  void append_unknown(Row& row) const;
+  void append_head(std::int64_t query, std::int64_t head, const Scores& seen, const Rounding& rounding, Row& row) const;
   void read_keys();
   bool reads_other_branch(std::int64_t key) const;
   void score_keys(std::int64_t query, std::int64_t head, std::span<const double> q, const Rounding& rounding,

@@ -35,10 +35,7 @@ void turn(const Rotation& rotation, std::span<const double> cos, std::span<const
 
 std::vector<Position> ids_under(const FaultModel& model, const AskedCall& call, Role side, std::int64_t token) {
   std::vector<Position> ids;
-  for (int axis = 0; axis < call.axes; ++axis) {
-    const Position id = call.ids(side)[at(axis * call.tokens(side) + token)];
-    ids.push_back(model.id ? model.id(call, side, token, axis, id) : id);
-  }
+  for (int axis = 0; axis < call.axes; ++axis) ids.push_back(id_under(model, call, side, token, axis));
   return ids;
 }
 

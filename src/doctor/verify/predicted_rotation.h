@@ -30,7 +30,12 @@ class PredictedRotation {
   std::map<std::pair<int, std::vector<Position>>, Row> rows_;
 };
 
-/// The ids that the model uses for one token.
+/// The id that the model uses for one token on one axis.
+inline Position id_under(const FaultModel& model, const AskedCall& call, Role side, std::int64_t token, int axis = 0) {
+  const Position id = call.ids(side)[static_cast<std::size_t>(axis * call.tokens(side) + token)];
+  return model.id ? model.id(call, side, token, axis, id) : id;
+}
+/// On all axes.
 std::vector<Position> ids_under(const FaultModel& model, const AskedCall& call, Role side, std::int64_t token);
 
 }  // namespace locus::doctor

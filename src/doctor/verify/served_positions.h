@@ -54,7 +54,7 @@ class ServedPositions {
     }
     if (first_ == 0) {
       checks.push_back(
-          at_least("positions are served or refused", scheme, 0, 0, "below 0 the function throws: " + text_));
+          at_least("positions below 0 are served or refused", scheme, 1, 1, "below 0 the function throws: " + text_));
     }
   }
 

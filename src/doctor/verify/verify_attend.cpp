@@ -25,6 +25,9 @@ class AttendVerifier {
       : encoding_(encoding), attend_(attend), options_(options), head_dim_(attend_shape(encoding).head_dim) {
     const auto* rotation = std::get_if<Rotation>(&encoding.term());
     rounding_.float32_angles = rotation != nullptr && rotation->profile != Profile::exact;
+    if (rotation != nullptr && rotation->table_type != ElementType::float32) {
+      rounding_.table = unit_roundoff(rotation->table_type);
+    }
   }
 
   std::vector<Check> run() {
@@ -188,12 +191,12 @@ class AttendVerifier {
   }
 
   bool step_matches(const AttendCase& one, const AttendStep& step, const FaultModel& model,
-                    std::span<const std::int64_t> rows) const {
+                    std::span<const std::int64_t> rows, std::optional<std::int64_t> head = {}) const {
     const AttendCall call = asked(one, step);
     PredictedAttention predicted(encoding_, model, call);
     Comparison ignored;
     for (const std::int64_t row : rows) {
-      const auto want = predicted.row(row, rounding_for(model));
+      const auto want = predicted.row(row, rounding_for(model), head);
       if (!want || !compare_row(one, step, row, want, ignored)) return false;
     }
     return true;
@@ -216,7 +219,7 @@ class AttendVerifier {
     const AttendCase& one = cases_[cheapest];
     const Compared& failure = compared_[cheapest];
     const std::int64_t row[] = {failure.query};
-    return step_matches(one, one.steps[failure.step], model, row);
+    return step_matches(one, one.steps[failure.step], model, row, failure.worst.first->head);
   }
 
   // Whether the condition holds for every case that failed.

@@ -278,6 +278,7 @@ std::vector<Subject> right_ones();
 
 struct Score {
   int all = 0, caught = 0, named = 0;
+  double slowest = 0;  ///< seconds
   std::vector<std::string> survivors, misnamed;
 };
 /// Prints what survives, what is misnamed and, with `verbose`, every subject.

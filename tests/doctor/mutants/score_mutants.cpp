@@ -22,7 +22,7 @@ void any_bias(List& list) {
     }
   };
   add("missing", {"no_positions"}, [](const Bias&) { return Bias(); });
-  add("sign", {"bias_sign", "alibi_sign"},
+  add("sign", {"bias_sign", "alibi_sign", "bias_from_the_wrong_end"},
       [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return -b(h, q, k); }); });
   add("twice", {"bias_scaled", "alibi_scaled"},
       [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return 2 * b(h, q, k); }); });
