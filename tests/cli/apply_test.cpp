@@ -168,7 +168,7 @@ TEST(ApplyInfers, AxesAndPositionsByTheNumberOfDimensions) {
   const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
   for (const std::string axes : {"td", "thd", "bthd"}) {
     write_values<float>(folder, "x.npy", axes, sizes);
-    const Json json = json_of(folder, rope8 + " --input x.npy");
+    const Json json = json_of(folder, apply_rope8 + " --input x.npy");
     EXPECT_EQ(json["axes"], axes);
     EXPECT_EQ(json["inferred"], Json({"axes " + axes, "positions 0:4"}));
     expect_rotated(read_values<float>(folder, "y.npy", axes, sizes), counted_from_zero(), tolerance<float>, axes);
@@ -180,7 +180,7 @@ TEST(ApplyInfers, HeadsFirstWhereOnlyThatFitsThePositions) {
   const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
   for (const std::string axes : {"htd", "bhtd"}) {
     write_values<float>(folder, "x.npy", axes, sizes);
-    const Json json = json_of(folder, rope8 + " --input x.npy --positions 0:4");
+    const Json json = json_of(folder, apply_rope8 + " --input x.npy --positions 0:4");
     EXPECT_EQ(json["inferred"], Json({"axes " + axes}));
     expect_rotated(read_values<float>(folder, "y.npy", axes, sizes), counted_from_zero(), tolerance<float>, axes);
   }
@@ -189,9 +189,9 @@ TEST(ApplyInfers, HeadsFirstWhereOnlyThatFitsThePositions) {
 TEST(ApplyInfers, SaysSoOnStandardError) {
   const TemporaryFolder folder;
   write_values<float>(folder, "x.npy", "td", {{'t', 4}, {'d', 8}});
-  const CommandResult all = run_locus(folder, rope8 + " --input x.npy");
+  const CommandResult all = run_locus(folder, apply_rope8 + " --input x.npy");
   EXPECT_NE(all.err.find("note: inferred axes td, positions 0:4"), std::string::npos) << all.err;
-  const CommandResult none = run_locus(folder, rope8 + " --input x.npy --axes td --positions 0:4");
+  const CommandResult none = run_locus(folder, apply_rope8 + " --input x.npy --axes td --positions 0:4");
   EXPECT_EQ(none.err.find("inferred"), std::string::npos) << none.err;
 }
 
@@ -211,7 +211,7 @@ TEST(ApplyTypes16, Uint16IsBfloat16) {
   std::vector<std::uint16_t> bits;
   for (const Place& place : places_of("thd", sizes)) bits.push_back(to_bfloat16(value_at(place)).bits);
   write_array<std::uint16_t>(folder, "x.npy", {4, 3, 8}, bits);
-  EXPECT_EQ(json_of(folder, rope8 + " --input x.npy")["type"], "bfloat16");
+  EXPECT_EQ(json_of(folder, apply_rope8 + " --input x.npy")["type"], "bfloat16");
   const io::NpyArray result = io::read_npy(folder / "y.npy");
   ASSERT_EQ(result.type, io::NpyType::uint16);
   const std::vector<Place> places = places_of("thd", sizes);
