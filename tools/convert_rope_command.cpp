@@ -11,6 +11,7 @@
 #include "locus/error.h"
 #include "locus/io/convert_layout.h"
 #include "locus/io/convert_rope.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -40,7 +41,7 @@ void report(const RopeRequest& request, const std::string& output, const std::ve
     print_json({{"input", request.input}, {"output", output}, {"notes", notes}});
     return;
   }
-  for (const std::string& note : notes) std::cerr << "locus: note: " << note << '\n';
+  for (const std::string& note : notes) std::cerr << "locus: note: " << printable(note) << '\n';
   std::cerr << "locus: wrote " << output << '\n';
 }
 

@@ -22,6 +22,8 @@ struct EncodingOptions {
   std::string profile;
   std::optional<std::int64_t> seq_len;
   bool incomplete = false;  ///< show models that do something which Locus does not apply
+  /// Not an option: a learned table that is not given is made for so many positions only, which are all that is read.
+  std::optional<std::int64_t> positions_read = {};
 };
 
 /// Adds --scheme, --set, --config, --layer-type, --pairing, --profile and --seq-len.
@@ -38,8 +40,9 @@ struct ChosenEncoding {
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
   std::optional<std::int64_t> training_length;
-  std::string note = {};        ///< worth saying once the command has succeeded
-  io::LayerEncoding read = {};  ///< from a config: all that was read
+  std::string note = {};                           ///< worth saying once the command has succeeded
+  std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made for fewer, see positions_read
+  io::LayerEncoding read = {};                     ///< from a config: all that was read
 };
 
 /// Whether a spelling sets this parameter.

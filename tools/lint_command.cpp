@@ -9,6 +9,7 @@
 #include "locus/doctor/lint.h"
 #include "locus/error.h"
 #include "position_list.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -83,7 +84,7 @@ std::int64_t count(const std::vector<Finding>& findings, Severity severity) {
 }
 
 void print_layer(const LintModel& model, const LintLayer& layer) {
-  std::cout << (layer.layer_type.empty() ? "all layers" : layer.layer_type) << ": " << layer.scheme;
+  std::cout << (layer.layer_type.empty() ? "all layers" : printable(layer.layer_type)) << ": " << layer.scheme;
   if (!layer.encoding) {
     std::cout << ", cannot be made\n";
     return;
@@ -102,7 +103,7 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
   } else {
     std::cout << '\n';
     for (const auto& [name, value] : layer.arguments.all()) {
-      std::cout << "  " << std::left << std::setw(20) << name << "  " << to_text(value) << '\n';
+      std::cout << "  " << std::left << std::setw(20) << name << "  " << printable(to_text(value)) << '\n';
     }
   }
   std::cout << "  trained / served      ";
@@ -116,16 +117,17 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
 void print_findings(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     std::cout << name_of(finding.severity) << " [" << finding.id << "]";
-    if (!finding.layer_type.empty()) std::cout << " " << finding.layer_type << ":";
+    if (!finding.layer_type.empty()) std::cout << " " << printable(finding.layer_type) << ":";
     std::string keys;
     for (const std::string& key : finding.keys) keys += (keys.empty() ? "" : ", ") + key;
-    std::cout << " " << keys << "\n  " << finding.what << "\n  " << finding.consequence << '\n';
+    std::cout << " " << printable(keys) << "\n  " << printable(finding.what) << "\n  " << printable(finding.consequence)
+              << '\n';
   }
 }
 
 void print_text(const LintModel& model, const std::vector<Finding>& findings) {
-  std::cout << model.name << " (" << model.format;
-  if (!model.model_type.empty()) std::cout << ", " << model.model_type;
+  std::cout << printable(model.name) << " (" << model.format;
+  if (!model.model_type.empty()) std::cout << ", " << printable(model.model_type);
   std::cout << ")\n";
   for (const LintLayer& layer : model.layers) print_layer(model, layer);
   std::cout << '\n';

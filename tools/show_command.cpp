@@ -13,6 +13,7 @@
 #include "locus/reference.h"
 #include "model_reading.h"
 #include "position_list.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -139,6 +140,12 @@ void add_relative(Json& json, const Encoding& encoding) {
                        keys.v.data.size() + keys.w_r.data.size();
 }
 
+Arguments stated_arguments(const ChosenEncoding& chosen) {
+  Arguments arguments = chosen.encoding.arguments();
+  if (chosen.max_positions) arguments.set("max_positions", *chosen.max_positions);
+  return arguments;
+}
+
 Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& positions) {
   const Encoding& encoding = chosen.encoding;
   Json json{{"scheme", encoding.scheme().name}, {"site", name_of(encoding.site())}};
@@ -162,7 +169,11 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
   Json claims = Json::array();
   for (const Claim claim : encoding.claims().all()) claims.push_back(name_of(claim));
   json["claims"] = claims;
-  json["arguments"] = JsonFields<Json>::of(encoding.arguments());
+  json["arguments"] = JsonFields<Json>::of(stated_arguments(chosen));
+  if (chosen.max_positions) {  // only the rows that are shown were made
+    json["max_positions"] = *chosen.max_positions;
+    json["parameters"] = (*chosen.max_positions + encoding.hidden().row_offset) * encoding.hidden().dim;
+  }
   if (chosen.training_length) json["training_length"] = *chosen.training_length;
   add_reading(json, chosen);
   return json;
@@ -170,7 +181,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
 
 void print_list(std::string_view title, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    std::cout << std::left << std::setw(12) << title << line << '\n';
+    std::cout << std::left << std::setw(12) << title << printable(line) << '\n';
     title = "";
   }
 }
@@ -206,10 +217,11 @@ void print_numbers(std::string_view name, const std::vector<Number>& numbers) {
 
 void print_text(const ChosenEncoding& chosen, const Json& json) {
   const Encoding& encoding = chosen.encoding;
-  if (!chosen.layer_type.empty()) std::cout << "layer type " << chosen.layer_type << '\n';
+  if (!chosen.layer_type.empty()) std::cout << "layer type " << printable(chosen.layer_type) << '\n';
   std::cout << encoding.scheme().name << " (" << name_of(encoding.site()) << "): " << encoding.scheme().summary << '\n';
-  for (const auto& [name, value] : encoding.arguments().all()) {
-    std::cout << "  " << std::left << std::setw(20) << name << to_text(value) << '\n';
+  const Arguments arguments = stated_arguments(chosen);
+  for (const auto& [name, value] : arguments.all()) {
+    std::cout << "  " << std::left << std::setw(20) << name << printable(to_text(value)) << '\n';
   }
   std::string claims;
   for (const Claim claim : encoding.claims().all())
@@ -247,7 +259,9 @@ void show(const ShowRequest& request) {
     positions = parse_position_list(*request.positions);
     length = length_implied_by(*positions);
   }
-  const std::vector<ChosenEncoding> chosen = choose_encodings(request.encoding, length);
+  EncodingOptions options = request.encoding;
+  options.positions_read = length.value_or(1);
+  const std::vector<ChosenEncoding> chosen = choose_encodings(options, length);
   const std::vector<io::HfPart> parts = parts_of(request.encoding.config);
   Json layers = Json::object();
   std::vector<Json> descriptions;

@@ -53,8 +53,8 @@ void override_arguments(LayerEncoding& layer, std::vector<Setting> overrides) {
       std::any_of(overrides.begin(), overrides.end(), [](const Setting& setting) { return setting.name == "rule"; });
   for (const Setting& setting : overrides) layer.used.push_back("set: " + setting.name + " = " + setting.text);
   if (has_rule && !other_rule) overrides.push_back({"rule", layer.arguments.text("rule")});
-  for (const auto& [name, value] : parse_settings(scheme, overrides, read_tensor).all())
-    layer.arguments.set(name, value);
+  const Arguments given = parse_settings(scheme, overrides, read_tensor);  // outlives the loop below
+  for (const auto& [name, value] : given.all()) layer.arguments.set(name, value);
   if (!other_rule) return;
   const std::vector<Parameter> parameters = parameters_of(scheme, layer.arguments);
   Arguments kept;
@@ -95,6 +95,7 @@ std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, c
       layer.defaulted.push_back(argument + " = initial values (what was learned is with the weights, as " +
                                 encoding_tensor_name(argument) + ")");
     }
+    if (options.adjust) options.adjust(layer);
     Encoding encoding(layer.scheme, layer.arguments);
     result.push_back({std::move(layer), std::move(encoding)});
   }

@@ -72,14 +72,14 @@ std::string phi3(const std::string& short_list, int longest = 16384) {
 }
 const std::string original = R"("original_max_position_embeddings": 4096)";
 
-struct Case {
+struct LintCase {
   std::string id;
   Severity severity;
   std::string faulty, sound;
   std::int64_t served = 0;  ///< 0: not given
 };
 
-std::vector<Case> cases() {
+std::vector<LintCase> cases() {
   using enum Severity;
   return {
       {"settings-refused", error, llama(R"("rope_scaling": {"rope_type": "spiral"})"),
@@ -155,7 +155,7 @@ std::vector<Case> cases() {
 
 TEST(Lint, FindsEachFaultAndNotItsAbsence) {
   std::set<std::string> seen;
-  for (const Case& one : cases()) {
+  for (const LintCase& one : cases()) {
     const auto served = one.served > 0 ? std::optional(one.served) : std::nullopt;
     const std::vector<Finding> faulty = lint(config_model(one.faulty, served));
     const Finding* finding = find(faulty, one.id);

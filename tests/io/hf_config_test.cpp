@@ -781,5 +781,23 @@ TEST(HfConfig, ResolvesThePeersAppliedCases) {
   EXPECT_GT(resolved, 15);
 }
 
+TEST(HfConfig, KeysThatComeTwiceAreReported) {
+  const HfConfig config = resolve_hf_config(
+      R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 2, "max_position_embeddings": 64,
+          "rope_theta": 1e4, "rope_theta": 5e5, "rope_theta": 2e5,
+          "rope_scaling": {"rope_type": "linear", "factor": 2.0, "factor": 4.0}})",
+      "config.json");
+  const LayerEncoding& layer = config.layers.at(0);
+  EXPECT_EQ(layer.arguments.real("base"), 2e5);  // as Python reads it: the last one
+  EXPECT_EQ(layer.arguments.real("factor"), 4);
+  std::vector<std::string> said;
+  for (const std::string& entry : layer.unknown) {
+    if (entry.find("more than once") != std::string::npos) said.push_back(entry);
+  }
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"ignored: rope_theta (given more than once; the last one is read)",
+                                      "ignored: rope_scaling.factor (given more than once; the last one is read)"}));
+}
+
 }  // namespace
 }  // namespace locus::io

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct ModelOptions {
   /// Also layers of models that do something beside the encoding which Locus does not apply, for those who show them;
   /// false: they are an error, for the numbers would not be the model's.
   bool incomplete = false;
+  std::function<void(LayerEncoding&)> adjust = {};  ///< changes what was read, before the encoding is made of it
 };
 
 struct ModelEncoding {

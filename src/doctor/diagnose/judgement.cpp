@@ -10,7 +10,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double fits = 2.5;  // in units of what storage alone explains
+constexpr double good_fit = 2.5;  // in units of what storage alone explains
 
 struct Weighed {
   Hypothesis hypothesis;
@@ -43,8 +43,8 @@ std::string evidence_of(const Turning& turning, const Weighed& one) {
 // The first has no rival: certain. Otherwise what is simplest is only more likely.
 AngleJudgement ranked(const Turning& turning, std::vector<Weighed> weighed) {
   std::stable_sort(weighed.begin(), weighed.end(), [](const Weighed& a, const Weighed& b) {
-    const bool a_fits = a.misfit < fits;
-    const bool b_fits = b.misfit < fits;
+    const bool a_fits = a.misfit < good_fit;
+    const bool b_fits = b.misfit < good_fit;
     if (a_fits != b_fits) return a_fits;
     if (a_fits && a.hypothesis.unlikely != b.hypothesis.unlikely) return a.hypothesis.unlikely < b.hypothesis.unlikely;
     return a.misfit < b.misfit;
@@ -52,7 +52,7 @@ AngleJudgement ranked(const Turning& turning, std::vector<Weighed> weighed) {
   std::vector<Verdict> verdicts;
   double next = 1e9;  // the best that does not fit
   for (const Weighed& one : weighed) {
-    if (one.misfit >= fits) {
+    if (one.misfit >= good_fit) {
       next = std::min(next, one.misfit);
       continue;
     }
@@ -66,7 +66,7 @@ AngleJudgement ranked(const Turning& turning, std::vector<Weighed> weighed) {
         {Verdict::About::angles, one.hypothesis.name, one.hypothesis.text, evidence_of(turning, one), 0});
   }
   for (std::size_t n = 0; n < verdicts.size(); ++n) {
-    const double alone = next > 2 * fits ? 0.99 : 0.9;
+    const double alone = next > 2 * good_fit ? 0.99 : 0.9;
     const auto count = static_cast<double>(verdicts.size());
     verdicts[n].confidence = verdicts.size() == 1 ? alone : n == 0 ? 0.6 : 0.4 / (count - 1);
     if (verdicts.size() == 1) verdicts[n].evidence += text("; the next hypothesis misfits by ", next);
@@ -112,7 +112,7 @@ AngleJudgement judge_angles(const Turning& turning, const Expected& expected, co
                             std::int64_t tokens, double unit, const std::vector<Explanation>& explanations) {
   std::vector<Weighed> weighed = weigh(turning, known_faults(turning, expected, rates, unit), unit);
   const Weighed right = weighed.front();
-  if (right.misfit >= fits) {
+  if (right.misfit >= good_fit) {
     if (auto moved = other_positions(turning, expected, tokens, unit)) {
       weighed.push_back(weigh(turning, {std::move(*moved)}, unit).front());
     }

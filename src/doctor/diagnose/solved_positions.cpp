@@ -11,7 +11,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr Position lowest = -4096;
+constexpr Position lowest_position = -4096;
 constexpr Position highest = Position{1} << 17;
 constexpr double accepted = 3;  // a row of few pairs may lie this far out by chance
 
@@ -53,7 +53,7 @@ std::optional<Position> searched(const Row& row) {
   std::vector<std::pair<Position, double>> fitting;
   for (Position p = 0; p <= highest; ++p) {  // by size: 0, 1, -1, 2, -2, ...
     for (const Position signed_p : {p, -p}) {
-      if (signed_p < lowest || (signed_p != p && p == 0)) continue;
+      if (signed_p < lowest_position || (signed_p != p && p == 0)) continue;
       const double misfit = misfit_of(row, static_cast<double>(signed_p), limit);
       if (misfit > accepted) continue;
       fitting.emplace_back(signed_p, misfit);

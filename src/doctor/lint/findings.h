@@ -2,6 +2,7 @@
 // What the files of the lint share. A finding is one row of the table in lint.cpp and one function below.
 #pragma once
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ std::string words(const Parts&... parts) {
   (text << ... << parts);
   return text.str();
 }
+
+/// An error of this layer, to be filled in.
+inline Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
 
 inline bool is_rope(const LintLayer& layer) { return layer.scheme == "rope"; }
 std::string rule_of(const LintLayer& layer);  ///< of a rope layer: none, yarn, ...

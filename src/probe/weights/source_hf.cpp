@@ -2,9 +2,9 @@
 // A Hugging Face folder: sizes from config.json, under the names that its model types use, with transformers' defaults.
 #include <array>
 
-#include "io/strict_json.h"
 #include "locus/error.h"
 #include "locus/io/hf_folder.h"
+#include "parse/strict_json.h"
 #include "probe/weights/source.h"
 
 namespace locus::probe {
