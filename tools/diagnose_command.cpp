@@ -74,7 +74,7 @@ RotationDump read_dump(const DiagnoseRequest& request, const std::string& axes, 
 }
 
 Json verdicts_json(const std::vector<Verdict>& verdicts) {
-  constexpr const char* about[] = {"dump", "slice", "heads", "magnitude", "angles"};
+  constexpr const char* about[] = {"dump", "slice", "heads", "magnitude", "angles", "coverage", "precision"};
   Json json = Json::array();
   for (const Verdict& verdict : verdicts) {
     json.push_back({{"name", verdict.name},
@@ -190,6 +190,7 @@ void diagnose_rotation(const DiagnoseRequest& request) {
   const RotationDump dump = read_dump(request, axes, before, after);
   Expectation expected;
   expected.role = request.role == "key" ? Role::key : Role::query;
+  expected.values = request.role == "value";
   expected.both_rotated = request.both_rotated;
   if (!request.positions.empty()) expected.positions = parse_position_list(request.positions);
   std::optional<ChosenEncoding> chosen;
@@ -211,7 +212,7 @@ void diagnose_rotation(const DiagnoseRequest& request) {
     if (chosen && !expected.positions)
       std::cout << "note: positions 0, 1, 2, ... were assumed; --positions says otherwise\n";
   }
-  if (chosen && !diagnosis.as_expected()) {
+  if ((chosen || expected.values) && !diagnosis.as_expected()) {
     std::cout.flush();
     throw CheckFailed{};
   }
@@ -268,8 +269,8 @@ void add_diagnose_command(CLI::App& app) {
   command->add_option("--after", request->after, "The same after");
   command->add_option("--axes", request->axes, "What the axes are: td, thd, htd, bthd or bhtd [td, thd, bthd by rank]");
   command->add_option("--positions", request->positions, "Where the tokens are: 0:100 or a .npy file; absent: unknown");
-  command->add_option("--role", request->role, "Whether these are queries or keys (xpos treats them differently)")
-      ->check(CLI::IsMember({"query", "key"}));
+  command->add_option("--role", request->role, "Whether these are queries, keys or values; xpos treats queries and keys differently, values stay as they are")
+      ->check(CLI::IsMember({"query", "key", "value"}));
   command->add_flag("--both-rotated", request->both_rotated,
                     "Both were rotated: --before by the expected encoding, --after by the suspect");
   command->add_option("--bias", request->bias, "In place of both: score biases [heads, queries, keys]");

@@ -84,7 +84,7 @@ py::list verify_attention(const Encoding& encoding, const py::function& function
 }
 
 std::string_view about_name(Verdict::About about) {
-  constexpr std::string_view names[] = {"dump", "slice", "heads", "magnitude", "angles"};
+  constexpr std::string_view names[] = {"dump", "slice", "heads", "magnitude", "angles", "coverage", "precision"};
   return names[static_cast<std::size_t>(about)];
 }
 

@@ -47,11 +47,13 @@ double misfit_of(const Row& row, double p, double limit) {
   return std::sqrt(sum / static_cast<double>(row.angle.size()));
 }
 
+// The smallest position that fits about as well as any; near ones first, for most dumps start there.
 std::optional<Position> searched(const Row& row) {
   const double limit = accepted * accepted * static_cast<double>(row.angle.size());
   double best = accepted;
   std::vector<std::pair<Position, double>> fitting;
   for (Position p = 0; p <= highest; ++p) {  // by size: 0, 1, -1, 2, -2, ...
+    if (p == -lowest + 1 && best < 1.5) break;
     for (const Position signed_p : {p, -p}) {
       if (signed_p < lowest || (signed_p != p && p == 0)) continue;
       const double misfit = misfit_of(row, static_cast<double>(signed_p), limit);
