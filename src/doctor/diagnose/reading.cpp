@@ -155,6 +155,7 @@ Reading read_slice(const RotationDump& dump, const Expectation& expected, const 
           scale.push_back(std::abs(z));
         }
         reading.turning.scale = scale;
+        reading.turning.varies = false;
         measure_again(reading.turning, dump, reading.turning.cells, floor);
       }
     }
