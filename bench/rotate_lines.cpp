@@ -12,12 +12,12 @@ namespace locus::bench {
 namespace {
 
 // A scale that the compiler cannot know to be 1.
-volatile float one = 1.0f;
+volatile float unchanged = 1.0f;
 
 // Inside L3 the linear scaling alone would be a false limit.
 std::function<void()> scaling_limit(Buffer& buffer, const Pairs& pairs) {
-  const auto linear = [&buffer] { scale_linear(buffer.floats(), buffer.count(), one); };
-  const auto two = [&buffer] { scale_two_streams(buffer.floats(), buffer.count(), rotate_head_dim, one); };
+  const auto linear = [&buffer] { scale_linear(buffer.floats(), buffer.count(), unchanged); };
+  const auto two = [&buffer] { scale_two_streams(buffer.floats(), buffer.count(), rotate_head_dim, unchanged); };
   const Comparison which = compare(two, linear, {.rounds = 7, .round_seconds = pairs.round_seconds});
   return which.share.median > 1 ? std::function<void()>(two) : linear;
 }

@@ -2,12 +2,18 @@
 # One interface target carries the flags that every target of this project is compiled with.
 add_library(locus_options INTERFACE)
 target_compile_features(locus_options INTERFACE cxx_std_20)
-target_compile_options(locus_options INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+target_compile_options(locus_options INTERFACE -Wall -Wextra -Wconversion)
+if(NOT LOCUS_UNITY_BUILD)  # there, a constant of one file may have the name of a parameter in the next
+  target_compile_options(locus_options INTERFACE -Wshadow)
+endif()
 if(LOCUS_WARNINGS_AS_ERRORS)
   target_compile_options(locus_options INTERFACE -Werror)
 endif()
 # Bits must not depend on the compiler's mood: fused multiply-add happens only where the code asks for it.
 target_compile_options(locus_options INTERFACE -ffp-contract=off)
+# Two SIMD targets fewer to compile: CPUs that have SSE4 and not AVX2 are those made before 2013; SSE2 serves them. Every
+# file that includes Highway must agree on the list.
+target_compile_definitions(locus_options INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 if(LOCUS_SANITIZE)
   target_compile_options(locus_options INTERFACE -fsanitize=${LOCUS_SANITIZE} -fno-sanitize-recover=all
                                                  -fno-omit-frame-pointer)
@@ -17,3 +23,33 @@ find_program(LOCUS_CCACHE ccache)
 if(LOCUS_CCACHE AND LOCUS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${LOCUS_CCACHE})
 endif()
+
+# What nearly every file includes: a library reads it once, precompiled. Standard headers only, for whatever stands here
+# rebuilds everything when it changes.
+set(LOCUS_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <span>
+                           <sstream> <string> <string_view> <utility> <variant> <vector>)
+
+# locus_unity(TARGET [EXCEPT ROOM...]): with LOCUS_UNITY_BUILD, compiles the files of a folder together, up to 20 at a
+# time: headers and templates, which are most of the work, are then read and made once for all of them. In such a folder
+# no two files may define the same name in their unnamed namespaces. Files that Highway compiles once per target stay
+# alone, and so do the folders named.
+function(locus_unity target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
+  if(NOT LOCUS_UNITY_BUILD)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(ABSOLUTE_PATH source)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME room)
+    if(source MATCHES "_simd\\.cpp$" OR room IN_LIST arg_EXCEPT)
+      continue()
+    endif()
+    string(MAKE_C_IDENTIFIER ${room} room)
+    math(EXPR count_${room} "${count_${room}} + 1")
+    math(EXPR batch "(${count_${room}} - 1) / 20")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${batch})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus-lab`, which `locus lab` runs: the lab's running put together with its tasks and its model.
+// `locus-lab`, which `locus lab` runs: puts run/, tasks/ and model/ together.
 #include <string_view>
 
 #include "figures/report/page.h"
@@ -16,12 +16,11 @@ int main(int argc, char** argv) {
   parts.describe = [](const std::string& task, const std::string& text_file) {
     return locus::lab::make_task(task, text_file)->description();
   };
-  parts.versions["libtorch"] = locus::lab::libtorch_version();
-  parts.versions["blas"] = locus::lab::blas_name();
+  parts.versions = {{"libtorch", locus::lab::libtorch_version()}, {"blas", locus::lab::blas_name()}};
   parts.prepare = locus::lab::require_fast_blas;
   parts.speed = locus::lab::measured_speed;
   if (locus::figures::can_write_pages()) {
-    parts.report = [](const locus::lab::Json& results, const std::filesystem::path& page) {
+    parts.report = [](const locus::results::Results& results, const std::filesystem::path& page) {
       locus::figures::write_report(results, locus::figures::measure_checks(3), page);
     };
   }

@@ -6,8 +6,10 @@
 #include <iostream>
 
 #include "locus/error.h"
+#include "locus/settings.h"
 #include "model/blas.h"
 #include "model/speed.h"
+#include "results/json.h"
 #include "run/presets.h"
 
 namespace locus::lab {
@@ -20,7 +22,7 @@ struct SpeedRequest {
   bool json = false;
 };
 
-/// What the preset trains the task with.
+/// The budget of the task in the preset.
 TrialSpec spec_of(const SpeedRequest& request) {
   const Budget& budget = find_budget(request.preset, request.task);
   TrialSpec spec;
@@ -33,16 +35,17 @@ TrialSpec spec_of(const SpeedRequest& request) {
   return spec;
 }
 
-Json to_json(const TrialSpec& spec, const std::vector<SpeedOfScheme>& speeds) {
-  Json each = Json::array();
+results::Speed summary_of(const TrialSpec& spec, const std::vector<SpeedOfScheme>& speeds) {
+  results::Speed summary{.task = spec.task, .ratio = mean_ratio(speeds), .schemes = {}};
   for (const SpeedOfScheme& one : speeds) {
-    const bool compared = one.torch_steps_per_second > 0;
-    each.push_back({{"scheme", one.scheme},
-                    {"steps_per_second", one.steps_per_second},
-                    {"torch_steps_per_second", compared ? Json(one.torch_steps_per_second) : Json()},
-                    {"ratio", compared ? Json(one.ratio()) : Json()}});
+    results::SchemeSpeed& added = summary.schemes.emplace_back();
+    added.scheme = one.scheme;
+    added.steps_per_second = one.steps_per_second;
+    if (one.torch_steps_per_second <= 0) continue;
+    added.torch_steps_per_second = one.torch_steps_per_second;
+    added.ratio = one.ratio();
   }
-  return {{"task", spec.task}, {"steps_per_second_ratio", mean_ratio(speeds)}, {"schemes", each}};
+  return summary;
 }
 
 void print_table(const std::vector<SpeedOfScheme>& speeds) {
@@ -61,11 +64,15 @@ void print_table(const std::vector<SpeedOfScheme>& speeds) {
 
 int run(SpeedRequest request) {
   require_fast_blas();
-  if (request.schemes.empty()) request.schemes = find_preset(request.preset).schemes;
+  std::vector<std::string> schemes;
+  for (const std::string& given : request.schemes) {
+    for (std::string& one : split_spellings(given)) schemes.push_back(std::move(one));
+  }
+  if (schemes.empty()) schemes = find_preset(request.preset).schemes;
   const TrialSpec spec = spec_of(request);
-  const std::vector<SpeedOfScheme> speeds = compare_speed(spec, request.schemes, request.seconds);
+  const std::vector<SpeedOfScheme> speeds = compare_speed(spec, schemes, request.seconds);
   if (request.json) {
-    std::cout << to_json(spec, speeds).dump() << '\n';
+    std::cout << results::to_json(summary_of(spec, speeds)).dump() << '\n';
   } else {
     print_table(speeds);
   }
@@ -82,7 +89,8 @@ int speed_main(int argc, char** argv) {
       "locus-lab speed"};
   app.add_option("--preset", request.preset, "whose model and batch")->capture_default_str();
   app.add_option("--task", request.task, "task to train")->capture_default_str();
-  app.add_option("--schemes", request.schemes, "schemes; the preset's where absent")->delimiter(',');
+  app.add_option("--schemes", request.schemes, "schemes, as in locus lab; the preset's where absent")
+      ->allow_extra_args(false);
   app.add_option("--seconds", request.seconds, "processor time for each scheme")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
@@ -100,8 +108,8 @@ int speed_main(int argc, char** argv) {
   return 2;
 }
 
-Json measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes) {
-  return to_json(spec, compare_speed(spec, schemes, 0.3));
+results::Speed measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes) {
+  return summary_of(spec, compare_speed(spec, schemes, 0.3));
 }
 
 }  // namespace locus::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task: sequences to learn from, sequences to be tested with, and what a score means. Knows no model and no libtorch.
+// A task: sequences to learn from, sequences to be tested with, and the meaning of a score. Independent of models.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace locus::lab {
 
 using Random = std::mt19937_64;
 
-/// Sequences of one length with what is asked of them.
+/// Sequences of one length with their targets.
 struct Batch {
   std::int64_t rows = 0;
   std::int64_t length = 0;
@@ -37,13 +37,13 @@ struct TestSet {
   Batch batch;
 };
 
-/// How keys are hidden and asked for, for those who want to ask a trained model elsewhere: noise, the mark and a key,
-/// noise, the question.
+/// How `passkey` hides and asks for keys, for programs that test a saved model: noise, the mark and a key, noise, the
+/// question.
 struct KeyFrame {
   std::int32_t key_mark = 0;
   std::int32_t question = 0;
   std::vector<std::int32_t> noise;
-  std::vector<std::vector<std::int32_t>> keys;  ///< those kept for testing
+  std::vector<std::vector<std::int32_t>> keys;  ///< the keys kept for testing
 };
 
 struct TaskDescription {
@@ -71,7 +71,7 @@ class Task {
   virtual ~Task() = default;
   virtual const TaskDescription& description() const = 0;
   virtual Batch training(Random& random, std::int64_t rows, std::int64_t length) const = 0;
-  /// What a trained model is asked at this length; disjoint from what it was trained on.
+  /// The test sets at this length; disjoint from the training data.
   virtual std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const = 0;
 };
 

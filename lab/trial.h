@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial: one scheme learns one task from one seed and is tested at every length. What workers are given and give
-// back.
+// A trial: one scheme learns one task from one seed and is tested at every length.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ struct TrialSpec {
   std::string scheme;  ///< a trained scheme: a registry name, which may carry arguments as in "rope:base=500000"
   std::int64_t seed = 1;
   std::int64_t train_length = 64;
-  std::vector<std::int64_t> lengths;  ///< tested, the training length first
+  std::vector<std::int64_t> lengths;  ///< to test, the trained length first
   std::int64_t steps = 0;
   std::int64_t tune_steps = 0;  ///< of each stretched line's fine-tune at the longest length; 0: none
   std::int64_t batch = 32;
@@ -42,21 +41,21 @@ struct Measurement {
   double value = 0;
 };
 
-/// Told from time to time how much of the trial is done, 0 to 1; keeps the worker's claim alive.
+/// Called now and then with the share of the trial that is done, 0 to 1; renews the worker's lease.
 using Heartbeat = std::function<void(double done)>;
 
-/// Where the trained model is left, for `locus probe`; nowhere unless a format is chosen.
+/// Where the trained model is saved for `locus probe`; nowhere unless a format is chosen.
 struct ModelFiles {
-  std::string path;          ///< of a folder with config.json and model.safetensors; with ".gguf" behind it, of a file
+  std::string path;          ///< of a folder with config.json and model.safetensors; with ".gguf" appended, of a file
   bool safetensors = false;  ///< the folder is wanted
   bool gguf = false;         ///< the file is wanted
-  std::string trial;         ///< a mark that the files carry: whose model they hold
+  std::string trial;         ///< the trial's key, which the files carry
 };
 
 /// Trains, tests and saves. The same spec gives the same numbers, costs apart.
 std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files = {});
 
-/// The lines that a trained scheme yields, itself first; those with a fine-tune only where there are `tune_steps`.
+/// The names of the lines of a trained scheme, the plain one first; fine-tuned ones only with `tune_steps`.
 std::vector<std::string> lines_of(const TrialSpec& spec);
 
 }  // namespace locus::lab

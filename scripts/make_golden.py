@@ -1,90 +1,67 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/golden/golden.json: a small copy of the reference vectors, for checkouts that lie beside none.
+"""Packs the reference vectors of other projects into tests/golden/oracle, one archive per folder.
 
     scripts/make_golden.py PATH_TO_ORACLE
 
-Every entry names in `provenance` the code and version that made its numbers. Needs nothing but Python.
+A checkout without the vectors beside it is tested against these copies. Every case is kept, with the JSON that names the
+code and version its numbers come from. Float32 results are left out of the folders where tests compare float64 only.
+The archives are reproducible: the same input gives the same bytes. Needs nothing but Python.
 """
-import ast
-import array
-import itertools
+import io
 import json
+import lzma
 import pathlib
-import struct
 import sys
+import tarfile
 
-GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden" / "golden.json"
-LARGEST = 600_000  # bytes
-ROWS = (17, 4095)  # the positions kept of each table, beside the last one
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden" / "oracle"
+LARGEST = 6_000_000  # bytes, all archives together
+# Folders whose float32 results are compared too: they show what an engine's own arithmetic gives.
+WITH_FLOAT32 = {
+    "alibi", "apply", "crosspeer", "ggml", "interpolate", "models", "rope", "shaw", "sinusoidal", "t5", "transformer_xl",
+    "xpos",
+}
 
 
-def read_json(path):
-    return json.loads(path.read_text())
+def kept_files(folder):
+    """The files of a folder that are packed: JSON first, so that the compressor sees like beside like."""
+    arrays = sorted(folder.glob("*.npy"))
+    if folder.name not in WITH_FLOAT32:
+        arrays = [path for path in arrays if "_f32" not in path.stem]
+    return sorted(folder.glob("*.json")) + arrays
 
 
-def read_doubles(path):
-    """The shape and the values of a float64 .npy file, version 1.0, in C order."""
+def content(path):
     data = path.read_bytes()
-    (header_size,) = struct.unpack("<H", data[8:10])
-    header = ast.literal_eval(data[10 : 10 + header_size].decode())
-    assert header["descr"] == "<f8" and not header["fortran_order"], path
-    values = array.array("d")
-    values.frombytes(data[10 + header_size :])
-    return header["shape"], values
+    if path.suffix != ".json":
+        return data
+    return json.dumps(json.loads(data), separators=(",", ":")).encode()
 
 
-def runs(values):
-    """[3, 3, 3, 4] as [[3, 3], [4, 1]]: value, count."""
-    return [[value, len(list(group))] for value, group in itertools.groupby(values)]
-
-
-def rope_entry(folder, name):
-    case = read_json(folder / f"{name}.json")
-    kept = ["case", "config", "pairing", "layer_type", "seq_len", "rotary_dim", "attention_factor", "inv_freq_f64"]
-    entry = {"provenance": case["code"] + ": " + case["hf_function"], **{key: case[key] for key in kept}}
-    positions = [p for p in case["positions"] if p in ROWS or p == case["positions"][-1]]
-    entry["positions"] = positions
-    pairs = case["rotary_dim"] // 2
-    for table in ("cos", "sin"):
-        (_, width), values = read_doubles(folder / case["files"][f"{table}_f64"])
-        starts = [case["positions"].index(p) * width for p in positions]
-        entry[table] = [list(values[start : start + pairs]) for start in starts]  # the halves are the same
-    return entry
+def pack(folder):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path in kept_files(folder):
+            data = content(path)
+            member = tarfile.TarInfo(f"{folder.name}/{path.name}")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return lzma.compress(buffer.getvalue(), preset=9 | lzma.PRESET_EXTREME)
 
 
 def main(oracle):
-    slopes = read_json(oracle / "alibi" / "slopes.json")
-    t5 = read_json(oracle / "t5" / "buckets.json")
-    deberta = read_json(oracle / "deberta" / "log_buckets.json")
-    swin = read_json(oracle / "swin" / "relative_position_index.json")
-    parameters = ("num_buckets", "max_distance", "bidirectional", "bucket_size", "max_position")
-
-    def buckets(peer, key):
-        return {
-            "provenance": peer["code"] + ": " + peer["hf"],
-            "offsets": peer["offsets"],
-            "cases": [
-                {**{p: case[p] for p in parameters if p in case}, "runs": runs(case[key])} for case in peer["cases"]
-            ],
-        }
-
-    golden = {
-        "rope": [rope_entry(oracle / "rope", name) for name in read_json(oracle / "rope" / "index.json")],
-        "alibi": {
-            "provenance": slopes["code"][0],
-            "slopes": {heads: entry["ofirpress_f64"] for heads, entry in slopes["heads"].items()},
-        },
-        "t5": buckets(t5, "buckets_f32"),
-        "deberta": buckets(deberta, "buckets"),
-        "swin": {"provenance": swin["code"] + ": " + swin["hf"], "cases": swin["cases"]},
-    }
-    text = json.dumps(golden, separators=(",", ":")) + "\n"
-    if len(text) > LARGEST:
-        sys.exit(f"golden.json would have {len(text)} bytes, more than {LARGEST}")
-    GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.write_text(text)
-    print(f"{GOLDEN.name}: {len(text)} bytes")
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    for stale in GOLDEN.glob("*.tar.xz"):
+        stale.unlink()
+    total = 0
+    for folder in sorted(path for path in oracle.iterdir() if path.is_dir()):
+        packed = pack(folder)
+        (GOLDEN / f"{folder.name}.tar.xz").write_bytes(packed)
+        total += len(packed)
+    print(f"{total:,} bytes in {GOLDEN}")
+    if total > LARGEST:
+        sys.exit(f"the archives may have {LARGEST:,} bytes at most")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include "locus/error.h"
 #include "locus/positions.h"
 #include "locus/reference_attention.h"
+#include "locus/text.h"
 #include "mask_options.h"
 #include "position_list.h"
 
@@ -40,16 +41,29 @@ struct Heads {
   HeadsView view;
 };
 
-Heads read_heads(const std::string& path, const std::string& axes) {
-  Heads heads{.array = io::read_npy(path), .view = {}};
+io::NpyArray read_array(const std::string& path) {
+  io::NpyArray array = io::read_npy(path);
+  require(array.size() > 0, path, " must not be empty");
+  return array;
+}
+
+Heads heads_in(io::NpyArray array, const std::string& path, const std::string& axes) {
+  Heads heads{.array = std::move(array), .view = {}};
   const std::size_t rank = heads.array.shape.size();
-  require(!axes.empty() || rank == 3 || rank == 4, path,
-          " must have shape [tokens, heads, dim] or [batch, tokens, heads, dim], got ", rank, " dimensions");
-  const std::string named = !axes.empty() ? axes : rank == 3 ? "thd" : "bthd";
-  require(rank == named.size(), path, ": --axes ", named, " name ", named.size(), " extents, the array has ", rank);
-  require(heads.array.size() > 0, path, " must not be empty");
-  heads.view = heads_view(heads.array.bytes.data(), element_type(heads.array.type, path), named, heads.array.shape);
+  require(rank == axes.size(), path, ": --axes ", axes, " name ", axes.size(), " extents, the array has ", rank);
+  heads.view = heads_view(heads.array.bytes.data(), element_type(heads.array.type, path), axes, heads.array.shape);
   return heads;
+}
+
+/// All three arrays have the same axes; positions of queries or keys may tell htd from thd.
+std::string axes_of(const AttendRequest& request, const io::NpyArray& query, const io::NpyArray& key) {
+  if (!request.axes.empty()) return request.axes;
+  const auto tokens = [](const std::string& positions) {
+    return positions.empty() ? std::nullopt : std::optional(parse_position_list(positions).tokens);
+  };
+  const auto query_tokens = tokens(request.query_positions), key_tokens = tokens(request.key_positions);
+  return query_tokens || !key_tokens ? heads_axes("", query.shape, query_tokens, request.query)
+                                     : heads_axes("", key.shape, key_tokens, request.key);
 }
 
 /// The tensors of a learned scheme, whether it came from --scheme or --config.
@@ -57,12 +71,7 @@ Encoding with_weights(const Encoding& encoding, const std::vector<std::string>& 
   if (weights.empty()) return encoding;
   Arguments arguments = encoding.arguments();
   const std::vector<Parameter> parameters = parameters_of(encoding.scheme(), arguments);
-  std::set<std::string> seen;
-  for (const std::string& weight : weights) {
-    const std::size_t equals = weight.find('=');
-    require(equals != std::string::npos && equals > 0, "--weights must be name=file.npy, got ", weight);
-    const std::string name = weight.substr(0, equals), path = weight.substr(equals + 1);
-    require(seen.insert(name).second, "--weights ", name, " is given twice");
+  for (const auto& [name, path] : parse_setting_list("--weights", weights)) {
     require(find_parameter(encoding.scheme().name, parameters, name).kind == ValueKind::tensor, "--weights ", name,
             ": ", encoding.scheme().name, ".", name, " is no tensor; give it by --set");
     const io::NpyArray array = io::read_npy(path);
@@ -71,8 +80,10 @@ Encoding with_weights(const Encoding& encoding, const std::vector<std::string>& 
   return Encoding(encoding.scheme().name, arguments);
 }
 
-/// As given, or 0, 1, ... with the last query at the last key.
-PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, Position first) {
+/// As given, or `first` and on.
+PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, Position first,
+                         Inferences& inferences) {
+  if (text.empty()) inferences.add(concat(option + 2, " ", first, ":", first + view.tokens));
   const PositionIds ids = text.empty() ? positions::prefill(view.tokens, first) : parse_position_list(text);
   require(ids.tokens == view.tokens, option, " name ", ids.tokens, " tokens, the array has ", view.tokens);
   require(ids.batch == 1 || ids.batch == view.batch, option, " have ", ids.batch, " batch rows, the array has ",
@@ -139,9 +150,10 @@ void check_outputs(const AttendRequest& request) {
 }
 
 void report(const AttendRequest& request, const std::optional<ChosenEncoding>& chosen, const Heads& query,
-            const AttentionCall& call) {
+            const AttentionCall& call, const Inferences& inferences) {
   if (chosen) print_note(*chosen);
   if (!request.json) {
+    inferences.print();
     std::cerr << "locus: wrote " << request.output << '\n';
     return;
   }
@@ -154,6 +166,7 @@ void report(const AttendRequest& request, const std::optional<ChosenEncoding>& c
             {"heads", call.query.heads},
             {"key_heads", call.key.heads},
             {"mask", request.mask.rule}};
+  inferences.add_to(json);
   if (!request.scores.empty()) json["scores"] = request.scores;
   if (!request.probabilities.empty()) json["probabilities"] = request.probabilities;
   if (!request.log_sum_exp.empty()) json["log_sum_exp"] = request.log_sum_exp;
@@ -163,13 +176,19 @@ void report(const AttendRequest& request, const std::optional<ChosenEncoding>& c
 
 void attend_files(const AttendRequest& request) {
   check_outputs(request);
-  Heads query = read_heads(request.query, request.axes), key = read_heads(request.key, request.axes);
-  Heads value = read_heads(request.value, request.axes);
-  const PositionIds query_ids = positions_of(request.query_positions, "--query-positions", query.view,
-                                             std::max<std::int64_t>(key.view.tokens - query.view.tokens, 0));
-  const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view, 0);
+  io::NpyArray query_array = read_array(request.query), key_array = read_array(request.key);
+  Inferences inferences;
+  const std::string axes = axes_of(request, query_array, key_array);
+  if (request.axes.empty()) inferences.add("axes " + axes);
+  Heads query = heads_in(std::move(query_array), request.query, axes);
+  Heads key = heads_in(std::move(key_array), request.key, axes);
+  Heads value = heads_in(read_array(request.value), request.value, axes);
+  const PositionIds query_ids =
+      positions_of(request.query_positions, "--query-positions", query.view,
+                   std::max<std::int64_t>(key.view.tokens - query.view.tokens, 0), inferences);
+  const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view, 0, inferences);
   std::optional<ChosenEncoding> chosen;
-  if (!request.encoding.scheme.empty() || !request.encoding.config.empty()) {
+  if (!request.encoding.schemes.empty() || !request.encoding.config.empty()) {
     chosen = choose_encoding(request.encoding, std::max(length_implied_by(query_ids), length_implied_by(key_ids)));
     chosen->encoding = with_weights(chosen->encoding, request.weights);
   }
@@ -208,44 +227,54 @@ void attend_files(const AttendRequest& request) {
   write_inspected(request.probabilities, call, true, found.probabilities, found.exact.probabilities);
   write_inspected(request.log_sum_exp, call, false, found.log_sum_exp, found.exact.log_sum_exp);
   io::write_npy(request.output, query.array.type, query.array.shape, result);
-  report(request, chosen, query, call);
+  report(request, chosen, query, call, inferences);
 }
 
 }  // namespace
 
 void add_attend_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("attend", "Attention with any encoding on queries, keys and values in files");
+  CLI::App* command =
+      app.add_subcommand("attend", "Compute attention with any encoding on queries, keys and values in files");
   const auto request = std::make_shared<AttendRequest>();
-  const char* shapes = "float32, float64 or float16 .npy: [tokens, heads, dim] or [batch, tokens, heads, dim]";
-  command->add_option("--query", request->query, shapes)->required();
-  command->add_option("--key", request->key, "The same, of as many heads or of a divisor of them")->required();
-  command->add_option("--value", request->value, "Shaped like the keys")->required();
-  command->add_option("--axes", request->axes, "What the axes are, where they are not thd or bthd: htd or bhtd")
-      ->check(CLI::IsMember({"thd", "bthd", "htd", "bhtd"}));
+  command
+      ->add_option("--query", request->query,
+                   "Read queries from this .npy file: float32, float64, float16, or bfloat16 as uint16")
+      ->required();
+  command->add_option("--key", request->key, "Read keys: as many heads as the queries, or a divisor of that")
+      ->required();
+  command->add_option("--value", request->value, "Read values, shaped like the keys")->required();
+  command
+      ->add_option("--axes", request->axes,
+                   "Name the axes: td, thd, bthd, htd or bhtd. Absent: td, thd or bthd by the number of dimensions, "
+                   "htd or bhtd where only those fit the positions")
+      ->check(CLI::IsMember({"td", "thd", "bthd", "htd", "bhtd"}));
   add_encoding_options(*command, request->encoding);
-  command->add_option("--weights", request->weights, "name=file.npy, a tensor of the scheme; repeatable")
+  command->add_option("--weights", request->weights, "Read a tensor of the scheme from a .npy file; repeatable")
       ->type_name("NAME=FILE")
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command->add_flag("--rotated", request->rotated, "Queries and keys are rotated already (query_key schemes)");
+  command->add_flag("--rotated", request->rotated, "Take queries and keys as rotated already (query_key schemes)");
   command->add_option(
       "--query-positions", request->query_positions,
-      "0,1,17 or 0:100 or a .npy file [t], [b, t] or [axes, b, t]; absent: the last query stands at the "
-      "last key");
-  command->add_option("--key-positions", request->key_positions, "The same for keys; absent: 0, 1, ...");
+      "Set the ids of queries: 0,1,17 or 0:100 or a .npy file [t], [b, t] or [axes, b, t]; absent: the last query "
+      "stands at the last key");
+  command->add_option("--key-positions", request->key_positions, "Set the ids of keys; absent: 0, 1, ...");
   add_mask_options(*command, request->mask);
-  command->add_option("--scale", request->scale, "On q.k; absent: the scheme's own, else 1 / sqrt(dim)");
-  command->add_option("--soft-cap", request->soft_cap, "Scores s become cap tanh(s / cap); 0: none");
-  command->add_option("-o,--output", request->output, "The result, of the queries' shape and type")->required();
+  command->add_option("--scale", request->scale,
+                      "Multiply q.k by this; absent: the scheme's own scale, else 1 / sqrt(dim)");
+  command->add_option("--soft-cap", request->soft_cap, "Replace scores s by cap tanh(s / cap); 0: leave them");
+  command->add_option("-o,--output", request->output, "Write the result, in the queries' shape and type")->required();
   command->add_option("--save-scores", request->scores,
-                      ".npy [batch, heads, queries, keys] before the softmax, -inf where unseen");
-  command->add_option("--save-probabilities", request->probabilities, ".npy [batch, heads, queries, keys]");
-  command->add_option("--log-sum-exp", request->log_sum_exp, ".npy [batch, heads, queries]");
-  command->add_flag("--json", request->json, "One JSON object about what was done");
+                      "Write the scores before the softmax, .npy [batch, heads, queries, keys], -inf where masked");
+  command->add_option("--save-probabilities", request->probabilities,
+                      "Write the probabilities, .npy [batch, heads, queries, keys]");
+  command->add_option("--log-sum-exp", request->log_sum_exp,
+                      "Write log-sum-exp of the scores, .npy [batch, heads, queries]");
+  command->add_flag("--json", request->json, "Print one JSON object about what was done");
   command->footer(
       "Examples:\n"
-      "  locus attend --scheme alibi --set heads=8 --query q.npy --key k.npy --value v.npy --mask causal -o out.npy\n"
+      "  locus attend --scheme alibi:heads=8 --query q.npy --key k.npy --value v.npy --mask causal -o out.npy\n"
       "  locus attend --config config.json --query q.npy --key k.npy --value v.npy --mask causal,window=512 -o "
       "out.npy");
   command->callback([request] { attend_files(*request); });

@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "base/interruption.h"
 #include "command.h"
-#include "interruption.h"
 #include "lines.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
@@ -184,19 +184,19 @@ void bench(const BenchRequest& request) {
 }  // namespace
 
 void add_bench_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("bench", "The kernels against the machine's limits");
+  CLI::App* command = app.add_subcommand("bench", "Time the kernels against the machine's limits");
   const auto request = std::make_shared<BenchRequest>();
   std::vector<std::string> groups = bench::group_names();
   groups.emplace_back("all");
-  command->add_option("group", request->groups, "rotate, add, tables, attention, probe or all [all]")
+  command->add_option("group", request->groups, "Time rotate, add, tables, attention, probe or all [all]")
       ->check(CLI::IsMember(groups));
-  command->add_option("--lines", request->containing, "Only lines whose name has this in it, e.g. Q4_K");
-  command->add_flag("--quick", request->quick, "Fewer and shorter rounds, no attention over 2048 tokens");
-  command->add_option("--rounds", request->rounds, "Pairs of measurements per line [41, quick 11]")
+  command->add_option("--lines", request->containing, "Time only cases whose name contains this, such as Q4_K");
+  command->add_flag("--quick", request->quick, "Use fewer and shorter rounds, and no attention over 2048 tokens");
+  command->add_option("--rounds", request->rounds, "Measure this many pairs per case [41, quick 11]")
       ->check(CLI::Range(1, 100000));
   command->add_flag("--peers", request->peers, "Also time other projects, by the peer programs beside locus");
-  command->add_flag("--json", request->json, "One JSON object");
-  command->add_flag("--check", request->check, "Exit 1 where a bar is missed");
+  command->add_flag("--json", request->json, "Print one JSON object");
+  command->add_flag("--check", request->check, "Exit with 1 where a bar is missed");
   command->footer(
       "Each line: the median of paired ratios (1 = as fast as the limit measured back to back), its 95 % interval,\n"
       "the bar of docs/performance.md. \"noisy\": the interval is wider than 5 % and cannot tell. Ctrl-C keeps what\n"

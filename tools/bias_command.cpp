@@ -103,18 +103,21 @@ void bias(const BiasRequest& request) {
 }  // namespace
 
 void add_bias_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("bias", "The bias of a score scheme, its buckets, or its slopes");
+  CLI::App* command =
+      app.add_subcommand("bias", "Print or save the bias of a score scheme, its buckets, or its slopes");
   const auto request = std::make_shared<BiasRequest>();
   add_encoding_options(*command, request->encoding);
-  add_integer(*command, "--queries", request->queries, "Number of queries");
-  add_integer(*command, "--keys", request->keys, "Number of keys, at positions 0, 1, ...");
+  add_integer(*command, "--queries", request->queries, "Set the number of queries");
+  add_integer(*command, "--keys", request->keys, "Set the number of keys, at positions 0, 1, ...");
   add_integer(*command, "--query-start", request->query_start,
-              "Position of the first query; with a cache: keys - queries [0]");
-  command->add_option("--output", request->output, ".npy file (heads, queries, keys); absent: printed");
-  command->add_option("--type", request->type, "float64 or float32")->check(CLI::IsMember({"float64", "float32"}));
-  command->add_flag("--buckets", request->buckets, "Bucket indices (queries, keys) of t5 and relative_bias");
-  command->add_flag("--slopes", request->slopes, "ALiBi's slopes alone");
-  command->add_flag("--json", request->json, "One JSON object");
+              "Set the position of the first query; with a cache: keys - queries [0]");
+  command->add_option("--output", request->output, "Write a .npy file [heads, queries, keys]; absent: print");
+  command->add_option("--type", request->type, "Write float64 or float32")
+      ->check(CLI::IsMember({"float64", "float32"}));
+  command->add_flag("--buckets", request->buckets,
+                    "Give the bucket indices [queries, keys] of t5 and relative_bias instead");
+  command->add_flag("--slopes", request->slopes, "Give ALiBi's slopes instead");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Examples:\n"
       "  locus bias --scheme alibi --set heads=8 --queries 5 --keys 5 --output b.npy\n"

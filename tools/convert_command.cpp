@@ -17,10 +17,12 @@ namespace locus::tools {
 namespace {
 
 struct PairingRequest {
-  std::string model, to, config;
+  std::string model, from, to, config;
   Destination destination;
   bool json = false;
 };
+
+Pairing pairing_named(const std::string& name) { return name == "half" ? Pairing::half : Pairing::interleaved; }
 
 Json names_of(const std::vector<std::filesystem::path>& files) {
   Json names = Json::array();
@@ -29,10 +31,13 @@ Json names_of(const std::vector<std::filesystem::path>& files) {
 }
 
 void run_pairing(const PairingRequest& request) {
-  const Pairing to = request.to == "half" ? Pairing::half : Pairing::interleaved;
-  const io::PairingReport report = io::convert_pairing(
-      request.model, {to, request.destination.output, request.destination.in_place, request.config});
-  const bool engine_differs = report.engine_pairing && *report.engine_pairing != to;
+  const Pairing to = pairing_named(request.to);
+  io::ConvertPairingOptions options{to, request.destination.output, request.destination.in_place, request.config};
+  if (!request.from.empty()) options.from = pairing_named(request.from);
+  const io::PairingReport report = io::convert_pairing(request.model, options);
+  // A model of the lab says its pairing itself, and says the new one now.
+  const bool engine_differs =
+      report.engine_pairing && *report.engine_pairing != to && report.architecture != "locus_lab";
   if (request.json) {
     print_json({{"model", request.model},
                 {"architecture", report.architecture},
@@ -112,15 +117,17 @@ void add_pairing(CLI::App& convert) {
   const auto request = std::make_shared<PairingRequest>();
   command
       ->add_option("MODEL", request->model,
-                   "a .gguf or .safetensors file, model.safetensors.index.json, or a Hugging Face folder; its weights "
-                   "have the other pairing than --to")
+                   "A GGUF or safetensors file, model.safetensors.index.json, or a Hugging Face folder")
       ->required();
-  command->add_option("--to", request->to, "pairing wanted: half or interleaved")
+  command->add_option("--to", request->to, "Permute for this pairing: half or interleaved")
       ->required()
       ->check(CLI::IsMember({"half", "interleaved"}));
-  command->add_option("--config", request->config, "config.json that tells the heads [the one beside the weights]");
-  add_destination(*command, request->destination, "file to write; for shards and folders, a new folder");
-  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->add_option("--from", request->from, "Take this as the pairing of the weights [that of the architecture]")
+      ->check(CLI::IsMember({"half", "interleaved"}));
+  command->add_option("--config", request->config,
+                      "Read the number of heads from this config.json [the one beside the weights]");
+  add_destination(*command, request->destination, "Write this file; for shards and folders, a new folder");
+  command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "Rows are moved whole, so that quantised GGUF types are converted without loss; all else keeps its bytes.\n"
       "Example: locus convert pairing model.safetensors --to interleaved --output interleaved.safetensors");
@@ -130,21 +137,24 @@ void add_pairing(CLI::App& convert) {
 void add_table(CLI::App& convert) {
   CLI::App* const command = convert.add_subcommand("table", "Resize a learned position table inside a checkpoint");
   const auto request = std::make_shared<TableRequest>();
-  command->add_option("MODEL", request->model, "a .gguf or .safetensors file, or a Hugging Face folder")->required();
-  command->add_option("--tensor", request->options.tensor, "the table, e.g. transformer.wpe.weight")->required();
-  command->add_option("--to", request->to, "positions wanted (2048), or grid (20x17)")->required();
-  command->add_option("--from", request->from, "grid of the table (14x14), when --to is a grid");
-  command->add_option("--method", request->method, "linear for a length; bilinear or bicubic (default) for a grid")
+  command->add_option("MODEL", request->model, "A GGUF or safetensors file, or a Hugging Face folder")->required();
+  command->add_option("--tensor", request->options.tensor, "Resize this tensor, such as transformer.wpe.weight")
+      ->required();
+  command->add_option("--to", request->to, "Resize to this many positions (2048), or to a grid (20x17)")->required();
+  command->add_option("--from", request->from, "Take the table as this grid (14x14), where --to is a grid");
+  command
+      ->add_option("--method", request->method,
+                   "Interpolate: linear for a length; bilinear or bicubic (default) for a grid")
       ->check(CLI::IsMember({"linear", "bilinear", "bicubic"}));
-  command->add_flag("--antialias", request->options.resize.antialias, "antialias as torch does (grids only)");
+  command->add_flag("--antialias", request->options.resize.antialias, "Antialias as torch does (grids only)");
   command
       ->add_option("--scale-offset", request->options.resize.scale_offset,
-                   "added to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
+                   "Add this to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
       ->capture_default_str();
   add_integer(*command, "--prefix", request->options.resize.prefix_rows,
-              "leading rows to copy: 2 in OPT, 1 for a class token [0]");
-  add_destination(*command, request->destination, "file to write; for a folder, a new folder");
-  command->add_flag("--json", request->json, "print what was done as JSON");
+              "Copy this many leading rows: 2 in OPT, 1 for a class token [0]");
+  add_destination(*command, request->destination, "Write this file; for a folder, a new folder");
+  command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer("Example: locus convert table gpt2/ --tensor transformer.wpe.weight --to 2048 --output gpt2-2048/");
   command->callback([request] { run_table(*request); });
 }
@@ -153,7 +163,7 @@ void add_table(CLI::App& convert) {
 
 void add_destination(CLI::App& command, Destination& destination, const std::string& meaning) {
   CLI::Option* const output = command.add_option("--output", destination.output, meaning);
-  CLI::Option* const in_place = command.add_flag("--in-place", destination.in_place, "replace the input instead");
+  CLI::Option* const in_place = command.add_flag("--in-place", destination.in_place, "Replace the input instead");
   in_place->excludes(output);
 }
 

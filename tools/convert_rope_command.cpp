@@ -47,11 +47,11 @@ void add_to_gguf(CLI::App& convert) {
   CLI::App* const command =
       convert.add_subcommand("to-gguf", "Put the RoPE settings of a config.json into GGUF metadata");
   const auto request = std::make_shared<RopeRequest>();
-  command->add_option("CONFIG", request->input, "config.json")->required();
-  command->add_option("--gguf", request->other, "model whose RoPE keys are replaced; without it, metadata alone");
-  command->add_option("--architecture", request->architecture, "general.architecture, where there is no --gguf");
-  add_destination(*command, request->destination, "GGUF file to write");
-  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->add_option("CONFIG", request->input, "A config.json")->required();
+  command->add_option("--gguf", request->other, "Replace the RoPE keys of this model; absent: write metadata alone");
+  command->add_option("--architecture", request->architecture, "Set general.architecture, where there is no --gguf");
+  add_destination(*command, request->destination, "Write this GGUF file");
+  command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "Weights are not touched; see locus convert pairing.\n"
       "Example: locus convert to-gguf config.json --gguf model.gguf --output longer.gguf");
@@ -65,10 +65,10 @@ void add_to_config(CLI::App& convert) {
   CLI::App* const command =
       convert.add_subcommand("to-config", "Write the RoPE settings of a GGUF file as config.json");
   const auto request = std::make_shared<RopeRequest>();
-  command->add_option("GGUF", request->input, "GGUF file")->required();
-  command->add_option("--config", request->other, "config.json whose other keys are kept");
-  add_destination(*command, request->destination, "config.json to write (--in-place replaces that of --config)");
-  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->add_option("GGUF", request->input, "A GGUF file")->required();
+  command->add_option("--config", request->other, "Keep the other keys of this config.json");
+  add_destination(*command, request->destination, "Write this config.json (--in-place replaces that of --config)");
+  command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer("Example: locus convert to-config model.gguf --output config.json");
   command->callback([request] {
     const std::string output = output_of(*request, request->other, "--config");

@@ -7,32 +7,17 @@
 #include "locus/error.h"
 #include "locus/io/model_encoding.h"
 #include "locus/io/npy.h"
+#include "locus/scaling.h"
 #include "locus/settings.h"
+#include "locus/text.h"
 #include "position_list.h"
 
 namespace locus::tools {
 namespace {
 
-std::vector<Setting> split_settings(const std::vector<std::string>& settings) {
-  std::vector<Setting> result;
-  for (const std::string& setting : settings) {
-    const std::size_t equals = setting.find('=');
-    require(equals != std::string::npos && equals > 0, "--set must be name=value, got ", setting);
-    const std::string name = setting.substr(0, equals);
-    for (const Setting& other : result) require(other.name != name, "--set ", name, " is given twice");
-    result.push_back({name, setting.substr(equals + 1)});
-  }
-  return result;
-}
-
-Tensor read_tensor(const std::string& path) {
-  const io::NpyArray array = io::read_npy(path);
-  return {.shape = array.shape, .data = io::to_floats(array, path)};
-}
-
-Arguments read_settings(const Scheme& scheme, const std::vector<std::string>& texts) {
-  const auto read = [](const Setting& setting) { return read_tensor(setting.text); };
-  return parse_settings(scheme, split_settings(texts), read);
+Tensor read_tensor(const Setting& setting) {
+  const io::NpyArray array = io::read_npy(setting.text);
+  return {.shape = array.shape, .data = io::to_floats(array, setting.text)};
 }
 
 bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view name) {
@@ -41,10 +26,11 @@ bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view na
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::int64_t> length) {
-  const Scheme& scheme = find_scheme(options.scheme);
+ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spelling,
+                             std::optional<std::int64_t> length) {
+  const Scheme& scheme = find_scheme(spelling.scheme);
   require(options.layer_type.empty(), "--layer-type needs --config");
-  Arguments arguments = read_settings(scheme, options.settings);
+  Arguments arguments = arguments_of(spelling, read_tensor);
   if (!options.pairing.empty()) arguments.set("pairing", options.pairing);
   if (!options.profile.empty()) arguments.set("profile", options.profile);
   if (length && !arguments.has("length") && takes(scheme, arguments, "length")) arguments.set("length", *length);
@@ -64,11 +50,11 @@ ChosenEncoding from_settings(const EncodingOptions& options, std::optional<std::
   return chosen;
 }
 
-std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::optional<std::int64_t> length) {
-  require(options.settings.empty(), "--set needs --scheme");
+std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const std::string& config,
+                                        std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
   for (const io::ModelEncoding& one :
-       io::model_encodings(options.config, {options.layer_type, options.pairing, options.profile, length})) {
+       io::model_encodings(config, {options.layer_type, options.pairing, options.profile, length})) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
                       one.read.training_length, ""});
   }
@@ -78,24 +64,73 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, std::opt
 }  // namespace
 
 void add_encoding_options(CLI::App& command, EncodingOptions& options) {
-  command.add_option("--scheme", options.scheme, "A scheme of `locus list`");
   command
-      .add_option("--set", options.settings, "name=value, a parameter of the scheme (tensors: a .npy file); repeatable")
+      .add_option("--scheme", options.schemes,
+                  "Encoding, such as alibi:heads=8 or rope:rule=yarn,factor=2; names are those of `locus list`. "
+                  "@FILE is --config FILE")
+      ->type_name("ENCODING")
+      ->take_all()
+      ->expected(1, 1000)
+      ->allow_extra_args(false);
+  command.add_option("--set", options.settings, "Set a parameter of the scheme (tensors: a .npy file); repeatable")
       ->type_name("NAME=VALUE")
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command.add_option("--config", options.config, "A Hugging Face config.json (or a .gguf file), in place of --scheme");
-  command.add_option("--layer-type", options.layer_type, "With --config: one kind of layer, e.g. sliding_attention");
-  command.add_option("--pairing", options.pairing, "half or interleaved, in place of what the model type implies")
+  command.add_option("--config", options.config,
+                     "Read the encoding from a config.json, a model folder or a GGUF file, in place of --scheme");
+  command.add_option("--layer-type", options.layer_type,
+                     "With --config: choose one kind of layer, such as sliding_attention");
+  command.add_option("--pairing", options.pairing, "Pair half or interleaved, in place of what the model type implies")
       ->check(CLI::IsMember({"half", "interleaved"}));
-  command.add_option("--profile", options.profile, "Whose float32 arithmetic to reproduce: exact, hf, ggml or vllm")
+  command.add_option("--profile", options.profile, "Reproduce the float32 arithmetic of exact, hf, ggml or vllm")
       ->check(CLI::IsMember({"exact", "hf", "ggml", "vllm"}));
-  add_integer(command, "--seq-len", options.seq_len, "Length of the sequence, for rules that depend on it");
+  add_integer(command, "--seq-len", options.seq_len, "Set the length of the sequence, for rules that depend on it");
 }
 
-std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length) {
-  require(options.scheme.empty() != options.config.empty(), "give either --scheme or --config");
+std::vector<Spelling> spellings_of(const EncodingOptions& options) {
+  require(options.schemes.empty() || options.config.empty(), "give either --scheme or --config, not both");
+  std::vector<Spelling> spellings;
+  for (const std::string& text : options.schemes) {
+    for (const std::string& one : split_spellings(text)) spellings.push_back(parse_spelling(one));
+  }
+  if (!options.config.empty()) spellings.push_back(parse_spelling("@" + options.config));
+  if (options.settings.empty()) return spellings;
+  require(spellings.size() == 1 && spellings.front().config.empty(), "--set needs --scheme with one scheme");
+  for (Setting& setting : parse_setting_list("--set", options.settings)) {
+    for (const Setting& other : spellings.front().settings) {
+      require(other.name != setting.name, "--set ", setting.name, ": ", spellings.front().text, " sets it already");
+    }
+    spellings.front().settings.push_back(std::move(setting));
+  }
+  return spellings;
+}
+
+bool is_set(const Spelling& spelling, std::string_view name) {
+  return std::any_of(spelling.settings.begin(), spelling.settings.end(),
+                     [&](const Setting& setting) { return setting.name == name; });
+}
+
+Spelling with_required(Spelling spelling) {
+  if (!spelling.config.empty()) return spelling;
+  const auto fill = [&](const std::vector<Parameter>& parameters, const Arguments& example) {
+    for (const Parameter& parameter : parameters) {
+      const Value* value = example.find(parameter.name);
+      if (parameter.required && value != nullptr && !is_set(spelling, parameter.name)) {
+        spelling.settings.push_back({std::string(parameter.name), to_text(*value)});
+      }
+    }
+  };
+  const Scheme& scheme = find_scheme(spelling.scheme);
+  fill(scheme.parameters, scheme.example);
+  if (const std::string rule(spelling.setting("rule")); !rule.empty()) {
+    fill(find_rule(rule).parameters, find_rule(rule).example);
+  }
+  return spelling;
+}
+
+std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, const Spelling& spelling,
+                                             std::optional<std::int64_t> length) {
   constexpr std::int64_t longest = max_position + 1;
   std::string note;
   if (options.seq_len) {
@@ -108,23 +143,32 @@ std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std
     length = options.seq_len;
   }
   std::vector<ChosenEncoding> chosen;
-  if (options.config.empty()) {
-    chosen.push_back(from_settings(options, length));
+  if (spelling.config.empty()) {
+    chosen.push_back(from_settings(options, spelling, length));
   } else {
-    chosen = from_config(options, length);
+    chosen = from_config(options, spelling.config, length);
   }
   chosen.front().note = note;
   return chosen;
 }
 
-ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length) {
-  std::vector<ChosenEncoding> chosen = choose_encodings(options, length);
+std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length) {
+  const std::vector<Spelling> spellings = spellings_of(options);
+  require(!spellings.empty(), "give either --scheme or --config");
+  require(spellings.size() == 1, "--scheme must name one encoding here, got ", spellings.size());
+  return choose_encodings(options, spellings.front(), length);
+}
+
+ChosenEncoding only_layer(std::vector<ChosenEncoding> chosen) {
   if (chosen.size() != 1) {
-    std::string names;
-    for (const ChosenEncoding& one : chosen) names += (names.empty() ? "" : ", ") + one.layer_type;
-    fail("this config has several kinds of layers; choose one with --layer-type: ", names);
+    fail("this config has several kinds of layers; choose one with --layer-type: ",
+         joined(chosen, ", ", [](const ChosenEncoding& one) -> const std::string& { return one.layer_type; }));
   }
   return std::move(chosen.front());
+}
+
+ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length) {
+  return only_layer(choose_encodings(options, length));
 }
 
 void add_reading(Json& object, const ChosenEncoding& chosen) {

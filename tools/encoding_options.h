@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How commands are told which encoding is meant: a scheme with settings, or a model's config.json.
+// The options that name an encoding: a scheme with settings, or a model's config.json.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,12 @@
 
 #include "command.h"
 #include "locus/encoding.h"
+#include "locus/settings.h"
 
 namespace locus::tools {
 
 struct EncodingOptions {
-  std::string scheme;
+  std::vector<std::string> schemes;  ///< as given: each may be a list of spellings
   std::vector<std::string> settings;
   std::string config;
   std::string layer_type;
@@ -23,6 +24,9 @@ struct EncodingOptions {
 
 /// Adds --scheme, --set, --config, --layer-type, --pairing, --profile and --seq-len.
 void add_encoding_options(CLI::App& command, EncodingOptions& options);
+
+/// The encodings that --scheme, --set and --config name, not yet made. None where both are absent.
+std::vector<Spelling> spellings_of(const EncodingOptions& options);
 
 /// One encoding, and what was read, defaulted or not understood on the way to it.
 struct ChosenEncoding {
@@ -35,12 +39,22 @@ struct ChosenEncoding {
   std::string note = {};  ///< worth saying once the command has succeeded
 };
 
-/// The encodings meant: several where a config has several kinds of layers and none was chosen. `length` is the length
-/// that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it leaves a
-/// note in the first.
+/// Whether a spelling sets this parameter.
+bool is_set(const Spelling& spelling, std::string_view name);
+/// The spelling with what its scheme and rule require and it does not set, as in their examples.
+Spelling with_required(Spelling spelling);
+
+/// The encodings of one spelling: several where a config has several kinds of layers and none was chosen. `length` is
+/// the length that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it
+/// leaves a note in the first.
+std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, const Spelling& spelling,
+                                             std::optional<std::int64_t> length);
+/// The same for the only spelling among the options; Error where there is none or another one.
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length);
 
-/// The same where exactly one is needed; Error naming the kinds of layers otherwise.
+/// The only one; Error naming the kinds of layers where there are several.
+ChosenEncoding only_layer(std::vector<ChosenEncoding> chosen);
+/// The encoding of the only spelling and the only kind of layer.
 ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length);
 
 /// Adds `used`, `defaulted` and `unknown`.

@@ -14,7 +14,7 @@ namespace locus::tools {
 
 void add_figure_output(CLI::App& command, std::string& output) {
   command.add_option("-o,--output", output,
-                     "The figure as a .html page or a .vl.json file; absent: drawn in the terminal");
+                     "Write the figure as a .html page or a .vl.json file; absent: draw it in the terminal");
 }
 
 void check_figure_output(const std::string& output) {

@@ -54,7 +54,8 @@ constexpr const char* how_to_build =
 }  // namespace
 
 void add_lab_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("lab", "Train every scheme and test it beyond its length");
+  CLI::App* command =
+      app.add_subcommand("lab", "Train small models with every scheme and test them beyond their trained length");
   // All that follows belongs to the other program, --help too.
   command->prefix_command();
   command->set_help_flag();

@@ -171,14 +171,13 @@ void lint_files(const LintRequest& request) {
 }  // namespace
 
 void add_lint_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("lint", "What a model's files say about positions, and what is doubtful in it");
+  CLI::App* command = app.add_subcommand("lint", "Check what a model's files say about positions");
   const auto request = std::make_shared<LintRequest>();
   command->add_option("model", request->model, "A config.json, a model folder or a GGUF file")->required();
-  command->add_option("--against", request->against, "Another one to compare with");
+  command->add_option("--against", request->against, "Compare with another config.json, model folder or GGUF file");
   add_integer(*command, "--served-length", request->served_length,
-              "Tokens that sequences may have; absent: the most that the file promises");
-  command->add_flag("--json", request->json, "One JSON object");
+              "Set the longest sequence served; absent: the longest that the file promises");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Exit code 1 where a finding is an error.\n"
       "Examples:\n"

@@ -96,16 +96,16 @@ void print_text(bool long_form) {
 }  // namespace
 
 void add_list_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("list", "The schemes: name, site, claims, paper");
+  CLI::App* command = app.add_subcommand("list", "List the schemes and rules: name, site, claims, paper");
   struct Request {
     bool json = false;
     bool markdown = false;
     bool long_form = false;
   };
   const auto request = std::make_shared<Request>();
-  command->add_flag("--json", request->json, "One JSON object");
-  command->add_flag("--long", request->long_form, "Parameters too");
-  command->add_flag("--markdown", request->markdown, "The table of the README");
+  command->add_flag("--json", request->json, "Print one JSON object");
+  command->add_flag("--long", request->long_form, "List parameters too");
+  command->add_flag("--markdown", request->markdown, "Print the table of the README");
   command->footer("Example: locus list --long");
   command->callback([request] {
     if (request->json) {

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "command.h"
+#include "ending_signals.h"
 #include "locus/error.h"
 
 namespace locus::tools {
@@ -23,7 +24,7 @@ void print_error(std::string message) {
   std::cerr << "locus: " << message << '\n';
 }
 
-/// CLI11 misses a subcommand or an option without saying what stood in its place.
+/// CLI11 reports a missing subcommand or option without the word that stood in its place.
 std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   std::string text = error.what();
   const std::vector<std::string> rest = app.remaining(true);
@@ -33,29 +34,38 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   return text + " (see locus --help)";
 }
 
+/// In the order and the groups in which help lists them.
+void add_commands(CLI::App& app) {
+  struct Group {
+    const char* name;
+    std::vector<void (*)(CLI::App&)> commands;
+  };
+  const std::vector<Group> groups = {
+      {"Inspect", {add_list_command, add_show_command, add_plot_command, add_positions_command, add_bias_command}},
+      {"Check", {add_diagnose_command, add_verify_command, add_lint_command}},
+      {"Run", {add_apply_command, add_attend_command, add_convert_command, add_resize_command}},
+      {"Measure", {add_probe_command, add_lab_command, add_report_command, add_bench_command}},
+  };
+  for (const Group& group : groups) {
+    for (const auto add : group.commands) {
+      add(app);
+      app.get_subcommands({}).back()->group(group.name);
+    }
+  }
+  add_completion_command(app);
+  add_man_command(app);
+}
+
 int run(int argc, char** argv) {
-  CLI::App app{"Positional encodings for transformers: what they are, what they do, and whether yours is right.",
-               "locus"};
-  app.set_version_flag("--version", LOCUS_VERSION);
+  CLI::App app{"Positional encodings for transformers: inspect them, check yours, run them, measure them.", "locus"};
+  app.set_version_flag("--version", LOCUS_VERSION, "Print the version");
   app.require_subcommand(1);
-  app.footer("Example: locus show --scheme rope --set head_dim=128 --set pairing=half --positions 0,1,17");
-  app.set_help_all_flag("--help-all", "Help for every subcommand");
-  add_list_command(app);
-  add_show_command(app);
-  add_apply_command(app);
-  add_attend_command(app);
-  add_bias_command(app);
-  add_resize_command(app);
-  add_convert_command(app);
-  add_positions_command(app);
-  add_lint_command(app);
-  add_bench_command(app);
-  add_verify_command(app);
-  add_diagnose_command(app);
-  add_lab_command(app);
-  add_probe_command(app);
-  add_report_command(app);
-  add_plot_command(app);
+  app.footer(
+      "Each command has --help with examples.\n"
+      "Example: locus show --scheme rope:head_dim=128,pairing=half --positions 0,1,17");
+  app.set_help_flag("-h,--help", "Print this help");
+  app.set_help_all_flag("--help-all", "Print the help of every command");
+  add_commands(app);
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -80,4 +90,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace locus::tools
 
-int main(int argc, char** argv) { return locus::tools::run(argc, argv); }
+int main(int argc, char** argv) {
+  locus::tools::tidy_up_on_signals();
+  return locus::tools::run(argc, argv);
+}

@@ -69,12 +69,13 @@ std::vector<std::uint8_t> read_mask(const std::string& path, std::int64_t batch,
 }  // namespace
 
 void add_mask_options(CLI::App& command, MaskOptions& options) {
-  command.add_option("--mask", options.rule,
-                     "full, or any of causal, prefix=N (causal, but all see the first N), window=N, sinks=N and "
-                     "by_index (places are indices, not positions), with commas between [full]");
-  command.add_option("--key-mask", options.keys, ".npy of 0 (padding) and 1: [keys] or [batch, keys]");
+  command.add_option(
+      "--mask", options.rule,
+      "Mask keys: full, or causal, prefix=N (causal, but all see the first N), window=N, sinks=N and by_index "
+      "(compare indices, not positions), separated by commas [full]");
+  command.add_option("--key-mask", options.keys, "Mask keys by a .npy of 0 (padding) and 1: [keys] or [batch, keys]");
   command.add_option("--mask-pairs", options.pairs,
-                     ".npy of 0 (unseen) and 1: [queries, keys] or [batch, queries, keys]");
+                     "Mask pairs by a .npy of 0 (masked) and 1: [queries, keys] or [batch, queries, keys]");
 }
 
 Mask ChosenMask::view() const {

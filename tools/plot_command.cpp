@@ -11,7 +11,7 @@
 #include "figures/report/results_figures.h"
 #include "locus/error.h"
 #include "position_list.h"
-#include "results_file.h"
+#include "results/file.h"
 
 namespace locus::tools {
 namespace {
@@ -28,7 +28,7 @@ struct PlotRequest {
 };
 
 std::vector<figures::Figure> charts_of(const std::string& results) {
-  return figures::results_figures(figures::read_results(read_results_json(results_path(results))));
+  return figures::results_figures(results::read_file(results));
 }
 
 void list_figures(const PlotRequest& request) {
@@ -61,33 +61,39 @@ void list_figures(const PlotRequest& request) {
   }
 }
 
-bool is_set(const EncodingOptions& options, std::string_view name) {
-  return std::any_of(options.settings.begin(), options.settings.end(), [&](const std::string& setting) {
-    return setting.starts_with(name) && setting.size() > name.size() && setting[name.size()] == '=';
-  });
-}
-
-/// A figure is drawn of its own scheme unless told otherwise; what is not set is as in the figure's own example, or,
-/// for another scheme, as in that scheme's.
-EncodingOptions completed(EncodingOptions options, const figures::FigureKind& kind) {
-  if (!options.config.empty() || (kind.scheme.empty() && options.scheme.empty())) return options;
-  if (options.scheme.empty()) options.scheme = kind.scheme;
-  const Scheme& scheme = find_scheme(options.scheme);
-  const bool own = options.scheme == kind.scheme;
-  const bool nothing_set = options.settings.empty();
+/// What is not set is as in the figure's own example, or, for another scheme, as in that scheme's.
+Spelling completed(Spelling spelling, const figures::FigureKind& kind) {
+  if (!spelling.config.empty()) return spelling;
+  const Scheme& scheme = find_scheme(spelling.scheme);
+  const bool own = spelling.scheme == kind.scheme;
+  const bool nothing_set = spelling.settings.empty();
+  // The parameters of one rule mean nothing to another.
+  const bool other_rule = own && is_set(spelling, "rule");
   const Arguments& example = own ? kind.arguments : scheme.example;
   for (const auto& [name, value] : example.all()) {
     const auto parameter =
         std::find_if(scheme.parameters.begin(), scheme.parameters.end(),
                      [&, wanted = std::string_view(name)](const Parameter& one) { return one.name == wanted; });
     const bool required = parameter != scheme.parameters.end() && parameter->required;
-    // The parameters of one rule mean nothing to another.
-    const bool other_rule = own && is_set(options, "rule");
-    if (!is_set(options, name) && (nothing_set || required || (own && !other_rule))) {
-      options.settings.push_back(name + "=" + to_text(value));
+    if (!is_set(spelling, name) && (nothing_set || required || (own && !other_rule))) {
+      spelling.settings.push_back({name, to_text(value)});
     }
   }
-  return options;
+  return with_required(std::move(spelling));
+}
+
+/// The encodings to draw: those asked for, else the figure's own.
+std::vector<Spelling> spellings_for(const PlotRequest& request, const figures::FigureKind& kind) {
+  EncodingOptions options = request.encoding;
+  if (options.schemes.empty() && options.config.empty()) {
+    require(!kind.scheme.empty() || options.settings.empty(), "the figure ", kind.name, " has no encoding to set");
+    if (!kind.scheme.empty()) options.schemes.emplace_back(kind.scheme);
+  }
+  std::vector<Spelling> spellings = spellings_of(options);
+  require(kind.several || spellings.size() <= 1, "the figure ", kind.name, " draws one encoding, got ",
+          spellings.size());
+  for (Spelling& one : spellings) one = completed(std::move(one), kind);
+  return spellings;
 }
 
 figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& chosen) {
@@ -103,20 +109,18 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
   if (request.dims) wanted.dims = parse_integers("--dims", *request.dims);
   if (request.pairs) wanted.pairs = parse_integers("--pairs", *request.pairs);
   if (request.heads) wanted.heads = parse_integers("--heads", *request.heads);
-  if (request.rules) {
-    for (const std::string_view name : split(*request.rules, ',')) wanted.rules.emplace_back(name);
-  }
-  const EncodingOptions options = completed(request.encoding, kind);
-  const bool chooses_itself = kind.scheme.empty() && options.scheme.empty() && options.config.empty();
-  if (chooses_itself) {
-    require(options.settings.empty(), "the figure ", kind.name, " has no encoding to set");
-  } else if (kind.several) {
-    chosen = choose_encodings(options, length);
-  } else {
-    chosen.push_back(choose_encoding(options, length));
-  }
-  for (const ChosenEncoding& one : chosen) {
-    wanted.encodings.push_back({one.layer_type, one.encoding, one.training_length});
+  if (request.rules) wanted.rules = split_spellings(*request.rules);
+  const std::vector<Spelling> spellings = spellings_for(request, kind);
+  for (const Spelling& spelling : spellings) {
+    std::vector<ChosenEncoding> layers = choose_encodings(request.encoding, spelling, length);
+    if (!kind.several) layers = {only_layer(std::move(layers))};
+    for (ChosenEncoding& one : layers) {
+      const std::string name = spellings.size() == 1    ? one.layer_type
+                               : one.layer_type.empty() ? spelling.text
+                                                        : spelling.text + " " + one.layer_type;
+      wanted.encodings.push_back({name, one.encoding, one.training_length});
+      chosen.push_back(std::move(one));
+    }
   }
   return figures::make_figure(kind, wanted);
 }
@@ -172,22 +176,24 @@ void plot(const PlotRequest& request) {
 
 void add_plot_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "plot", "Figures of schemes and of a lab's results: a page, a Vega-Lite file, or in the terminal");
+      "plot", "Draw figures of schemes or of a lab's results: in the terminal, as a page, or as Vega-Lite");
   const auto request = std::make_shared<PlotRequest>();
-  command->add_option("figure", request->figure, "A figure of --list");
-  command->add_flag("--list", request->list, "The figures, what they show and which options they read");
+  command->add_option("figure", request->figure, "Draw this figure of --list");
+  command->add_flag("--list", request->list, "List the figures, what they show and which options they read");
   command->add_option("--results", request->results,
-                      "A lab's results.json, or the folder it is in: its charts in place of those of schemes");
+                      "Draw the charts of a lab's results.json, or of the folder it is in");
   add_encoding_options(*command, request->encoding);
-  command->add_option("--positions", request->positions, "0,1,17 or 0:100 (offsets: --positions=-40:41)");
-  command->add_option("--dims", request->dims, "Columns of a row: 0,1,10");
-  command->add_option("--pairs", request->pairs, "Pairs of a rotation: 0,8,16");
-  command->add_option("--heads", request->heads, "Heads: 0,3,7");
-  command->add_option("--rules", request->rules, "Frequency rules: none,linear,ntk,dynamic_ntk,yarn,llama3,longrope");
+  command->add_option("--positions", request->positions,
+                      "Draw these positions: 0,1,17 or 0:100 (offsets: --positions=-40:41)");
+  command->add_option("--dims", request->dims, "Draw these columns of a row: 0,1,10");
+  command->add_option("--pairs", request->pairs, "Draw these pairs of a rotation: 0,8,16");
+  command->add_option("--heads", request->heads, "Draw these heads: 0,3,7");
+  command->add_option("--rules", request->rules, "Draw these rules: none,linear,ntk,dynamic_ntk,yarn,llama3,longrope");
   command->add_option("-o,--output", request->output,
-                      "A .html page or a .vl.json file (- for standard output); absent: drawn in the terminal");
-  add_integer(*command, "--width", request->width, "Columns of the drawing; absent: the terminal's, or 80");
-  command->add_flag("--json", request->json, "One JSON object: the Vega-Lite chart, or what was written");
+                      "Write a .html page or a .vl.json file (- for standard output); absent: draw in the terminal");
+  add_integer(*command, "--width", request->width,
+              "Draw this many columns wide; absent: as wide as the terminal, or 80");
+  command->add_flag("--json", request->json, "Print one JSON object: the Vega-Lite chart, or what was written");
   command->footer(
       "Examples:\n"
       "  locus plot --list\n"

@@ -150,15 +150,15 @@ void on_run(CLI::App& command, std::function<Plan()> make) {
 // ---- one function per kind
 
 void add_prefill(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "prefill", "A sequence from its start", "5 --start 100");
+  CLI::App& command = add_kind(parent, "prefill", "Number a sequence from its start", "5 --start 100");
   const Given tokens = add_text(command, "TOKENS", "Number of tokens");
-  const Given start = add_optional_text(command, "--start", "The first id", "0");
+  const Given start = add_optional_text(command, "--start", "Set the first id", "0");
   on_run(command,
          [=] { return Plan{positions::prefill(parse_integer("TOKENS", *tokens), parse_integer("--start", *start))}; });
 }
 
 void add_decode(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "decode", "New tokens behind a cached prefix", "12 3");
+  CLI::App& command = add_kind(parent, "decode", "Number new tokens after a cached prefix", "12 3");
   const Given prefix = add_text(command, "PREFIX", "Number of cached tokens");
   const Given tokens = add_text(command, "TOKENS", "Number of new tokens");
   on_run(command,
@@ -168,10 +168,10 @@ void add_decode(CLI::App& parent) {
 Plan padded_plan(positions::Padded padded) { return {std::move(padded.ids), {}, std::move(padded.mask)}; }
 
 void add_padded(CLI::App& parent, const std::string& side, decltype(positions::left_padded)& pad) {
-  CLI::App& command = add_kind(parent, side + "-padded", "A batch with padding on the " + side, "3,5,2");
+  CLI::App& command = add_kind(parent, side + "-padded", "Number a batch with padding on the " + side, "3,5,2");
   const Given lengths = add_text(command, "LENGTHS", "Tokens in each row, e.g. 3,5,2");
-  const Given width = add_optional_text(command, "--width", "Slots in each row [longest row]");
-  const Given pad_id = add_optional_text(command, "--pad-id", "The id of padding", "0");
+  const Given width = add_optional_text(command, "--width", "Set the slots in each row [longest row]");
+  const Given pad_id = add_optional_text(command, "--pad-id", "Set the id of padding", "0");
   on_run(command, [=, &pad] {
     return padded_plan(pad(parse_integers("LENGTHS", *lengths), optional_integer("--width", width),
                            parse_integer("--pad-id", *pad_id)));
@@ -209,9 +209,9 @@ positions::Padded from_mask_rows(const std::string& text, Position pad_id) {
 }
 
 void add_mask(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "mask", "A batch by its attention mask", "0011,1111");
+  CLI::App& command = add_kind(parent, "mask", "Number a batch by its attention mask", "0011,1111");
   const Given mask = add_text(command, "MASK", "Rows of 0 and 1, e.g. 0011,1111, or a .npy file [batch, tokens]");
-  const Given pad_id = add_optional_text(command, "--pad-id", "The id of masked slots", "0");
+  const Given pad_id = add_optional_text(command, "--pad-id", "Set the id of masked slots", "0");
   on_run(command, [=] {
     const Position pad = parse_integer("--pad-id", *pad_id);
     return padded_plan(mask->ends_with(".npy") ? from_mask_file(*mask, pad) : from_mask_rows(*mask, pad));
@@ -219,13 +219,14 @@ void add_mask(CLI::App& parent) {
 }
 
 void add_packed(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "packed", "Documents in one row, each from 0", "3,5,2");
+  CLI::App& command = add_kind(parent, "packed", "Number packed documents, each from 0", "3,5,2");
   const Given lengths = add_text(command, "LENGTHS", "Tokens in each document, e.g. 3,5,2");
   on_run(command, [=] { return Plan{positions::packed(parse_integers("LENGTHS", *lengths))}; });
 }
 
 void add_cumulative(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "cumulative", "The same from boundaries (cu_seqlens)", "0,3,8,10");
+  CLI::App& command =
+      add_kind(parent, "cumulative", "Number packed documents by their boundaries (cu_seqlens)", "0,3,8,10");
   const Given boundaries = add_text(command, "BOUNDARIES", "Where documents start and end, e.g. 0,3,8,10");
   on_run(command, [=] { return Plan{positions::packed_from_cumulative(parse_integers("BOUNDARIES", *boundaries))}; });
 }
@@ -238,12 +239,12 @@ positions::ShardKind parse_shard_kind(const std::string& text) {
 }
 
 void add_shards(CLI::App& parent) {
-  CLI::App& command =
-      add_kind(parent, "shards", "A sequence cut over ranks, one row per rank", "16 --ranks 2 --kind zigzag");
+  CLI::App& command = add_kind(parent, "shards", "Number a sequence sharded over ranks, one row per rank",
+                               "16 --ranks 2 --kind zigzag");
   const Given tokens = add_text(command, "TOKENS", "Number of tokens");
-  const Given ranks = add_text(command, "--ranks", "Number of ranks");
-  const Given rank = add_optional_text(command, "--rank", "Only this rank, counted from 0");
-  const Given kind = add_optional_text(command, "--kind", "contiguous, striped or zigzag", "contiguous");
+  const Given ranks = add_text(command, "--ranks", "Set the number of ranks");
+  const Given rank = add_optional_text(command, "--rank", "Print this rank only, counted from 0");
+  const Given kind = add_optional_text(command, "--kind", "Shard contiguous, striped or zigzag", "contiguous");
   on_run(command, [=] {
     const positions::ShardKind shard_kind = parse_shard_kind(*kind);
     const std::int64_t token_count = parse_integer("TOKENS", *tokens);
@@ -256,9 +257,9 @@ void add_shards(CLI::App& parent) {
 
 void add_tree(CLI::App& parent) {
   CLI::App& command =
-      add_kind(parent, "tree", "A speculative tree: a node's id is its depth", "--parents -1,0,0,1 --prefix 10");
-  const Given parents = add_text(command, "--parents", "Each node's parent, -1 for a root, e.g. -1,0,0,1");
-  const Given prefix = add_optional_text(command, "--prefix", "Number of tokens before the tree", "0");
+      add_kind(parent, "tree", "Number a speculative tree: a node's id is its depth", "--parents -1,0,0,1 --prefix 10");
+  const Given parents = add_text(command, "--parents", "Set each node's parent, -1 for a root, such as -1,0,0,1");
+  const Given prefix = add_optional_text(command, "--prefix", "Set the number of tokens before the tree", "0");
   on_run(command, [=] {
     return Plan{positions::tree(parse_integers("--parents", *parents), parse_integer("--prefix", *prefix))};
   });
@@ -266,10 +267,10 @@ void add_tree(CLI::App& parent) {
 
 void add_sinks(CLI::App& parent) {
   CLI::App& command =
-      add_kind(parent, "sinks", "A cache of sinks and a window (StreamingLLM)", "10 --sinks 4 --window 4");
+      add_kind(parent, "sinks", "Number a cache of sinks and a window (StreamingLLM)", "10 --sinks 4 --window 4");
   const Given seen = add_text(command, "TOKENS", "Number of tokens seen");
-  const Given sinks = add_text(command, "--sinks", "First tokens to keep");
-  const Given window = add_text(command, "--window", "Last tokens to keep");
+  const Given sinks = add_text(command, "--sinks", "Keep this many first tokens");
+  const Given window = add_text(command, "--window", "Keep this many last tokens");
   on_run(command, [=] {
     positions::Streaming plan = positions::streaming(parse_integer("TOKENS", *seen), parse_integer("--sinks", *sinks),
                                                      parse_integer("--window", *window));
@@ -303,7 +304,7 @@ positions::Segment parse_segment(std::string_view text) {
 }
 
 void add_mrope(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "mrope", "Text with images and videos (Qwen2-VL M-RoPE)",
+  CLI::App& command = add_kind(parent, "mrope", "Number text with images and videos (Qwen2-VL M-RoPE)",
                                "text:5 image:1x4x6 text:3\n  locus positions mrope video:8x4x6@2.5 text:3");
   auto segments = std::make_shared<std::vector<std::string>>();
   command
@@ -319,9 +320,9 @@ void add_mrope(CLI::App& parent) {
 }
 
 void add_grid(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "grid", "Patches of a picture by row and column", "4x6 --merge 2");
+  CLI::App& command = add_kind(parent, "grid", "Number the patches of a picture by row and column", "4x6 --merge 2");
   const Given size = add_text(command, "SIZE", "Rows and columns, e.g. 4x6");
-  const Given merge = add_optional_text(command, "--merge", "Side of the blocks that patches come in", "1");
+  const Given merge = add_optional_text(command, "--merge", "Order patches in blocks of this side", "1");
   on_run(command, [=] {
     const std::vector<std::string_view> sides = split(*size, 'x');
     require(sides.size() == 2, "SIZE must be rows x columns, e.g. 4x6, got ", *size);

@@ -22,7 +22,7 @@ struct AttentionRequest {
   bool json = false;
 };
 
-Json as_json(const AttentionRequest& request, const probe::AttentionMap& map, const ProbeText& text,
+Json as_json(const AttentionRequest& request, const probe::AttentionMap& map, const probe::MeasuredText& text,
              std::int64_t trained) {
   Json bins = Json::array(), ranges = Json::array();
   for (const probe::DistanceBin& bin : map.bins) bins.push_back({bin.begin, bin.end});
@@ -62,7 +62,7 @@ void run(const AttentionRequest& request) {
   const Interruption interruption;
   TokenProgress progress(pool, interruption);
   progress.begin("sampling a text", length);
-  const ProbeText text = read_probe_text(request.text, request.options, model, length, progress.control());
+  const probe::MeasuredText text = read_probe_text(request.text, request.options, model, length, progress.control());
   progress.begin("attention", std::ssize(text.tokens));
   const auto map = probe::measure_attention(model, encoding, text.tokens, request.queries, progress.control());
   progress.clear();
@@ -77,15 +77,15 @@ void run(const AttentionRequest& request) {
 }  // namespace
 
 void add_probe_attention(CLI::App& probe) {
-  CLI::App* command = probe.add_subcommand("attention", "Mean attention by distance, per layer and head, as a picture");
+  CLI::App* command = probe.add_subcommand("attention", "Draw mean attention by distance, per layer and head");
   const auto request = std::make_shared<AttentionRequest>();
   add_model_options(*command, request->options);
   add_text_options(*command, request->text);
-  add_integer(*command, "--length", request->length, "Tokens to read, at most; absent: twice the trained length");
-  add_integer(*command, "--queries", request->queries, "Queries to look at in each range; absent: 64");
+  add_integer(*command, "--length", request->length, "Read at most this many tokens; absent: twice the trained length");
+  add_integer(*command, "--queries", request->queries, "Look at this many queries in each range; absent: 64");
   add_rule_options(*command, request->options);
   add_figure_output(*command, request->output);
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer("Example: locus probe attention model.gguf --text book.txt -o attention.html");
   command->callback([request] { run(*request); });
 }

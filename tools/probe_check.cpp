@@ -67,15 +67,16 @@ void run(const CheckRequest& request) {
 
 void add_probe_check(CLI::App& probe) {
   CLI::App* command =
-      probe.add_subcommand("check", "The same tokens, read in every way, must give the same logits on these weights");
+      probe.add_subcommand("check", "Check that the same tokens, read in every way, give the same logits");
   const auto request = std::make_shared<CheckRequest>();
   add_model_options(*command, request->options);
-  add_integer(*command, "--length", request->length, "Tokens to read; absent: 64");
-  add_integer(*command, "--seed", request->seed, "Of the tokens; absent: 0");
-  command->add_flag("--json", request->json, "One JSON object");
+  add_integer(*command, "--length", request->length, "Read this many tokens; absent: 64");
+  add_integer(*command, "--seed", request->seed, "Seed the tokens; absent: 0");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "All at once, one at a time, in chunks, left padded, packed with another sequence, through a forked cache. The\n"
-      "bound is what another order of float32 sums can do to a logit. Exit code 1 where a check fails.\n"
+      "Reads them all at once, one at a time, in chunks, left padded, packed with another sequence, and through a "
+      "forked\n"
+      "cache. The bound is what another order of float32 sums can do to a logit. Exit code 1 where a check fails.\n"
       "Example: locus probe check model.gguf");
   command->callback([request] { run(*request); });
 }

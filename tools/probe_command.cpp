@@ -6,7 +6,7 @@
 namespace locus::tools {
 
 void add_probe_command(CLI::App& app) {
-  CLI::App* probe = app.add_subcommand("probe", "Run a trained model under its own encoding or another");
+  CLI::App* probe = app.add_subcommand("probe", "Run and measure a trained model under its own encoding or another");
   probe->require_subcommand(1);
   add_probe_generate(*probe);
   add_probe_loss(*probe);

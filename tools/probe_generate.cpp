@@ -3,7 +3,7 @@
 #include <iomanip>
 #include <iostream>
 
-#include "interruption.h"
+#include "base/interruption.h"
 #include "locus/error.h"
 #include "position_list.h"
 #include "probe/generate.h"
@@ -86,13 +86,14 @@ void add_probe_generate(CLI::App& probe) {
   CLI::App* command = probe.add_subcommand("generate", "Continue a prompt");
   const auto request = std::make_shared<GenerateRequest>();
   add_model_options(*command, request->options);
-  command->add_option("--prompt", request->prompt, "The text to continue; absent: from the beginning");
-  add_integer(*command, "--max-tokens", request->max_tokens, "Tokens to generate, at most; absent: 256");
-  command->add_option("--temperature", request->sampling.temperature, "0 (absent): always the likeliest token");
+  command->add_option("--prompt", request->prompt, "Continue this text; absent: start from the beginning");
+  add_integer(*command, "--max-tokens", request->max_tokens, "Generate at most this many tokens; absent: 256");
+  command->add_option("--temperature", request->sampling.temperature,
+                      "Sample at this temperature; 0 or absent: always take the likeliest token");
   command->add_option("--top-p", request->sampling.top_p,
-                      "Of the likeliest tokens, those that hold this much; absent: 1");
-  add_integer(*command, "--seed", request->seed, "The same seed gives the same text; absent: 0");
-  add_integer(*command, "--chunk", request->chunk, "Tokens of the prompt that are read at a time; absent: 512");
+                      "Sample from the likeliest tokens that hold this much probability; absent: 1");
+  add_integer(*command, "--seed", request->seed, "Seed the sampling; absent: 0");
+  add_integer(*command, "--chunk", request->chunk, "Read the prompt in chunks of this many tokens; absent: 512");
   add_rule_options(*command, request->options);
   command->footer(
       "Examples:\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of `locus probe` share: which model, which tokenizer, under which encoding, on how many threads.
+// The options that the subcommands of `locus probe` share: model, tokenizer, encoding and threads.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ void add_probe_check(CLI::App& probe);
 struct ProbeOptions {
   std::string model;
   std::string tokenizer;
+  std::string encoding;
   std::string rule;
   std::optional<double> factor;
   std::vector<std::string> settings;
@@ -32,12 +33,12 @@ struct ProbeOptions {
 
 /// Adds MODEL, --tokenizer and --threads.
 void add_model_options(CLI::App& command, ProbeOptions& options);
-/// Adds --rope-rule, --rope-factor and --rope-set.
+/// Adds --encoding, --rope-rule, --rope-factor and --rope-set.
 void add_rule_options(CLI::App& command, ProbeOptions& options);
 
 /// --tokenizer, or the one that comes with the model: inside a GGUF file, or beside the weights.
 std::unique_ptr<probe::Tokenizer> read_tokenizer_of(const ProbeOptions& options, const probe::Model& model);
-/// The model's own encoding, or its RoPE under the rule asked for.
+/// The model's own encoding, or the one asked for.
 Encoding choose_rule(const ProbeOptions& options, const probe::Model& model);
 int threads_of(const ProbeOptions& options);
 

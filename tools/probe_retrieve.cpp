@@ -49,7 +49,7 @@ Prompts prompts_for(const ProbeOptions& options, const probe::Model& model) {
 }
 
 /// A model of the lab saw one length only: shorter ones would be as new to it as longer ones.
-std::vector<std::int64_t> usual_lengths(const probe::ModelConfig& config) {
+std::vector<std::int64_t> default_lengths(const probe::ModelConfig& config) {
   const std::int64_t trained = config.trained_length;
   if (config.passkey) return {trained, 2 * trained, 4 * trained, 8 * trained};
   return {trained / 2, trained, 2 * trained, 4 * trained};
@@ -78,7 +78,8 @@ void run(RetrieveRequest& request) {
   probe::PasskeyGrid& grid = request.grid;
   require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
   grid.seed = static_cast<std::uint64_t>(request.seed);
-  grid.lengths = request.lengths.empty() ? usual_lengths(model.config()) : parse_integers("--lengths", request.lengths);
+  grid.lengths =
+      request.lengths.empty() ? default_lengths(model.config()) : parse_integers("--lengths", request.lengths);
   if (!request.depths.empty()) grid.depths = parse_depths(request.depths);
   std::int64_t tokens = 0;
   for (const std::int64_t length : grid.lengths) {
@@ -94,7 +95,7 @@ void run(RetrieveRequest& request) {
   progress.begin("the grid", tokens);
   const auto cells = probe::measure_passkeys(model, encoding, prompts.make, grid, progress.control());
   progress.clear();
-  const std::string words = probe::words_of(cells, trained);
+  const std::string words = probe::describe(cells, trained);
   if (request.json) {
     Json rows = Json::array();
     for (const probe::PasskeyCell& cell : cells) {
@@ -120,19 +121,21 @@ void run(RetrieveRequest& request) {
 }  // namespace
 
 void add_probe_retrieve(CLI::App& probe) {
-  CLI::App* command = probe.add_subcommand("retrieve", "A passkey hidden in a long text: found, by depth and length?");
+  CLI::App* command =
+      probe.add_subcommand("retrieve", "Measure whether passkeys hidden in a long text are found, by depth and length");
   const auto request = std::make_shared<RetrieveRequest>();
   add_model_options(*command, request->options);
-  command->add_option(
-      "--lengths", request->lengths,
-      "Tokens, e.g. 512,1024; absent: 1/2, 1, 2 and 4 times the trained length (1, 2, 4 and 8 times it for "
-      "a model of the lab)");
-  command->add_option("--depths", request->depths, "0 (start) to 1 (end); absent: 0,0.25,0.5,0.75,1");
-  add_integer(*command, "--trials", request->grid.trials, "Keys per cell; absent: 4");
-  add_integer(*command, "--seed", request->seed, "Of the keys; absent: 0");
+  command->add_option("--lengths", request->lengths,
+                      "Try texts of these lengths, such as 512,1024; absent: 1/2, 1, 2 and 4 times the trained length "
+                      "(1, 2, 4 and 8 times it for "
+                      "a model of the lab)");
+  command->add_option("--depths", request->depths,
+                      "Hide keys at these depths, 0 (start) to 1 (end); absent: 0,0.25,0.5,0.75,1");
+  add_integer(*command, "--trials", request->grid.trials, "Hide this many keys per cell; absent: 4");
+  add_integer(*command, "--seed", request->seed, "Seed the keys; absent: 0");
   add_rule_options(*command, request->options);
   add_figure_output(*command, request->output);
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "A model that does not find keys within its trained length cannot do the task: the output then says so. A model\n"
       "that the lab trained on passkeys is asked in the lab's own tokens, for keys that it never saw in training.\n"

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <random>
 
 #include "locus/error.h"
 #include "position_list.h"
-#include "probe/measure/sampled_text.h"
 
 namespace locus::tools {
 namespace {
@@ -50,29 +48,6 @@ std::unique_ptr<probe::Tokenizer> tokenizer_if_any(const ProbeOptions& options, 
   }
 }
 
-ProbeText sampled(const TextOptions& options, const ProbeOptions& model_options, const probe::Model& model,
-                  std::int64_t most, const probe::RunControl& control) {
-  ProbeText text{.source = "sampled from the model"};
-  text.caveat = probe::sampled_text_caveat();
-  if (model.config().begins_anywhere) {
-    const auto vocab = static_cast<std::uint64_t>(model.config().vocab),
-               seed = static_cast<std::uint64_t>(options.seed);
-    const probe::SampledText wanted{
-        .start = static_cast<probe::Token>(std::mt19937_64(seed)() % vocab), .tokens = most, .seed = seed};
-    text.tokens = probe::sample_text(model, wanted, control);
-    return text;
-  }
-  const auto tokenizer = read_tokenizer_of(model_options, model);
-  const auto start = tokenizer->bos() ? tokenizer->bos() : tokenizer->eos();
-  require(start.has_value(), "this vocabulary has no token that begins a text: give --text or --ids");
-  probe::SampledText wanted{.start = *start, .stops = {*start}, .tokens = most};
-  if (tokenizer->eos()) wanted.stops.push_back(*tokenizer->eos());
-  wanted.seed = static_cast<std::uint64_t>(options.seed);
-  text.bos = start;
-  text.tokens = probe::sample_text(model, wanted, control);
-  return text;
-}
-
 std::string seconds_left(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds + 0.5);
   return whole < 100 ? std::to_string(whole) + " s" : std::to_string(whole / 60) + " min";
@@ -81,37 +56,36 @@ std::string seconds_left(double seconds) {
 }  // namespace
 
 void add_text_options(CLI::App& command, TextOptions& options) {
-  command.add_option("--text", options.text, "A file of text; without --text and --ids: sampled from the model itself");
-  command.add_option("--ids", options.ids, "A .json file with a list of token ids");
-  command.add_flag("--special", options.special, "Spellings of control tokens in --text, such as <s>, stand for them");
-  add_integer(command, "--seed", options.seed, "Of what is sampled; absent: 0");
+  command.add_option("--text", options.text,
+                     "Read this file of text; without --text and --ids, the text is sampled from the model itself");
+  command.add_option("--ids", options.ids,
+                     "Read token ids from this .json file: a list, or an object with one under \"ids\"");
+  command.add_flag("--special", options.special,
+                   "Take spellings of control tokens in --text, such as <s>, for the tokens");
+  add_integer(command, "--seed", options.seed, "Seed what is sampled; absent: 0");
 }
 
-ProbeText read_probe_text(const TextOptions& options, const ProbeOptions& model_options, const probe::Model& model,
-                          std::int64_t most, const probe::RunControl& control) {
+probe::MeasuredText read_probe_text(const TextOptions& options, const ProbeOptions& model_options,
+                                    const probe::Model& model, std::int64_t most, const probe::RunControl& control) {
   require(options.text.empty() || options.ids.empty(), "give --text or --ids, not both");
   require(options.seed >= 0, "--seed must be 0 or more, got ", options.seed);
-  if (options.text.empty() && options.ids.empty()) return sampled(options, model_options, model, most, control);
-  ProbeText text;
   if (!options.ids.empty()) {
-    text.source = options.ids;
-    text.tokens = ids_of(options.ids);
-    if (const auto tokenizer = tokenizer_if_any(model_options, model)) text.bos = tokenizer->bos();
-  } else {
-    const auto tokenizer = read_tokenizer_of(model_options, model);
-    text.source = options.text;
-    text.tokens = tokenizer->encode(contents_of(options.text), {.bos = false, .special = options.special});
-    text.bos = tokenizer->bos();
+    const auto tokenizer = tokenizer_if_any(model_options, model);
+    return probe::given_text(ids_of(options.ids), tokenizer.get(), options.ids, most);
   }
-  require(!text.tokens.empty(), text.source, ": has no tokens");
-  text.bos_added = text.bos && text.tokens.front() != *text.bos;
-  if (text.bos_added) text.tokens.insert(text.tokens.begin(), *text.bos);
-  if (std::ssize(text.tokens) > most) text.tokens.resize(static_cast<std::size_t>(most));
-  return text;
+  const bool sampled = options.text.empty();
+  const bool needs_tokenizer = !sampled || !model.config().begins_anywhere;
+  const auto tokenizer = needs_tokenizer ? read_tokenizer_of(model_options, model) : nullptr;
+  if (sampled) {
+    return probe::text_from_model(model, tokenizer.get(), static_cast<std::uint64_t>(options.seed), most, control);
+  }
+  return probe::given_text(tokenizer->encode(contents_of(options.text), {.bos = false, .special = options.special}),
+                           tokenizer.get(), options.text, most);
 }
 
 TokenProgress::TokenProgress(Executor& executor, const Interruption& interruption) {
   control_.executor = &executor;
+  control_.on_stage = [this](const std::string& stage, std::int64_t tokens) { begin(stage, tokens); };
   control_.on_tokens = [this](std::int64_t tokens) { add(tokens); };
   control_.interrupted = [&interruption] { return interruption.happened(); };
 }

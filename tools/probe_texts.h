@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measurements of `locus probe` read: a text, ids, or what the model itself says; and how they show progress.
+// The options that say what a measurement of `locus probe` reads, and the bar that shows its progress.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "interruption.h"
+#include "base/interruption.h"
+#include "probe/measure/text.h"
 #include "probe/run_control.h"
 #include "probe_options.h"
 #include "progress_bar.h"
@@ -25,25 +26,16 @@ struct TextOptions {
 /// Adds --text, --ids, --special and --seed.
 void add_text_options(CLI::App& command, TextOptions& options);
 
-struct ProbeText {
-  std::vector<probe::Token> tokens = {};
-  std::optional<probe::Token> bos = {};
-  std::string source = {};  ///< "story.txt", "ids.json", "sampled from the model"
-  bool bos_added = false;
-  std::string caveat = {};  ///< what the text cannot show; empty for a user's own
-};
-
-/// At most `most` tokens, beginning-of-sequence in front, which is added where it is lacking. Error where it is empty.
-ProbeText read_probe_text(const TextOptions& options, const ProbeOptions& model_options, const probe::Model& model,
-                          std::int64_t most, const probe::RunControl& control);
+/// At most `most` tokens of --text, of --ids, or sampled from the model. Error where there are none.
+probe::MeasuredText read_probe_text(const TextOptions& options, const ProbeOptions& model_options,
+                                    const probe::Model& model, std::int64_t most, const probe::RunControl& control);
 
 /// A bar with the time left, fed with tokens; the control for the measurements that it watches.
 class TokenProgress {
  public:
   TokenProgress(Executor& executor, const Interruption& interruption);
-  /// What comes now and how many tokens all of it takes.
+  /// Begins a stage of so many tokens.
   void begin(std::string what, std::int64_t all);
-  void rename(std::string what) { what_ = std::move(what); }
   void clear() { bar_.clear(); }
   const probe::RunControl& control() const { return control_; }
 

@@ -9,6 +9,7 @@
 #include "figures/report/report.h"
 #include "locus/error.h"
 #include "progress_bar.h"
+#include "results/file.h"
 #include "results_file.h"
 
 namespace locus::tools {
@@ -35,7 +36,7 @@ void report(const ReportRequest& request) {
   require(figures::can_write_pages(), "this Locus was built without npm and cannot write pages; build it where npm is");
   const fs::path file = results_path(request.results);
   const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
-  const Json results = read_results_json(file);  // before the ten seconds of the verification
+  const results::Results results = results::read_file(file);  // before the ten seconds of the verification
   const std::vector<Check> checks = request.verification.empty()
                                         ? measured_checks(request.shapes)
                                         : figures::checks_from_json(read_json(request.verification));
@@ -51,17 +52,18 @@ void report(const ReportRequest& request) {
 }  // namespace
 
 void add_report_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("report", "A lab's results as one page that loads nothing");
+  CLI::App* command = app.add_subcommand("report", "Write a lab's results as one self-contained page");
   const auto request = std::make_shared<ReportRequest>();
-  command->add_option("results", request->results, "results.json, or the folder it is in")->required();
-  command->add_option("-o,--output", request->output, "The page (default: report.html beside the results)");
+  command->add_option("results", request->results, "A results.json, or the folder it is in")->required();
+  command->add_option("-o,--output", request->output,
+                      "Write the page to this file; absent: report.html beside the results");
   command->add_option("--verification", request->verification,
-                      "What `locus verify --json` printed; without it, the verification is run now");
-  command->add_option("--shapes", request->shapes, "Random shapes per equivalence of the verification")
+                      "Read what `locus verify --json` printed; absent: run the verification now");
+  command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence of the verification")
       ->check(CLI::Range(1, 1000));
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "The page holds its charts, its data and all it is drawn with.\n"
+      "The page holds its charts, its data and its scripts, and loads nothing.\n"
       "Examples:\n"
       "  locus report locus-lab\n"
       "  locus verify --json > verify.json; locus report locus-lab/results.json --verification verify.json -o "

@@ -142,22 +142,24 @@ void run(ResizeRequest request) {
 void add_resize_command(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("resize", "Resize a learned position table to another length or grid");
   const auto request = std::make_shared<ResizeRequest>();
-  command->add_option("--table", request->table, "table to read (.npy): [rows,d], [1,rows,d] or [height,width,d]")
+  command->add_option("--table", request->table, "Read this table (.npy): [rows,d], [1,rows,d] or [height,width,d]")
       ->required();
-  command->add_option("--from", request->from, "length (512) or grid (14x14, height x width) of the table")->required();
-  command->add_option("--to", request->to, "length or grid wanted")->required();
-  command->add_option("--method", request->method, "linear for a length; bilinear or bicubic for a grid")
+  command->add_option("--from", request->from, "Take the table as this length (512) or grid (14x14, height x width)")
+      ->required();
+  command->add_option("--to", request->to, "Resize to this length or grid")->required();
+  command->add_option("--method", request->method, "Interpolate: linear for a length; bilinear or bicubic for a grid")
       ->required()
       ->check(CLI::IsMember({"linear", "bilinear", "bicubic"}));
-  command->add_flag("--antialias", request->options.antialias, "antialias as torch does (grids only; SigLIP 2)");
+  command->add_flag("--antialias", request->options.antialias, "Antialias as torch does (grids only; SigLIP 2)");
   command
       ->add_option("--scale-offset", request->options.scale_offset,
-                   "added to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
+                   "Add this to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
       ->capture_default_str();
-  add_integer(*command, "--prefix", request->options.prefix_rows, "leading rows to copy, e.g. 1 for a class token [0]");
-  command->add_option("--output", request->output, "table to write (.npy), of the type and form of the one read")
+  add_integer(*command, "--prefix", request->options.prefix_rows,
+              "Copy this many leading rows, such as 1 for a class token [0]");
+  command->add_option("--output", request->output, "Write the table (.npy) in the type and form of the one read")
       ->required();
-  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "Examples:\n"
       "  locus resize --table vit.npy --from 14x14 --to 20x17 --method bicubic --prefix 1 --output resized.npy\n"

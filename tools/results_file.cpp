@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-#include "figures/report/report.h"
 #include "locus/error.h"
 
 namespace locus::tools {
@@ -23,16 +22,6 @@ figures::Json read_json(const fs::path& path) {
   figures::Json json = figures::Json::parse(stream, nullptr, false);
   require(!json.is_discarded(), path.string(), " is not JSON");
   return json;
-}
-
-figures::Json read_results_json(const fs::path& path) {
-  figures::Json results = read_json(path);
-  try {
-    figures::check_results(results);
-  } catch (const Error& error) {
-    fail(path.string(), ": ", error.what());
-  }
-  return results;
 }
 
 }  // namespace locus::tools

@@ -14,7 +14,4 @@ std::filesystem::path results_path(const std::filesystem::path& given);
 /// Error naming the file where it cannot be read or is not JSON.
 figures::Json read_json(const std::filesystem::path& path);
 
-/// The same, and Error naming the file where it is not as docs/results-format.md says.
-figures::Json read_results_json(const std::filesystem::path& path);
-
 }  // namespace locus::tools

@@ -8,6 +8,7 @@
 
 #include "encoding_options.h"
 #include "locus/bias.h"
+#include "locus/doctor/diagnosis_fields.h"
 #include "locus/error.h"
 #include "locus/reference.h"
 #include "position_list.h"
@@ -34,23 +35,6 @@ Json ids_json(const PositionIds& ids) {
   for (std::int64_t axis = 0; axis < ids.axes; ++axis) {
     const auto row = ids.axis(axis);
     json.push_back(std::vector<Position>(row.begin(), row.end()));
-  }
-  return json;
-}
-
-Json arguments_json(const Arguments& arguments) {
-  Json json = Json::object();
-  for (const auto& [name, value] : arguments.all()) {
-    Json& entry = json[name];
-    std::visit(
-        [&entry](const auto& held) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Tensor>) {
-            entry = to_text(Value(held));
-          } else {
-            entry = held;
-          }
-        },
-        value);
   }
   return json;
 }
@@ -177,7 +161,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
   Json claims = Json::array();
   for (const Claim claim : encoding.claims().all()) claims.push_back(name_of(claim));
   json["claims"] = claims;
-  json["arguments"] = arguments_json(encoding.arguments());
+  json["arguments"] = JsonFields<Json>::of(encoding.arguments());
   if (chosen.training_length) json["training_length"] = *chosen.training_length;
   add_reading(json, chosen);
   return json;
@@ -286,12 +270,14 @@ void show(const ShowRequest& request) {
 }  // namespace
 
 void add_show_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("show", "What an encoding really is: frequencies, factors, slopes, buckets");
+  CLI::App* command =
+      app.add_subcommand("show", "Show what an encoding really is: frequencies, factors, slopes, buckets");
   const auto request = std::make_shared<ShowRequest>();
   add_encoding_options(*command, request->encoding);
-  command->add_option("--positions", request->positions,
-                      "Also cos and sin (or rows, or buckets by offset): 0,1,17 or 0:100 or a .npy file");
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_option(
+      "--positions", request->positions,
+      "Also show cos and sin (or rows, or buckets by offset) at 0,1,17 or 0:100 or the ids of a .npy file");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Examples:\n"
       "  locus show --scheme rope --set head_dim=128 --set pairing=half --set base=500000 --positions 0,1,17\n"

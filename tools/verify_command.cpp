@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus verify`: whether encodings keep what they claim, measured line by line.
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -38,23 +39,37 @@ struct Section {
   std::vector<Check> checks;
 };
 
-bool settles_arguments(const EncodingOptions& options) {
+/// Options that mean something only beside an encoding.
+bool modifies_encodings(const EncodingOptions& options) {
   return !options.settings.empty() || !options.pairing.empty() || !options.profile.empty() || options.seq_len ||
          !options.layer_type.empty();
 }
 
+/// A scheme by its name alone stands for all its examples.
+bool is_bare(const Spelling& spelling, const EncodingOptions& options) {
+  return spelling.config.empty() && spelling.settings.empty() && !modifies_encodings(options);
+}
+
 std::vector<Target> targets_of(const EncodingOptions& options) {
   std::vector<Target> targets;
-  if (!options.config.empty() || (!options.scheme.empty() && settles_arguments(options))) {
-    for (const ChosenEncoding& one : choose_encodings(options, {})) {
-      targets.push_back({std::string(one.encoding.scheme().name), one.layer_type, one.encoding});
-    }
-    return targets;
-  }
-  require(!settles_arguments(options),
+  const std::vector<Spelling> spellings = spellings_of(options);
+  require(!spellings.empty() || !modifies_encodings(options),
           "--set, --pairing, --profile, --seq-len and --layer-type need --scheme or --config");
-  const auto panel = options.scheme.empty() ? verification_panel() : verification_panel(options.scheme);
-  for (const NamedEncoding& one : panel) targets.push_back({one.name, "", one.encoding});
+  const auto add_panel = [&](const std::vector<NamedEncoding>& panel) {
+    for (const NamedEncoding& one : panel) targets.push_back({one.name, "", one.encoding});
+  };
+  if (spellings.empty()) add_panel(verification_panel());
+  for (const Spelling& spelling : spellings) {
+    if (is_bare(spelling, options)) {
+      add_panel(verification_panel(spelling.scheme));
+      continue;
+    }
+    const bool short_form = spelling.config.empty() && spelling.text != spelling.scheme;
+    for (const ChosenEncoding& one : choose_encodings(options, short_form ? with_required(spelling) : spelling, {})) {
+      const std::string name = short_form ? spelling.text : std::string(one.encoding.scheme().name);
+      targets.push_back({name, one.layer_type, one.encoding});
+    }
+  }
   return targets;
 }
 
@@ -73,12 +88,16 @@ std::vector<Check> gather_checks(const Target& target, int shapes) {
   return checks;
 }
 
-/// The worked examples of these schemes; of all where none is named.
-std::vector<Check> examples_of(const std::string& scheme) {
+/// The worked examples of the schemes that stand for all their examples.
+std::vector<Check> examples_of(const EncodingOptions& options) {
+  const std::vector<Spelling> spellings = spellings_of(options);
   std::vector<Check> checks;
   for (const Check& check : verify_worked_examples()) {
-    const bool own = check.scheme == scheme || check.scheme.rfind(scheme + " ", 0) == 0;
-    if (scheme.empty() || own) checks.push_back(check);
+    const auto names_it = [&](const Spelling& spelling) {
+      return is_bare(spelling, options) &&
+             (check.scheme == spelling.scheme || check.scheme.starts_with(spelling.scheme + " "));
+    };
+    if (spellings.empty() || std::any_of(spellings.begin(), spellings.end(), names_it)) checks.push_back(check);
   }
   return checks;
 }
@@ -97,8 +116,9 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
     const std::vector<Check> checks = gather_checks(target, request.list ? 1 : request.shapes);
     sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
   }
-  // A config is verified as it is; examples with numbers of their own belong to the schemes.
-  if (options.config.empty() && !settles_arguments(options)) sections.push_back({"", examples_of(options.scheme)});
+  if (std::vector<Check> examples = examples_of(options); !examples.empty()) {
+    sections.push_back({"", std::move(examples)});
+  }
   return sections;
 }
 
@@ -167,8 +187,8 @@ std::vector<Section> broken_section(const std::string& name) {
 
 void verify(const VerifyRequest& request) {
   if (request.broken == "list") return list_broken(request.json);
-  require(request.broken.empty() || (request.encoding.scheme.empty() && request.encoding.config.empty() &&
-                                     !settles_arguments(request.encoding)),
+  require(request.broken.empty() || (request.encoding.schemes.empty() && request.encoding.config.empty() &&
+                                     !modifies_encodings(request.encoding)),
           "--broken has encodings of its own: leave out --scheme, --config and their settings");
   const std::vector<Section> sections = request.broken.empty() ? sections_of(request) : broken_section(request.broken);
   if (request.list) {
@@ -187,25 +207,28 @@ void verify(const VerifyRequest& request) {
 }  // namespace
 
 void add_verify_command(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("verify", "Whether encodings keep what they claim: every property measured against its bound");
+  CLI::App* command = app.add_subcommand(
+      "verify", "Verify that encodings keep what they claim: every property measured against its bound");
   const auto request = std::make_shared<VerifyRequest>();
   add_encoding_options(*command, request->encoding);
-  command->add_option("--shapes", request->shapes, "Random shapes per equivalence and element type")
+  command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence and element type")
       ->check(CLI::Range(1, 1000));
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` names them");
-  command->add_flag("--list", request->list, "The names of the checks");
-  command->add_flag("--json", request->json, "One JSON object");
+  command->add_flag("--list", request->list, "List the names of the checks");
+  command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "Without --scheme and --config: every scheme and its variants. Exit code 1 where a check fails.\n"
+      "Without --scheme and --config: every scheme and its variants. What a spelling such as rope:rule=yarn leaves "
+      "open is as\n"
+      "in the scheme's example. Exit code 1 where a check fails.\n"
       "Checked are the properties that a scheme claims, and that tokens cut, cached, padded, packed, forked, sharded "
       "or\n"
       "shifted give the same attention (or the difference that theory predicts).\n"
       "Examples:\n"
       "  locus verify\n"
-      "  locus verify --scheme rope --set head_dim=128 --set pairing=half --set rule=yarn --set factor=4 \\\n"
-      "               --set original_length=32768\n"
+      "  locus verify --scheme alibi --scheme t5\n"
+      "  locus verify --scheme rope:rule=yarn,factor=4,truncate=false\n"
+      "  locus verify --scheme rope:head_dim=128,pairing=half,rule=yarn,factor=4,original_length=32768\n"
       "  locus verify --config config.json --json\n"
       "  locus verify --broken off_by_one_decode");
   command->callback([request] { verify(*request); });

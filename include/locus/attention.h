@@ -22,9 +22,9 @@ namespace locus {
 struct Mask {
   bool causal = false;      ///< key place <= query place
   bool by_index = false;    ///< places are indices, whatever the ids
-  std::int64_t prefix = 0;  ///< with causal: keys at places below this are seen by every query
+  std::int64_t prefix = 0;  ///< with causal: keys at places 0 to prefix - 1 are seen by every query
   std::int64_t window = 0;  ///< unless 0: |query place - key place| < window
-  std::int64_t sinks = 0;   ///< with window: keys at places below this stay seen outside it
+  std::int64_t sinks = 0;   ///< with window: keys at places 0 to sinks - 1 stay seen outside it
 
   std::span<const std::uint8_t> keys = {};   ///< 0 for padding: [keys] or [batch, keys]
   std::span<const std::uint8_t> pairs = {};  ///< 0 for unseen: [queries, keys] or [batch, queries, keys]

@@ -21,6 +21,9 @@ struct LearnedGradients {
   std::span<double> u = {}, v = {}, w_r = {};
 };
 
+/// The member that holds this gradient; null for hidden_rows, which attention does not see.
+std::span<double> LearnedGradients::*gradient_member(LearnedGradient gradient);
+
 /// `forward` is the call as attend() ran it, with its output and log_sum_exp (float64 needs no log_sum_exp). The
 /// gradients have the type of the tensors they belong to and their extents (strides are free); those of query, key and
 /// value are all written. Nothing may overlap.

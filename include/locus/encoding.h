@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -15,13 +14,8 @@
 
 namespace locus {
 
-/// The ids that an encoding accepts, both ends included.
-struct PositionRange {
-  Position first = 0;
-  Position last = max_position;
-};
-
 class RowTable;
+class KernelState;
 
 /// Made once from a scheme's name and arguments, as in
 ///   Encoding("rope", {{"head_dim", 128}, {"pairing", "half"}, {"base", 5e5}})
@@ -45,9 +39,13 @@ class Encoding {
   const ScoreBias& score() const;
   const RelativeKeys& relative_keys() const;
 
-  PositionRange position_range() const;
-  /// Error naming the first id outside position_range().
-  void check_positions(std::span<const Position> ids) const;
+  /// The weights that training changes; none where nothing is learned.
+  std::span<const LearnedWeight> learned_weights() const;
+
+  /// For tensors of this type: in float16, a scale that grows with the position (xPos) ends sooner than in the others.
+  PositionRange position_range(ElementType type = ElementType::float32) const;
+  /// Error naming the first id outside position_range(type).
+  void check_positions(std::span<const Position> ids, ElementType type = ElementType::float32) const;
 
   /// Whether the numbers depend on the length of the sequence (dynamic NTK, LongRoPE, a moving centre).
   bool length_dependent() const;
@@ -56,14 +54,11 @@ class Encoding {
 
   /// The rows kept for kernels.
   const RowTable& row_table() const;
-  /// What a kernel made of this encoding when it first met it, shared from then on. One type per encoding.
-  template <class Prepared, class Make>
-  const Prepared& prepared(const Make& make) const {
-    return *static_cast<const Prepared*>(prepared_once([&] { return std::make_shared<const Prepared>(make()); }));
-  }
+  /// What the kernels derive from this encoding: made by `make` on the first call, kept from then on. Only src/kernels
+  /// knows what is inside.
+  const KernelState& kernel_state(std::shared_ptr<const KernelState> (*make)(const Encoding&)) const;
 
  private:
-  const void* prepared_once(const std::function<std::shared_ptr<const void>()>& make) const;
   struct State;
   std::shared_ptr<const State> state_;
 };

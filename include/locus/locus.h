@@ -19,3 +19,4 @@
 #include "locus/rows.h"
 #include "locus/scaling.h"
 #include "locus/settings.h"
+#include "locus/stretch.h"

@@ -35,12 +35,20 @@ struct Frequencies {
 template <class Real>
 using ScalarOf = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
 
+/// A parameter called `factor` says how many times longer than trained the context becomes.
 struct Rule {
-  std::string_view name;
+  std::string_view name;   ///< in code and on the command line: `dynamic_ntk`
+  std::string_view title;  ///< in prose and charts: `dynamic NTK`
   std::string_view summary;
   std::string_view paper;
   std::vector<Parameter> parameters;
-  bool length_dependent = false;  ///< keys cached under one length are wrong under another
+  Arguments example;                            ///< valid for a rotary width of 16
+  std::string_view trained_length = {};         ///< the parameter that holds the trained length; empty: none does
+  std::vector<std::string_view> hf_types = {};  ///< spellings of rope_type in config.json, the preferred one first
+  std::string_view gguf_type = {};              ///< rope.scaling.type in GGUF; empty: GGUF has no name for it
+  bool length_dependent = false;                ///< keys cached under one length are wrong under another
+  bool whole_head = false;                      ///< rotary_dim must be head_dim
+  bool compared = true;                         ///< a default of the lab, the probe and the figure `scaling`
   Frequencies<DoubleDouble> (*exact)(const RuleContext&, const Arguments&);
   Frequencies<float> (*single)(const RuleContext&, const Arguments&);
   GgmlRope (*ggml)(const RuleContext&, const Arguments&) = nullptr;  ///< absent: as divisors of the plain frequencies
@@ -50,6 +58,10 @@ struct Rule {
 std::span<const Rule* const> rules();
 /// Throws Error naming the known rules.
 const Rule& find_rule(std::string_view name);
+/// Whether the rule takes a factor and needs nothing else but the trained length.
+bool needs_factor_only(const Rule& rule);
+/// The rules that are compared by default.
+std::vector<const Rule*> compared_rules();
 
 /// base^(-2i/d): the frequencies that every rule starts from.
 template <class Real>

@@ -39,7 +39,7 @@ double matrix_speed() {
 
 void use_one_thread() {
   at::set_num_threads(1);
-  // Debian's OpenBLAS has threads of its own, which torch does not know.
+  // Debian's OpenBLAS starts threads that torch does not control.
   if (auto* set_threads = symbol<void(int)>("openblas_set_num_threads")) set_threads(1);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which BLAS multiplies matrices for libtorch, and the refusal of the reference one, which is ten times slower.
+// The BLAS behind libtorch; the reference BLAS, ten times slower, is refused.
 #pragma once
 
 #include <string>
 
 namespace locus::lab {
 
-/// Error where libtorch's matrix products run at the speed of the reference BLAS. One thread from here on.
+/// Error where libtorch multiplies matrices at the speed of the reference BLAS. Sets one thread.
 void require_fast_blas();
 
 /// "OpenBLAS 0.3.21 ... Zen", or "unknown" for a BLAS that does not say; "1.13.1".

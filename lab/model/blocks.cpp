@@ -42,7 +42,7 @@ AttentionCall call_of(const AttentionSetting& setting, const at::Tensor& qkv, co
 
 bool rotates(const AttentionSetting& setting) { return setting.encoding.site() == Site::query_key; }
 
-/// Room for the gradients of an encoding's weights, and their way into one float32 tensor.
+/// Buffers for the gradients of an encoding's weights, and their copy into one float32 tensor.
 class LearnedRoom {
  public:
   explicit LearnedRoom(const AttentionSetting& setting) : setting_(setting) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two halves of a layer as functions of autograd, each with its norm and its residual inside: one node per half,
-// and no copy between queries, keys and values and the library's kernels.
+// The two halves of a layer as autograd functions, each with its norm and residual inside: one node per half, and no
+// copies between queries, keys and values and the library's kernels.
 #pragma once
 
 #include "model/torch.h"
@@ -23,7 +23,7 @@ struct AttentionSetting : torch::CustomClassHolder {
   std::int64_t rows = 0, length = 0, heads = 0, head_dim = 0;
   bool causal = true;
   PositionIds ids;
-  /// Shown every forward call once it has run; for checks.
+  /// Called after every forward call; for checks.
   std::function<void(const AttentionCall&)> observer;
 };
 using SharedSetting = c10::intrusive_ptr<AttentionSetting>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// attend() against torch's matmul and softmax over queries x keys, in double, with the position term asked pair by
+// attend() against torch's matmul and softmax over queries x keys, in double, with the position term evaluated pair by
 // pair.
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 namespace locus::lab {
 namespace {
 
-/// Told by torch's allocator of every tensor made and freed.
+/// Called by torch's allocator for every tensor it allocates or frees.
 class Counter : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void*, std::int64_t bytes, std::int64_t, std::int64_t, c10::Device) override {

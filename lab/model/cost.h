@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training step costs, in processor time and in memory, and a way to make it cost less.
+// Processor time and memory of a training step, and an allocator setting that makes it faster.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace locus::lab {
 /// The most bytes that tensors made inside `work` held at once on this thread.
 std::int64_t peak_tensor_bytes(const std::function<void()>& work);
 
-/// Of this thread, so that others on the same machine do not count.
+/// Processor time of this thread, which other load on the machine does not change.
 double processor_seconds();
 
-/// A training step frees and asks again for the same few megabytes; by default glibc gives them back to the system each
-/// time and pays for fresh pages.
+/// A training step frees and allocates the same few megabytes again; by default glibc returns them to the system each
+/// time and pays for new pages.
 void keep_freed_memory();
 
 }  // namespace locus::lab

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "locus/resize.h"
+#include "locus/scaling.h"
+#include "locus/stretch.h"
 
 namespace locus::lab {
 namespace {
@@ -28,16 +30,6 @@ Encoding resized(const Encoding& encoding, std::int64_t trained, std::int64_t le
   return Encoding(encoding.scheme().name, arguments);
 }
 
-Encoding stretched(const Encoding& encoding, const std::string& rule, std::int64_t trained, std::int64_t reach,
-                   std::int64_t length) {
-  Arguments arguments = encoding.arguments();
-  arguments.set("rule", rule);
-  arguments.set("factor", std::max(1.0, static_cast<double>(reach) / static_cast<double>(trained)));
-  if (rule == "yarn") arguments.set("original_length", trained);
-  if (rule == "dynamic_ntk") arguments.set("max_length", trained);
-  return Encoding(encoding.scheme().name, arguments).at_length(length);
-}
-
 }  // namespace
 
 std::vector<Line> lines_with_variants(const TrialSpec& spec) {
@@ -45,9 +37,13 @@ std::vector<Line> lines_with_variants(const TrialSpec& spec) {
   std::vector<Line> lines{{.name = spec.scheme, .variant = ""}};
   if (scheme.name == "learned") lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
   // A rule that was asked for is trained with and tested as it is.
-  if (scheme.name != "rope" || scheme.arguments.has("rule")) return lines;
-  for (const char* rule : {"linear", "ntk", "dynamic_ntk", "yarn"}) {
-    lines.push_back({.name = spec.scheme + "+" + rule, .variant = rule});
+  const std::vector<Parameter>& parameters = find_scheme(scheme.name).parameters;
+  const bool has_rules = std::any_of(parameters.begin(), parameters.end(),
+                                     [](const Parameter& parameter) { return parameter.name == "rule"; });
+  if (!has_rules || scheme.arguments.has("rule")) return lines;
+  for (const Rule* rule : compared_rules()) {
+    const std::string variant(rule->name);
+    lines.push_back({.name = spec.scheme + "+" + variant, .variant = variant});
   }
   if (spec.tune_steps <= 0) return lines;
   const std::vector<Line> untuned = lines;
@@ -67,8 +63,9 @@ Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer&
   if (line.variant == "resized") {
     return length > spec.train_length ? resized(trained, spec.train_length, length) : trained;
   }
-  const bool constant = line.tuned || line.variant == "dynamic_ntk";
-  return stretched(trained, line.variant, spec.train_length, constant ? longest_of(spec) : length, length);
+  const bool constant = line.tuned || find_rule(line.variant).length_dependent;
+  const std::int64_t longest = constant ? longest_of(spec) : length;
+  return under_rule(trained, line.variant, {.trained = spec.train_length, .longest = longest}).at_length(length);
 }
 
 }  // namespace locus::lab

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a trained scheme: what it is tested as.
+// The lines of a trained scheme: the forms in which it is tested.
 //
-//   learned      the table as it is, rows beyond the training length never trained; "+resized": the trained rows
-//                stretched over the tested length
-//   rope         as trained; "+linear", "+ntk", "+dynamic_ntk", "+yarn": the library's rules at the tested length,
-//   factor
-//                = length / training length; each also "+tuned": after a short fine-tune at the longest length
-// A fine-tuned model keeps the rule it was tuned with, factor = longest / training length, at every tested length.
-// dynamic_ntk is what its definition says: its factor is that same constant, but its base follows the length of the
-// sequence at hand, so that within the training length nothing is stretched, tuned or not. "rope+tuned" has no rule:
-// what the fine-tune does by itself.
+//   learned    the trained table, whose rows beyond the trained length are untrained
+//     +resized the trained rows stretched over the tested length
+//   rope       as trained
+//     +RULE    under each rule of the registry that is compared by default, with factor = length / trained length
+//     +tuned   with or without a rule, after a short fine-tune at the longest length
+//
+// A fine-tuned model keeps the factor it was tuned with, longest / trained length, at every tested length. A rule that
+// follows the length of the sequence (dynamic_ntk) always has that factor: it stretches nothing within the trained
+// length. "rope+tuned" has no rule and shows what fine-tuning does alone.
 #pragma once
 
 #include <string>
@@ -26,10 +26,10 @@ struct Line {
   bool tuned = false;
 };
 
-/// As lines_of(), which gives their names.
+/// The lines whose names lines_of() gives.
 std::vector<Line> lines_with_variants(const TrialSpec& spec);
 
-/// What positions are to a model under this line, in sequences of `length`.
+/// The encoding of a model under this line, for sequences of `length`.
 Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer& model, std::int64_t length);
 
 }  // namespace locus::lab

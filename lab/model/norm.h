@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Root mean square norm of rows, forwards and backwards, in one pass over memory each.
+// Root mean square norm of rows, forward and backward, each in one pass over memory.
 #pragma once
 
 #include "model/torch.h"
@@ -15,7 +15,7 @@ void norm_rows(const at::Tensor& x, const at::Tensor& gain, at::Tensor& y, at::T
 void norm_rows_backward(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& r, const at::Tensor& dy,
                         at::Tensor& dx, at::Tensor& dgain);
 
-/// The same as a function of autograd.
+/// The same as an autograd function.
 at::Tensor norm(const at::Tensor& x, const at::Tensor& gain);
 
 }  // namespace locus::lab

@@ -7,8 +7,8 @@
 namespace locus::lab {
 
 /// Writes what `files` asks for: a folder with config.json and model.safetensors, a GGUF file, or both; float32, the
-/// same tensors in each. Every file is written aside and renamed; config.json is the last of its folder, so that a
-/// folder can be read only when it is whole. Error for an encoder and for what cannot be written.
+/// same tensors in each. Every file is written aside and renamed, config.json last, so that a folder with it is
+/// complete. Error for an encoder, and where a file cannot be written.
 void save_model(const Transformer& model, const TaskDescription& task, const TrialSpec& spec, const ModelFiles& files);
 
 }  // namespace locus::lab

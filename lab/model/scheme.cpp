@@ -7,25 +7,10 @@
 #include <numeric>
 
 #include "locus/error.h"
+#include "locus/settings.h"
 
 namespace locus::lab {
 namespace {
-
-// "a=1,b=16,24,c=x" at the commas that a name and = follow: a=1, b=16,24 and c=x.
-std::vector<std::string> split_arguments(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    if (!parts.empty() && part.find('=') == std::string::npos) {
-      parts.back() += "," + part;
-    } else {
-      parts.push_back(part);
-    }
-    begin = end + 1;
-  }
-  return parts;
-}
 
 bool takes(const Scheme& scheme, std::string_view name) {
   return std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
@@ -43,69 +28,14 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-std::vector<LearnedArgument> learned_in_scores(const Scheme& scheme, const ScoreBias& bias) {
-  std::vector<LearnedArgument> learned;
-  if (!bias.table.data.empty()) {
-    learned.push_back(
-        {.name = "table", .shape = bias.table.shape, .deviation = 0.02, .gradient = &LearnedGradients::bias_table});
-  }
-  if (bias.parameters == 0) return learned;
-  // Numbers per head come as lists, in the order of the scheme's parameters.
-  for (const Parameter& parameter : scheme.parameters) {
-    if (parameter.kind != ValueKind::list) continue;
-    learned.push_back({.name = std::string(parameter.name),
-                       .shape = {bias.heads},
-                       .exponential = parameter.least == 0,
-                       .column = static_cast<std::int64_t>(learned.size()),
-                       .columns = bias.parameters,
-                       .gradient = &LearnedGradients::bias_parameters});
-  }
-  require(std::ssize(learned) == bias.parameters, scheme.name, " has ", bias.parameters, " numbers per head and ",
-          learned.size(), " lists that could hold them; the lab cannot train it");
-  return learned;
-}
-
-std::vector<LearnedArgument> learned_in_keys(const RelativeKeys& keys) {
-  std::vector<LearnedArgument> learned;
-  const auto add = [&](const char* name, const Tensor& tensor, std::span<double> LearnedGradients::*gradient) {
-    if (tensor.data.empty()) return;
-    learned.push_back({.name = name,
-                       .shape = tensor.shape,
-                       .deviation = 1 / std::sqrt(static_cast<double>(tensor.shape.back())),
-                       .gradient = gradient});
-  };
-  add("key_table", keys.key_table, &LearnedGradients::key_table);
-  add("value_table", keys.value_table, &LearnedGradients::value_table);
-  add("u", keys.u, &LearnedGradients::u);
-  add("v", keys.v, &LearnedGradients::v);
-  add("w_r", keys.w_r, &LearnedGradients::w_r);
-  return learned;
-}
-
 }  // namespace
 
 std::int64_t LearnedArgument::count() const { return product(shape); }
 
 SchemeText parse_scheme(const std::string& text) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  SchemeText scheme{.name = text.substr(0, colon), .arguments = {}};
-  if (scheme.name == "none") scheme.name = "nope";
-  const Scheme& known = find_scheme(scheme.name);
-  if (colon == text.size()) return scheme;
-  std::vector<std::pair<std::string, std::string>> written;
-  Arguments choices;  // a rule brings parameters of its own
-  for (const std::string& part : split_arguments(text.substr(colon + 1))) {
-    const std::size_t equals = part.find('=');
-    require(equals != std::string::npos && equals > 0, "scheme ", text, ": arguments must be name=value, got ", part);
-    written.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-    if (written.back().first == "rule") choices.set("rule", written.back().second);
-  }
-  const std::vector<Parameter> parameters = parameters_of(known, choices);
-  for (const auto& argument : written) {
-    const Parameter& parameter = find_parameter(scheme.name, parameters, argument.first);
-    scheme.arguments.set(argument.first, parse_value(scheme.name, parameter, argument.second));
-  }
-  return scheme;
+  if (text == "none") return {.name = "nope", .arguments = {}};
+  const Spelling spelling = parse_spelling(text);
+  return {.name = spelling.scheme, .arguments = arguments_of(spelling)};
 }
 
 Arguments complete_arguments(const SchemeText& text, const EncodingSize& size) {
@@ -125,10 +55,19 @@ Arguments complete_arguments(const SchemeText& text, const EncodingSize& size) {
 }
 
 std::vector<LearnedArgument> learned_arguments(const Encoding& encoding) {
-  if (!encoding.claims().has(Claim::learned)) return {};
-  if (encoding.site() == Site::score) return learned_in_scores(encoding.scheme(), encoding.score());
-  if (encoding.site() == Site::relative_key) return learned_in_keys(encoding.relative_keys());
-  return {};
+  std::vector<LearnedArgument> learned;
+  for (const LearnedWeight& weight : encoding.learned_weights()) {
+    if (weight.gradient == LearnedGradient::hidden_rows) continue;
+    const bool per_head = weight.gradient == LearnedGradient::bias_parameters;
+    learned.push_back({.name = std::string(weight.name),
+                       .shape = weight.shape,
+                       .deviation = weight.deviation,
+                       .exponential = weight.positive,
+                       .column = weight.column,
+                       .columns = per_head ? encoding.score().parameters : 1,
+                       .gradient = gradient_member(weight.gradient)});
+  }
+  return learned;
 }
 
 Encoding with_weights(const Encoding& encoding, std::span<const LearnedArgument> learned, const float* weights) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scheme as the lab writes it, "rope:base=500000", to an Encoding of the library that fits a model.
+// From a scheme as the lab writes it, "rope:base=500000", to an Encoding that fits a model.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace locus::lab {
 
-/// A scheme's name in the registry and the arguments that were written behind it. "none" is the registry's nope.
+/// A scheme's registry name and the arguments written after it. "none" means nope.
 struct SchemeText {
   std::string name;
   Arguments arguments;
 };
 SchemeText parse_scheme(const std::string& text);
 
-/// What a model tells its encoding.
+/// What an encoding needs to know of its model.
 struct EncodingSize {
   ModelShape model;
   bool causal = true;

@@ -17,11 +17,11 @@ struct SpeedOfScheme {
 };
 
 /// Trains `spec` with each of the schemes, one step of ours and one of torch's in turn, for about `seconds` each (but
-/// at least 5 steps); the numbers are of the median step, in seconds of processor time, for others may use the machine.
+/// at least 5 steps); the numbers are of the median step in processor time, which other load does not change.
 /// One thread.
 std::vector<SpeedOfScheme> compare_speed(TrialSpec spec, const std::vector<std::string>& schemes, double seconds);
 
-/// The geometric mean of the ratios that there are.
+/// The geometric mean of the known ratios.
 double mean_ratio(const std::vector<SpeedOfScheme>& speeds);
 
 }  // namespace locus::lab

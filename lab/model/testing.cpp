@@ -10,7 +10,7 @@
 namespace locus::lab {
 namespace {
 
-/// Sums of what was asked: of all of it and by bucket of positions.
+/// Sums over all targets and by bucket of positions.
 struct Tally {
   double sum = 0;
   std::int64_t count = 0;
@@ -73,7 +73,7 @@ std::vector<Measurement> test_model(const Transformer& model, const Encoding& en
                                     const TestSet& test, std::int64_t bucket) {
   const NoGradGuard no_gradients;
   const Batch& batch = test.batch;
-  // So many tokens at a time that their activations, some 2 kB each, stay in the caches.
+  // As many tokens at a time as keep their activations, about 2 kB each, in the caches.
   constexpr std::int64_t most_tokens = 2048;
   const std::int64_t chunk = std::max<std::int64_t>(most_tokens / std::max<std::int64_t>(batch.length, 1), 1);
   const std::int64_t per_row = task.pooled ? 1 : batch.length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model uses of libtorch: tensors, autograd and functions of one's own, not its modules; half the compile
-// time.
+// The parts of libtorch that the model uses: tensors, autograd and custom functions. Without its modules, compiling
+// takes half the time.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Position schemes in torch's own operations, from the formulas of their papers. Uses nothing of the library.
+// Position schemes in torch's own operations, from the formulas of their papers. Uses nothing from the library.
 #pragma once
 
 #include "model/scheme.h"
@@ -7,7 +7,7 @@
 
 namespace locus::lab {
 
-/// One scheme at one length. What does not depend on weights is made once, as a careful user of torch would.
+/// One scheme at one length. What does not depend on weights is computed once.
 class TorchPositions {
  public:
   /// nope, sinusoidal, learned, rope, xpos, alibi, t5, shaw and transformer_xl with their default arguments, and rope's
@@ -18,10 +18,10 @@ class TorchPositions {
 
   /// Sinusoidal rows [length, width]; undefined for other schemes.
   const at::Tensor& rows() const { return rows_; }
-  /// Turns queries and keys [rows, heads, length, head_dim] where the scheme does.
+  /// Rotates queries and keys [rows, heads, length, head_dim] where the scheme does.
   void rotate(at::Tensor& q, at::Tensor& k) const;
-  /// Scores [rows, heads, length, length], scaled, with what the scheme adds and -infinity where nothing is seen.
-  /// `learned`: the scheme's weights, one behind the other.
+  /// Scores [rows, heads, length, length], scaled, with the scheme's term and -infinity where masked.
+  /// `learned`: the scheme's weights, concatenated.
   at::Tensor scores(const at::Tensor& q, const at::Tensor& k, const at::Tensor& learned) const;
 
  private:

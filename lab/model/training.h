@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamW over one stretch of memory, with a linear warm-up, a cosine and clipped gradients.
+// AdamW over contiguous weights, with linear warm-up, cosine decay and gradient clipping.
 #pragma once
 
 #include "model/weights.h"

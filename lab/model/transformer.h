@@ -17,7 +17,7 @@
 
 namespace locus::lab {
 
-/// A batch as tensors, with only those places that are asked.
+/// A batch as tensors, with the asked targets only.
 struct Questions {
   std::int64_t rows = 0, length = 0;
   at::Tensor tokens;   ///< [rows x length], int64
@@ -27,7 +27,7 @@ struct Questions {
 /// Rows [first, first + rows) of a batch. Error where shapes or numbers do not fit the task.
 Questions questions_of(const Batch& batch, const TaskDescription& task, std::int64_t first, std::int64_t rows);
 
-/// What a model is made of; equal for the fast model and for the baseline.
+/// The shape of a model; the same for the fast model and the baseline.
 struct ModelSpec {
   ModelShape shape;
   std::int64_t vocabulary = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_trial(): train, test every line at every length, fine-tune where asked, count the cost, save the model.
+// run_trial(): train, test every line at every length, fine-tune where asked, measure the cost, save the model.
 #include "trial.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class Trial {
   }
 
  private:
-  // Parts of the work in training steps, roughly: a test of a line costs a third of training on as many tokens.
+  // Shares of the work in training steps, roughly: testing a line costs a third of training on as many tokens.
   void plan_work(const std::vector<Line>& lines) {
     const auto tuned = std::count_if(lines.begin(), lines.end(), [](const Line& line) { return line.tuned; });
     planned_ = static_cast<double>(spec_.steps) + static_cast<double>(tuned * spec_.tune_steps) * 2 +
@@ -95,7 +95,7 @@ class Trial {
     add({.line = line.name, .name = "peak_bytes", .value = static_cast<double>(peak)});
   }
 
-  // Rows of a learned table beyond the training length are not trained, and not counted.
+  // Rows of a learned table beyond the trained length are not trained and not counted.
   std::int64_t trained_parameters() {
     std::int64_t count = model_.weights().count();
     if (model_.weights().has("positions.table")) count -= (longest_ - spec_.train_length) * spec_.model.width;

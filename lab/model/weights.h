@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's weights in one stretch of memory, and their gradients in another, so that an optimiser is one loop.
+// A model's weights in one contiguous array and their gradients in another, so that an optimiser is one loop.
 #pragma once
 
 #include "model/torch.h"
@@ -11,7 +11,7 @@
 
 namespace locus::lab {
 
-/// A number that depends on the seed and on the words alone, the same everywhere.
+/// A number that depends on the seed and the words only, the same on every machine.
 std::uint64_t mix_seed(std::int64_t seed, const std::string& words);
 
 class Weights {

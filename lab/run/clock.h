@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times as the store and the results hold them.
+// Times as the store and the results keep them.
 #pragma once
 
 #include <string>

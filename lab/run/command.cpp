@@ -9,8 +9,10 @@
 #include <optional>
 #include <set>
 
-#include "interruption.h"
+#include "base/interruption.h"
 #include "locus/error.h"
+#include "results/file.h"
+#include "results/json.h"
 #include "run/header.h"
 #include "run/machine.h"
 #include "run/models.h"
@@ -40,9 +42,10 @@ struct Request {
   bool no_report = false;
   bool json = false;
   std::string save_models;
-  std::string models;    // of a worker
-  std::string store;     // of a worker
-  std::int64_t run = 0;  // of a worker
+  // Of a worker:
+  std::string models;
+  std::string store;
+  std::int64_t run = 0;
 };
 
 std::string store_file(const Request& request) { return (fs::path(request.out) / "store.sqlite").string(); }
@@ -58,23 +61,17 @@ Store open_store(const Request& request) {
   std::error_code error;
   fs::create_directories(request.out, error);
   require(fs::is_directory(request.out), "--out ", request.out,
-          " is not a folder and cannot be made one: ", error ? error.message() : "something else is there");
+          " cannot be created as a folder: ", error ? error.message() : "there is a file of that name");
   return Store("sqlite:" + store_file(request));
 }
 
-/// What is finished already; a plan must not make a store.
+/// Trials finished before; a plan must not create a store.
 std::vector<StoredTrial> finished_before(const Request& request) {
   if (request.restart || !fs::exists(store_file(request))) return {};
   return Store("sqlite:" + store_file(request)).finished_trials();
 }
 
-void print(const Request& request, const Json& json, const std::string& text) {
-  if (request.json) {
-    std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-  } else {
-    std::cout << text;
-  }
-}
+void print_json(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'; }
 
 int show_plan(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
@@ -85,47 +82,55 @@ int show_plan(const Request& request, const Parts& parts) {
     std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
   }
   const Json json = preview(plan, finished, guess, parts, request.workers);
-  print(request, json, preview_text(json));
+  if (request.json) {
+    print_json(json);
+  } else {
+    std::cout << preview_text(json);
+  }
   return 0;
 }
 
-/// Results of a run: files, and a summary or the object itself. 1 where a trial failed.
+/// Writes the files and prints a summary or the whole object. 1 where a trial failed.
 int give_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
-  const Json results = make_results(store, run);
-  write_results(request.out, results);
-  print(request, results, summary_text(results));
+  const results::Results found = make_results(store, run);
+  results::write_files(request.out, found);
+  if (request.json) {
+    print_json(results::to_json(found));
+  } else {
+    std::cout << summary_text(found);
+  }
   std::cerr << "results.json, results.csv and store.sqlite are in " << request.out << '\n';
   if (parts.report && !request.no_report) {
     const fs::path page = fs::path(request.out) / "report.html";
-    parts.report(results, page);
+    parts.report(found, page);
     std::cerr << "the report is " << page.string() << '\n';
   }
-  return results.at("failures").empty() ? 0 : 1;
+  return found.failures.empty() ? 0 : 1;
 }
 
 int show_results(const Request& request, const Parts& parts) {
-  require(fs::exists(store_file(request)), "there is no store in ", request.out, "; locus lab makes one");
+  require(fs::exists(store_file(request)), "there is no store in ", request.out, "; `locus lab` creates one");
   Store store = open_store(request);
   const std::optional<StoredRun> run = store.latest_run();
   require(run.has_value(), "the store in ", request.out, " has no run");
   return give_results(request, store, run->id, parts);
 }
 
-/// Measured once for a store: going on after a stop must not wait for it again.
-Json speed_of(const Request& request, Store& store, const Plan& plan, const Json& versions, const Parts& parts) {
-  if (!parts.speed || request.no_speed) return {};
+/// As an earlier run on the same store measured it with the same versions.
+std::optional<results::Speed> known_speed(Store& store, const results::Results& header) {
   const std::optional<StoredRun> before = store.latest_run();
-  const bool known = before && before->header.at("versions") == versions && !before->header.at("speed").is_null();
-  return known ? before->header.at("speed") : parts.speed(plan.trials.front(), plan.schemes);
+  if (!before || !before->header.contains("run")) return {};
+  const results::Run run = results::read_header(before->header).run;
+  return run.versions == header.run.versions ? run.speed : std::nullopt;
 }
 
-/// Finished trials whose model is wanted and missing are done again: their numbers will be the same.
+/// Finished trials whose model is wanted but missing run again and give the same numbers.
 void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, const Parts& parts) {
   if (save.formats.empty()) return;
-  std::set<std::string> names, told;
+  std::set<std::string> names, mentioned;
   for (const TrialSpec& trial : plan.trials) {
     require(names.insert(model_name(trial)).second, "--save-models: two trials would be saved as ", model_name(trial));
-    if (!told.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
+    if (!mentioned.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
     std::cerr << "the task " << trial.task << " trains encoders with pooling, which cannot be probed: none is saved\n";
   }
   std::int64_t again = 0;
@@ -133,14 +138,14 @@ void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, cons
   if (again > 0) std::cerr << "finished trials that have no saved model and are done again: " << again << '\n';
 }
 
-/// Another run on the same store may have finished a trial without saving its model.
-void tell_saved(const SaveModels& save, const Plan& plan, const Parts& parts) {
+/// A trial that failed, or that another run on the same store finished, has no model.
+void report_saved(const SaveModels& save, const Plan& plan, const Parts& parts) {
   if (save.formats.empty()) return;
   std::cerr << "the trained models are in " << save.folder.string() << '\n';
   const std::vector<TrialSpec> missing = unsaved(save, plan.trials, parts);
   if (missing.empty()) return;
   std::cerr << "models not saved: " << missing.size() << ", the first of them " << model_name(missing.front())
-            << "; the trials failed, or another run finished them: give the same command again\n";
+            << "; their trials failed or another run finished them: give the same command again\n";
 }
 
 int run_lab(const Request& request, const Parts& parts) {
@@ -149,15 +154,19 @@ int run_lab(const Request& request, const Parts& parts) {
   Store store = open_store(request);
   Timing timing;
   for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
-  Json header = make_header(plan, parts, request.baseline);
-  header["speed"] = speed_of(request, store, plan, header.at("versions"), parts);
+  results::Results header = make_header(plan, parts, request.baseline);
+  header.run.speed = known_speed(store, header);
   forget_unsaved(save, plan, store, parts);
-  const std::int64_t run = store.begin_run(header, plan.trials, request.restart);
-  const tools::Interruption interruption;
-  Progress progress(request.workers, timing);
+  const std::int64_t run = store.begin_run(results::header_json(header), plan.trials, request.restart);
+  const Interruption interruption;
+  ProgressOptions shown = progress_options();
+  shown.workers = request.workers;
+  shown.timing = std::move(timing);
+  shown.collect = [&] { return collect(store, run); };
+  Progress progress(std::move(shown), std::cerr);
   Supervision how;
   how.workers = request.workers;
-  how.command = {"/proc/self/exe",  // this very program, even if its file is replaced meanwhile
+  how.command = {"/proc/self/exe",  // this program, even if its file is replaced meanwhile
                  {"worker", "--store", "sqlite:" + store_file(request), "--run", std::to_string(run)},
                  (fs::path(request.out) / "workers.log").string()};
   if (!save.formats.empty()) {
@@ -168,14 +177,19 @@ int run_lab(const Request& request, const Parts& parts) {
   how.watch = [&](const std::vector<StoredTrial>& trials) { progress.show(trials); };
   how.stop = [&] { return interruption.happened(); };
   const bool complete = supervise(store, run, how);
-  progress.clear();
   if (!complete) {
-    std::cerr << "stopped; what is finished is kept in " << store_file(request)
-              << ": give the same command again to go on\n";
+    progress.stop();
+    std::cerr << "stopped; finished trials are kept in " << store_file(request)
+              << ": give the same command again to continue\n";
     interruption.end_program();
   }
+  progress.clear();
+  if (parts.speed && !request.no_speed && !header.run.speed) {  // last: nobody waits for it to see results
+    header.run.speed = parts.speed(plan.trials.front(), plan.schemes);
+    store.set_header(run, results::header_json(header));
+  }
   store.end_run(run);
-  tell_saved(save, plan, parts);
+  report_saved(save, plan, parts);
   return give_results(request, store, run, parts);
 }
 
@@ -186,45 +200,47 @@ int run_worker(const Request& request, const Parts& parts) {
 }
 
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("--preset", request.plan.preset, "quick, standard (default) or full");
-  app.add_option("--tasks", request.plan.tasks, "Tasks, e.g. verbs,passkey,back,first,order,text")
+  app.add_option("--preset", request.plan.preset, "Preset: quick, standard (default) or full");
+  app.add_option("--tasks", request.plan.tasks, "Tasks to train, e.g. verbs,passkey,back,first,order,text")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--schemes", request.plan.schemes, "Schemes to train, e.g. none,rope,alibi (see locus list)")
-      ->delimiter(',')
+  app.add_option(
+         "--schemes", request.plan.schemes,
+         "Schemes to train: none,rope,alibi (see locus list), rope:rule=yarn,factor=8, @config.json; repeatable, or "
+         "separated by ;")
       ->allow_extra_args(false);
-  app.add_option("--seeds", request.plan.seeds, "How many seeds, e.g. 3, or which ones, e.g. 1,5,9");
+  app.add_option("--seeds", request.plan.seeds, "Number of seeds, e.g. 3, or a list, e.g. 1,5,9");
   app.add_option("--train-length", request.plan.train_length, "Tokens per sequence in training");
   app.add_option("--lengths", request.plan.lengths,
-                 "Lengths tested, in training lengths (1x,2x,8x) or in tokens (64,512)");
+                 "Lengths to test, in trained lengths (1x,2x,8x) or in tokens (64,512)");
   app.add_option("--steps", request.plan.steps, "Training steps");
-  app.add_option("--text", request.plan.text_file, "A text file; adds the task text");
-  app.add_option("--baseline", request.baseline, "The line that others are compared with (default rope)");
-  app.add_option("--out", request.out, "Folder of store and results (default locus-lab)");
+  app.add_option("--text", request.plan.text_file, "Text file; adds the task text");
+  app.add_option("--baseline", request.baseline, "Line that others are compared with (default rope)");
+  app.add_option("--out", request.out, "Folder for the store and the results (default locus-lab)");
   app.add_option("--workers", request.workers, "Worker processes of one thread each (default: all cores)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--save-models", request.save_models,
-                 "safetensors, gguf or both: keep each trained model in OUT/models, for locus probe");
-  app.add_flag("--restart", request.restart, "Do trials again that are finished");
-  app.add_flag("--no-report", request.no_report, "Do not write report.html, which takes ten seconds of verification");
-  app.add_flag("--no-speed", request.no_speed, "Do not compare the speed of training with torch's own operations");
+                 "Save each trained model in OUT/models for locus probe: safetensors, gguf or both");
+  app.add_flag("--restart", request.restart, "Run finished trials again");
+  app.add_flag("--no-report", request.no_report, "Skip report.html, whose verification takes ten seconds");
+  app.add_flag("--no-speed", request.no_speed, "Skip the comparison of training speed with torch's own operations");
   app.add_flag("--json", request.json, "Print one JSON object");
 }
 
 int run(int argc, char** argv, const Parts& parts) {
   Request request;
-  CLI::App app{"Trains every scheme on small tasks and tests it beyond its training length.", "locus lab"};
+  CLI::App app{"Trains every scheme on small tasks and tests it beyond the trained length.", "locus lab"};
   app.footer(
-      "Without a subcommand, the lab runs. Give the same command again to go on after a stop.\n"
+      "Without a subcommand, the lab runs. Give the same command again to continue after a stop.\n"
       "Examples:\n"
       "  locus lab --preset quick\n"
       "  locus lab --tasks verbs --schemes rope,alibi --seeds 5 --out my-lab\n"
       "  locus lab --tasks passkey --schemes rope --seeds 1 --save-models gguf\n"
       "  locus lab plan --preset full");
   add_options(app, request);
-  CLI::App* const plan = app.add_subcommand("plan", "Show what would run, and how long it would take")->fallthrough();
+  CLI::App* const plan = app.add_subcommand("plan", "Show what would run and how long it would take")->fallthrough();
   plan->footer("Takes the options of locus lab.\nExample: locus lab plan --preset quick");
-  CLI::App* const results = app.add_subcommand("results", "Make the results of the last run again")->fallthrough();
+  CLI::App* const results = app.add_subcommand("results", "Write the results of the last run again")->fallthrough();
   results->footer("Takes --out and --json.\nExample: locus lab results --out locus-lab");
   CLI::App* const worker = app.add_subcommand("worker", "One worker of a run")->group("");
   worker->add_option("--store", request.store)->required();
@@ -245,7 +261,7 @@ int run(int argc, char** argv, const Parts& parts) {
   return plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
 }
 
-/// One line, whatever control characters the user's names and values hold.
+/// One line, whatever control characters a value holds.
 int refuse(std::string message) {
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
@@ -260,7 +276,7 @@ int lab_main(int argc, char** argv, const Parts& parts) {
   try {
     const int code = run(argc, argv, parts);
     std::cout.flush();
-    require(std::cout.good(), "standard output could not be written");
+    require(std::cout.good(), "standard output cannot be written");
     return code;
   } catch (const std::bad_alloc&) {
     return refuse("not enough memory");

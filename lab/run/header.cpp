@@ -2,102 +2,103 @@
 #include "run/header.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 #include "locus/error.h"
 #include "locus/registry.h"
+#include "locus/scaling.h"
 #include "run/machine.h"
 
 namespace locus::lab {
 namespace {
 
-/// Names as papers write them; others stay as the registry has them.
-std::string written(const std::string& name) {
-  static const std::map<std::string, std::string> names = {
-      {"nope", "NoPE"},
-      {"sinusoidal", "sinusoidal"},
-      {"rope", "RoPE"},
-      {"xpos", "xPos"},
-      {"alibi", "ALiBi"},
-      {"t5", "T5"},
-      {"relative_bias", "relative bias"},
-      {"kerple", "KERPLE"},
-      {"sandwich", "Sandwich"},
-      {"shaw", "Shaw"},
-      {"transformer_xl", "Transformer-XL"},
-      {"linear", "interpolation"},
-      {"ntk", "NTK"},
-      {"dynamic_ntk", "dynamic NTK"},
-      {"yarn", "YaRN"},
-      {"tuned", "fine-tuned"},
-  };
-  const std::size_t colon = std::min(name.find(':'), name.size());  // arguments stay as they were typed
-  const auto known = names.find(name.substr(0, colon));
-  return known == names.end() ? name : known->second + name.substr(colon);
+/// The title of a scheme, of a rule or of what is done to either; arguments stay as they were typed.
+std::string title_of(const std::string& name) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string word = name.substr(0, colon);
+  const auto titled = [&](std::string_view title) { return std::string(title) + name.substr(colon); };
+  if (word == "tuned") return titled("fine-tuned");
+  for (const Scheme* scheme : schemes()) {
+    if (scheme->name == word) return titled(scheme->title);
+  }
+  for (const Rule* rule : rules()) {
+    if (rule->name == word) return titled(rule->title);
+  }
+  return name;
 }
 
-Json describe_task(const TaskDescription& task, const TrialSpec& spec) {
+results::Task describe_task(const TaskDescription& task, const TrialSpec& spec) {
   const bool loss = task.metric == Metric::loss;
-  return {{"name", task.name},
-          {"title", task.title},
-          {"measures", task.measures},
-          {"main", task.main},
-          {"metric", loss ? "loss" : "accuracy"},
-          {"better", loss ? "lower" : "higher"},
-          {"chance", task.chance},
-          {"majority", task.majority},
-          {"learned_at", task.learned_at},
-          {"train_length", spec.train_length},
-          {"lengths", spec.lengths},
-          {"steps", spec.steps},
-          {"tune_steps", spec.tune_steps},
-          {"batch", spec.batch},
-          {"learning_rate", spec.learning_rate},
-          {"model", {{"layers", spec.model.layers}, {"heads", spec.model.heads}, {"width", spec.model.width}}}};
+  return {.name = task.name,
+          .title = task.title,
+          .measures = task.measures,
+          .main = task.main,
+          .is_loss = loss,
+          .higher_is_better = !loss,
+          .chance = task.chance,
+          .majority = task.majority,
+          .learned_at = task.learned_at,
+          .trained_length = spec.train_length,
+          .lengths = spec.lengths,
+          .steps = spec.steps,
+          .tune_steps = spec.tune_steps,
+          .batch = spec.batch,
+          .learning_rate = spec.learning_rate,
+          .layers = spec.model.layers,
+          .heads = spec.model.heads,
+          .width = spec.model.width,
+          .lines = {}};
 }
 
 }  // namespace
 
-Json describe_line(const std::string& name) {
+results::Line describe_line(const std::string& name) {
   std::vector<std::string> parts;
   std::istringstream stream(name);
   for (std::string part; std::getline(stream, part, '+');) parts.push_back(part);
   require(!parts.empty(), "a line of results has no name");
-  const std::string trained = parts.front();
-  const bool tuned = parts.size() > 1 && parts.back() == "tuned";
-  std::string label = written(trained), variant;
+  results::Line line{.name = name,
+                     .trained = parts.front(),
+                     .label = title_of(parts.front()),
+                     .site = {},
+                     .variant = {},
+                     .tuned = parts.size() > 1 && parts.back() == "tuned"};
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    label += ", " + written(parts[i]);
-    if (i + 1 < parts.size() || !tuned) variant += (variant.empty() ? "" : "+") + parts[i];
+    line.label += ", " + title_of(parts[i]);
+    if (i + 1 < parts.size() || !line.tuned) line.variant += (line.variant.empty() ? "" : "+") + parts[i];
   }
-  const Site site = find_scheme(trained.substr(0, trained.find(':'))).site;
-  return {{"name", name},       {"trained", trained}, {"label", label}, {"site", std::string(name_of(site))},
-          {"variant", variant}, {"tuned", tuned}};
+  line.site = name_of(find_scheme(line.trained.substr(0, line.trained.find(':'))).site);
+  return line;
 }
 
-Json make_header(const Plan& plan, const Parts& parts, const std::string& baseline) {
-  Json header{{"preset", plan.preset}, {"seeds", plan.seeds}, {"baseline", baseline}, {"machine", machine()}};
-  header["versions"] = versions();
-  header["versions"].update(parts.versions);
-  header["speed"] = nullptr;
-  header["tasks"] = Json::array();
-  header["lines"] = Json::array();
-  header["lines_of"] = Json::object();
+results::Results make_header(const Plan& plan, const Parts& parts, const std::string& baseline) {
+  results::Results header;
+  results::Run& run = header.run;
+  run.preset = plan.preset;
+  run.seeds = plan.seeds;
+  run.baseline = baseline;
+  run.planned = static_cast<std::int64_t>(plan.trials.size());
+  run.machine = machine();
+  run.versions = versions();
+  run.versions.insert(run.versions.end(), parts.versions.begin(), parts.versions.end());
   std::vector<std::string> known;
-  for (const TrialSpec& spec : plan.trials) {
-    if (spec.seed != plan.seeds.front()) continue;
-    Json& own = header["lines_of"][spec.task];
-    if (own.is_null()) header["tasks"].push_back(describe_task(parts.describe(spec.task, spec.text_file), spec));
-    for (const std::string& line : parts.lines_of(spec)) {
-      own.push_back(line);
-      if (std::find(known.begin(), known.end(), line) != known.end()) continue;
-      known.push_back(line);
-      header["lines"].push_back(describe_line(line));
+  for (const std::string& name : plan.tasks) {
+    results::Task* task = nullptr;
+    for (const TrialSpec& spec : plan.trials) {
+      if (spec.task != name || spec.seed != plan.seeds.front()) continue;
+      if (task == nullptr) {
+        task = &header.tasks.emplace_back(describe_task(parts.describe(spec.task, spec.text_file), spec));
+      }
+      for (const std::string& line : parts.lines_of(spec)) {
+        task->lines.push_back(line);
+        if (std::find(known.begin(), known.end(), line) != known.end()) continue;
+        known.push_back(line);
+        header.lines.push_back(describe_line(line));
+      }
     }
   }
-  const bool usual = baseline == "rope";  // without it there is nothing to compare with, unless it was asked for
-  require(usual || std::find(known.begin(), known.end(), baseline) != known.end(), "--baseline ", baseline,
+  const bool is_default = baseline == "rope";  // may be absent unless it was asked for
+  require(is_default || std::find(known.begin(), known.end(), baseline) != known.end(), "--baseline ", baseline,
           " is not a line of this run");
   return header;
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run notes of itself when it begins, so that its results can be made of the store alone.
+// What a run records when it begins: all of its results that do not depend on trials.
 #pragma once
 
 #include <string>
 
-#include "run/json.h"
+#include "results/results.h"
 #include "run/parts.h"
 #include "run/plan.h"
 
 namespace locus::lab {
 
-/// {preset, seeds, baseline, machine, versions, speed, tasks, lines, lines_of {task: [names]}}; most as in
-/// docs/results-format.md; the speed is for the caller to fill in.
-Json make_header(const Plan& plan, const Parts& parts, const std::string& baseline);
+/// Run, tasks and lines of the plan; without times and speed. Error for a baseline that is not a line of the plan.
+results::Results make_header(const Plan& plan, const Parts& parts, const std::string& baseline);
 
-/// "rope+yarn+tuned" as results.json tells it: {name, trained, label, site, variant, tuned}.
-Json describe_line(const std::string& name);
+/// The line of a name such as "rope+yarn+tuned".
+results::Line describe_line(const std::string& name);
 
 }  // namespace locus::lab

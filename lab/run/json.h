@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON type of the lab: keys stay in the order in which they were written.
+// The JSON type of the lab: keys keep the order in which they were written.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -28,14 +28,15 @@ int usable_cores() {
   return count < 1 ? 1 : count;
 }
 
-Json machine() {
-  const auto memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  return {{"cpu", processor_name()},
-          {"cores", usable_cores()},
-          {"memory_bytes", memory},
-          {"simd", std::string(simd_target())}};
+results::Machine machine() {
+  return {.cpu = processor_name(),
+          .simd = std::string(simd_target()),
+          .cores = usable_cores(),
+          .memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
 }
 
-Json versions() { return {{"locus", LOCUS_VERSION}, {"compiler", __VERSION__}, {"sqlite", sqlite3_libversion()}}; }
+std::vector<std::pair<std::string, std::string>> versions() {
+  return {{"locus", LOCUS_VERSION}, {"compiler", __VERSION__}, {"sqlite", sqlite3_libversion()}};
+}
 
 }  // namespace locus::lab

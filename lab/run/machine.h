@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the numbers were made on and with.
+// The machine and the software that numbers come from.
 #pragma once
 
-#include "run/json.h"
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/results.h"
 
 namespace locus::lab {
 
-Json machine();      ///< {cpu, cores, memory_bytes, simd}
-Json versions();     ///< {locus, compiler, sqlite}
-int usable_cores();  ///< that this process may run on
+results::Machine machine();
+std::vector<std::pair<std::string, std::string>> versions();  ///< of Locus, the compiler and SQLite
+int usable_cores();                                           ///< cores that this process may run on
 
 }  // namespace locus::lab

@@ -31,7 +31,7 @@ std::string trial_of_gguf(const fs::path& path) {
   if (!fs::exists(path)) return {};
   try {
     return trial_in(Json::parse(io::read_gguf(path).text("locus_lab.lab").value_or(""), nullptr, false));
-  } catch (const Error&) {  // not one of ours: it is written anew
+  } catch (const Error&) {  // not a model of the lab: it is overwritten
     return {};
   }
 }
@@ -43,8 +43,8 @@ ModelFiles files_of(const SaveModels& save, const TrialSpec& spec) {
           .trial = key_of(spec)};
 }
 
-/// All of them, and of this very trial.
-bool are_there(const ModelFiles& files) {
+/// All of them exist and belong to this trial.
+bool are_saved(const ModelFiles& files) {
   return (!files.safetensors || trial_of_folder(files.path) == files.trial) &&
          (!files.gguf || trial_of_gguf(files.path + ".gguf") == files.trial);
 }
@@ -73,12 +73,12 @@ ModelFiles model_files(const SaveModels& save, const TrialSpec& spec, const Part
 
 std::vector<TrialSpec> unsaved(const SaveModels& save, const std::vector<TrialSpec>& trials, const Parts& parts) {
   if (save.formats.empty()) return {};
-  std::map<std::string, bool> probed;  // once per task: describing one may mean reading a long text
+  std::map<std::string, bool> probed;  // once per task: describing one may read a long text
   std::vector<TrialSpec> missing;
   for (const TrialSpec& trial : trials) {
     const auto [task, fresh] = probed.try_emplace(trial.task);
     if (fresh) task->second = can_be_probed(parts.describe(trial.task, trial.text_file));
-    if (task->second && !are_there(files_of(save, trial))) missing.push_back(trial);
+    if (task->second && !are_saved(files_of(save, trial))) missing.push_back(trial);
   }
   return missing;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files of trained models a run leaves (--save-models), and whether they are there.
+// The files of trained models that a run saves (--save-models).
 #pragma once
 
 #include <filesystem>
@@ -11,19 +11,19 @@
 
 namespace locus::lab {
 
-/// What was asked for. Nothing is saved where `formats` is empty.
+/// Nothing is saved where `formats` is empty.
 struct SaveModels {
   std::string formats;           ///< safetensors, gguf, both or empty
   std::filesystem::path folder;  ///< of all models of a run
 };
 
-/// Error for formats that are none.
+/// Error for an unknown format.
 void check(const SaveModels& save);
-/// "passkey-rope_base_500000-seed1": safe as a file's name, whatever the scheme's arguments are.
+/// "passkey-rope_base_500000-seed1": safe as a file name for any arguments of the scheme.
 std::string model_name(const TrialSpec& spec);
-/// What run_trial is to save; nothing for tasks whose models cannot be probed.
+/// What run_trial saves; nothing for tasks whose models cannot be probed.
 ModelFiles model_files(const SaveModels& save, const TrialSpec& spec, const Parts& parts);
-/// Those of `trials` that should have files and have none, or those of another trial.
+/// The trials whose files are missing or belong to another trial.
 std::vector<TrialSpec> unsaved(const SaveModels& save, const std::vector<TrialSpec>& trials, const Parts& parts);
 
 }  // namespace locus::lab

@@ -16,8 +16,8 @@ std::string machine() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// State and start time (in clock ticks after the machine's own) of a process, from fields 3 and 22 of its stat file;
-/// empty where there is none. The name in field 2 may hold blanks and parentheses, so it is skipped from its end.
+/// State and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty where it does not
+/// exist. The name in field 2 may hold spaces and parentheses, so fields are counted from the last parenthesis.
 struct ProcessStat {
   std::string state, start;
 };

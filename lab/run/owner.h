@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a claim: a process, by machine, number and the moment it started, since numbers come again.
+// Who holds a lease: a process, by machine, process id and start time, since process ids are reused.
 #pragma once
 
 #include <sys/types.h>
@@ -8,11 +8,11 @@
 
 namespace locus::lab {
 
-/// "machine/pid/start"; of a process of this machine that runs or was not yet waited for.
+/// "machine/pid/start" of a process of this machine that runs or has not been waited for.
 std::string owner_of(pid_t process);
 std::string this_owner();
 
-/// True only if the owner is of this machine and its process is surely gone.
+/// True only if the owner is of this machine and its process no longer exists.
 bool is_gone(const std::string& owner);
 
 }  // namespace locus::lab

@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "locus/error.h"
-#include "locus/registry.h"
+#include "locus/io/model_encoding.h"
+#include "locus/settings.h"
 #include "run/presets.h"
 
 namespace locus::lab {
 namespace {
 
-constexpr std::int64_t longest = 1 << 20;  // beyond what attention on a processor gets through in a day
+constexpr std::int64_t longest = 1 << 20;  // attention on a processor takes more than a day beyond it
 
 std::vector<std::string> without_repeats(const std::vector<std::string>& names) {
   std::vector<std::string> kept;
@@ -38,21 +40,21 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-std::vector<std::int64_t> chosen_seeds(const std::string& text, std::int64_t usual) {
+std::vector<std::int64_t> chosen_seeds(const std::string& text, std::int64_t preset_count) {
   std::vector<std::int64_t> seeds;
   if (text.find(',') != std::string::npos) {
     for (const std::string& part : split(text)) seeds.push_back(number_of("--seeds", part, 0, 1'000'000'000));
     std::sort(seeds.begin(), seeds.end());
     require(std::adjacent_find(seeds.begin(), seeds.end()) == seeds.end(), "--seeds names a seed twice: ", text);
   } else {
-    const std::int64_t count = text.empty() ? usual : number_of("--seeds", text, 1, 1000);
+    const std::int64_t count = text.empty() ? preset_count : number_of("--seeds", text, 1, 1000);
     for (std::int64_t seed = 1; seed <= count; ++seed) seeds.push_back(seed);
   }
   require(!seeds.empty(), "--seeds must be a count such as 3 or a list such as 1,5,9, got \"", text, "\"");
   return seeds;
 }
 
-/// The training length first, then the longer ones.
+/// The trained length first, then the longer ones.
 std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& budget, std::int64_t train_length) {
   std::vector<std::int64_t> lengths = {train_length};
   if (text.empty()) {
@@ -65,7 +67,7 @@ std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& 
   }
   std::sort(lengths.begin(), lengths.end());
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  require(lengths.front() == train_length, "--lengths must not be below the training length of the task ", budget.task,
+  require(lengths.front() == train_length, "--lengths must not be below the trained length of the task ", budget.task,
           " (", train_length, "), got ", lengths.front());
   require(lengths.back() <= longest, "--lengths must be at most ", longest, " tokens, got ", lengths.back());
   return lengths;
@@ -99,11 +101,27 @@ std::vector<std::string> chosen_tasks(const PlanRequest& request, const Preset& 
   return tasks;
 }
 
+/// The encoding of a model's config as a spelling, without what the lab's own model determines: a trial says what was
+/// trained even after the file has changed.
+std::string spelled_out(const std::string& config) {
+  static const std::set<std::string> sizes = {"head_dim", "rotary_dim", "heads", "dim", "max_positions"};
+  const io::LayerEncoding read = io::model_encoding(config).read;
+  std::string text = read.scheme;
+  for (const auto& [name, value] : read.arguments.all()) {
+    if (!sizes.contains(name)) text += (text.size() == read.scheme.size() ? ":" : ",") + name + "=" + to_text(value);
+  }
+  return text;
+}
+
 std::vector<std::string> chosen_schemes(const PlanRequest& request, const Preset& preset) {
-  std::vector<std::string> schemes = request.schemes.empty() ? preset.schemes : request.schemes;
+  std::vector<std::string> schemes = request.schemes.empty() ? preset.schemes : std::vector<std::string>();
+  for (const std::string& given : request.schemes) {
+    for (std::string& one : split_spellings(given)) schemes.push_back(std::move(one));
+  }
   for (std::string& scheme : schemes) {
     if (scheme == "none") scheme = "nope";
-    find_scheme(scheme.substr(0, scheme.find(':')));
+    if (scheme.starts_with('@')) scheme = spelled_out(scheme.substr(1));
+    require_encoding_name(scheme.substr(0, scheme.find(':')));
     require(scheme.find('+') == std::string::npos, "--schemes: \"", scheme,
             "\" is a line of results; stretched lines come with the trained scheme");
   }
@@ -111,6 +129,12 @@ std::vector<std::string> chosen_schemes(const PlanRequest& request, const Preset
 }
 
 }  // namespace
+
+double training_work(const TrialSpec& spec) {
+  const std::int64_t longest = spec.lengths.empty() ? spec.train_length : spec.lengths.back();
+  const std::int64_t tokens = spec.steps * spec.train_length + spec.tune_steps * longest;
+  return static_cast<double>(tokens * spec.batch * spec.model.layers * spec.model.width);
+}
 
 Plan make_plan(const PlanRequest& request) {
   const Preset& preset = find_preset(request.preset);
@@ -121,6 +145,9 @@ Plan make_plan(const PlanRequest& request) {
             {}};
   std::vector<TrialSpec> specs;
   for (const std::string& task : plan.tasks) specs.push_back(spec_of(request, find_budget(preset.name, task)));
+  // The shortest task first: it gives the first answer. Equals keep their order.
+  std::stable_sort(specs.begin(), specs.end(),
+                   [](const TrialSpec& a, const TrialSpec& b) { return training_work(a) < training_work(b); });
   for (const std::int64_t seed : plan.seeds) {
     for (TrialSpec& spec : specs) {
       for (const std::string& scheme : plan.schemes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run will do: its preset, changed by what the user asked for, cut into trials.
+// What a run does: its preset, changed by the user's options, as a queue of trials.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace locus::lab {
 
-/// What may be said on the command line. Empty: as the preset says.
+/// Options of the command line. Empty: as the preset says.
 struct PlanRequest {
   std::string preset = "standard";
   std::vector<std::string> tasks = {};
-  std::vector<std::string> schemes = {};  ///< "none" is another name of "nope"
+  std::vector<std::string> schemes = {};  ///< "none" means "nope"
   std::string seeds = {};                 ///< a count, "3", or a list, "1,5,9"
   std::string lengths = {};               ///< "1x,2x,8x" in training lengths, or tokens: "64,512"
   std::optional<std::int64_t> train_length = {};
@@ -28,11 +28,15 @@ struct Plan {
   std::vector<std::string> tasks;
   std::vector<std::string> schemes;
   std::vector<std::int64_t> seeds;
-  std::vector<TrialSpec> trials;  ///< seed by seed, so that a run that is cut short has whole seeds
+  /// In the order of the queue: seed by seed, so that a run cut short has whole seeds; of each seed the task with the
+  /// least work first, so that a first answer comes early.
+  std::vector<TrialSpec> trials;
 };
 
-/// Error that names what cannot be planned: an unknown preset, task or scheme, no seeds, a length below the training
-/// length ...
+/// Tokens trained on, times layers and width: what the time of a trial goes with.
+double training_work(const TrialSpec& spec);
+
+/// Error naming what cannot be planned: an unknown preset, task or scheme, no seeds, a length below the trained one ...
 Plan make_plan(const PlanRequest& request);
 
 }  // namespace locus::lab

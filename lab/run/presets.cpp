@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/presets.h"
 
-#include "locus/error.h"
+#include "locus/names.h"
+#include "locus/registry.h"
 
 namespace locus::lab {
+
+namespace {
+
+std::vector<std::string> every_scheme() {
+  std::vector<std::string> names;
+  for (const Scheme* scheme : schemes()) names.emplace_back(scheme->name);
+  return names;
+}
+
+}  // namespace
 
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {
@@ -17,12 +28,7 @@ const std::vector<Preset>& presets() {
        {"verbs", "passkey", "back", "first"},
        {"nope", "sinusoidal", "learned", "rope", "xpos", "alibi", "t5", "shaw"},
        3},
-      {"full",
-       "everything, an hour or more",
-       {"verbs", "passkey", "back", "first", "order"},
-       {"nope", "sinusoidal", "learned", "rope", "xpos", "alibi", "t5", "relative_bias", "kerple", "sandwich", "shaw",
-        "transformer_xl"},
-       3},
+      {"full", "everything, an hour or more", {"verbs", "passkey", "back", "first", "order"}, every_scheme(), 3},
   };
   return all;
 }
@@ -62,19 +68,17 @@ const std::vector<Budget>& budgets() {
 }  // namespace
 
 const Preset& find_preset(const std::string& name) {
-  std::string known;
-  for (const Preset& preset : presets()) {
-    if (preset.name == name) return preset;
-    known += (known.empty() ? "" : ", ") + preset.name;
-  }
-  fail("--preset must be one of ", known, ", got \"", name, "\"");
+  return find_named("preset", presets(), name, [](const Preset& preset) { return std::string_view(preset.name); });
 }
 
 const Budget& find_budget(const std::string& preset, const std::string& task) {
+  std::vector<std::string_view> known;
   for (const Budget& budget : budgets()) {
-    if (budget.preset == preset && budget.task == task) return budget;
+    if (budget.preset != preset) continue;
+    if (budget.task == task) return budget;
+    known.emplace_back(budget.task);
   }
-  fail("the preset ", preset, " has no budget for a task called \"", task, "\"");
+  fail_unknown("task", task, known);
 }
 
 }  // namespace locus::lab

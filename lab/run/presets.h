@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a preset runs, and what each task is given in it: one table.
+// What a preset runs, and the budget of each task in it: one table.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ struct Budget {
   std::int64_t test_rows = 32;
   double learning_rate = 3e-3;
   ModelShape model;
-  std::vector<std::int64_t> multiples = {1, 2, 4, 8};  ///< lengths tested, in training lengths
+  std::vector<std::int64_t> multiples = {1, 2, 4, 8};  ///< lengths tested, in trained lengths
 };
 
 const std::vector<Preset>& presets();
-/// Error naming those there are.
+/// Error naming the known ones.
 const Preset& find_preset(const std::string& name);
-/// Error for a task that has no line in the table.
+/// Error for a task without a row in the table.
 const Budget& find_budget(const std::string& preset, const std::string& task);
 
 }  // namespace locus::lab

@@ -18,7 +18,7 @@ double seconds_of(const TrialSpec& spec, const Parts& parts) {
   return now() - begin;
 }
 
-/// The whole trial from two short ones: testing costs the same in all of them, training goes with the steps.
+/// The whole trial from two short ones: testing takes the same time in both, training goes with the steps.
 double try_out(const TrialSpec& spec, const Parts& parts) {
   constexpr std::int64_t few = 2, more = 8;
   TrialSpec brief = spec;
@@ -43,7 +43,7 @@ Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, co
   int tried = 0;
   for (const std::string& task : plan.tasks) {
     if (before.knows_task(task)) continue;
-    // RoPE has the most lines to test; one other scheme stands for the rest.
+    // RoPE has the most lines to test; one other scheme represents the rest.
     std::set<bool> kinds;
     for (const TrialSpec& spec : plan.trials) {
       if (spec.task != task || !kinds.insert(spec.scheme == "rope").second) continue;
@@ -95,9 +95,8 @@ std::string preview_text(const Json& preview) {
       ++own;
       own_done += other.at("done").get<bool>() ? 1 : 0;
     }
-    std::string lengths, lines;
-    for (const Json& length : trial.at("lengths")) append(lengths, length.dump(), " ");
-    for (const Json& line : trial.at("lines")) append(lines, line, " ");
+    const std::string lengths = joined(trial.at("lengths"), " ");
+    const std::string lines = joined(trial.at("lines").get<std::vector<std::string>>(), " ");
     table.add({trial.at("task"), trial.at("scheme"), std::to_string(own), std::to_string(own_done),
                trial.at("train_length").dump(), trial.at("steps").dump(), lengths, lines});
   }

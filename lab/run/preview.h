@@ -10,17 +10,17 @@
 
 namespace locus::lab {
 
-/// Where the guess of the time comes from.
+/// Estimated times of trials.
 struct Guess {
   Timing timing;
-  std::string source;  ///< in words
+  std::string source;  ///< what they are estimated from, for readers
 };
 
-/// From the trials that `finished` holds; tasks of which it has none are tried out for a few steps.
+/// From finished trials; a task without any is tried for a few steps.
 Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, const Parts& parts);
 
 /// {preset, seeds, workers, seconds, estimated_from, trials [{task, scheme, seed, train_length, lengths, steps, lines,
-/// done}]}; `seconds` is what is left with so many workers.
+/// done}]}; `seconds` is the time left with that many workers.
 Json preview(const Plan& plan, const std::vector<StoredTrial>& finished, const Guess& guess, const Parts& parts,
              int workers);
 std::string preview_text(const Json& preview);

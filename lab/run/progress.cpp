@@ -1,117 +1,181 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <iomanip>
-#include <iostream>
-#include <sstream>
+#include <cstdlib>
+#include <cstring>
+#include <ostream>
 
+#include "locus/text.h"
 #include "run/clock.h"
+#include "run/text_table.h"
 
 namespace locus::lab {
 namespace {
 
 using Trials = std::vector<StoredTrial>;
 
-bool has_ended(const StoredTrial& trial) {
-  return trial.state == TrialState::finished || trial.state == TrialState::failed;
-}
-
 std::string name_of(const StoredTrial& trial) {
   return trial.spec.task + ' ' + trial.spec.scheme + ", seed " + std::to_string(trial.spec.seed);
 }
 
-/// Trials by state, per task, in the order in which tasks come.
-struct TaskRow {
-  std::string task;
-  std::array<int, 4> counts = {};
-};
-std::vector<TaskRow> rows_of(const Trials& trials) {
-  std::vector<TaskRow> rows;
+/// "trials done: first 24/24, back 3/24", tasks in the order of the queue.
+std::string counts(const Trials& trials) {
+  struct Count {
+    std::string task;
+    int done = 0, all = 0;
+  };
+  std::vector<Count> tasks;
   for (const StoredTrial& trial : trials) {
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const TaskRow& one) { return one.task == trial.spec.task; });
-    if (row == rows.end()) row = rows.insert(row, {trial.spec.task, {}});
-    ++row->counts[static_cast<std::size_t>(trial.state)];
+    auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Count& one) { return one.task == trial.spec.task; });
+    if (task == tasks.end()) task = tasks.insert(task, {trial.spec.task});
+    ++task->all;
+    task->done += has_ended(trial) ? 1 : 0;
   }
-  return rows;
+  const auto failed = std::count_if(trials.begin(), trials.end(),
+                                    [](const StoredTrial& one) { return one.state == TrialState::failed; });
+  return "trials done: " +
+         joined(tasks, ", ",
+                [](const Count& one) {
+                  return one.task + " " + std::to_string(one.done) + "/" + std::to_string(one.all);
+                }) +
+         (failed > 0 ? "; failed: " + std::to_string(failed) : "");
 }
 
-std::string bar(const Trials& trials, const Timing& timing, int workers) {
-  constexpr double width = 40;
+std::string bar(const Trials& trials, const Timing& timing, int workers, std::size_t width) {
   double done = 0;
   for (const StoredTrial& trial : trials) {
-    done += has_ended(trial) ? 1 : trial.state == TrialState::claimed ? std::clamp(trial.done, 0.0, 1.0) : 0;
+    done += has_ended(trial) ? 1 : trial.state == TrialState::leased ? std::clamp(trial.done, 0.0, 1.0) : 0;
   }
   const double share = trials.empty() ? 1 : done / static_cast<double>(trials.size());
-  const auto full = static_cast<std::size_t>(share * width);
-  std::ostringstream text;
-  text << '[' << std::string(full, '#') << std::string(static_cast<std::size_t>(width) - full, '.') << "] "
-       << static_cast<int>(share * 100) << " %";
+  std::string text = "] " + std::to_string(static_cast<int>(share * 100)) + " %";
   if (const std::optional<double> left = work_left(trials, timing)) {
-    text << ", about " << duration(*left / workers) << " left";
+    text += ", about " + duration(*left / workers) + " left";
   }
-  return text.str();
+  const std::size_t room = std::min<std::size_t>(40, width > text.size() + 1 ? width - text.size() - 1 : 0);
+  const auto full = static_cast<std::size_t>(share * static_cast<double>(room));
+  return '[' + std::string(full, '#') + std::string(room - full, '.') + text;
+}
+
+/// To the start of a text that the cursor stands below.
+std::string up(const std::string& text) {
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  return lines > 0 ? "\033[" + std::to_string(lines) + "A\r" : "";
+}
+
+Screen terminal_screen() {
+  winsize size = {};
+  Screen screen;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+    screen.width = size.ws_col;
+    screen.height = size.ws_row;
+  }
+  const char* no_colour = std::getenv("NO_COLOR");
+  screen.colour = no_colour == nullptr || *no_colour == '\0';
+  return screen;
 }
 
 }  // namespace
 
-std::string live_table(const Trials& trials, const Timing& timing, int workers) {
-  std::ostringstream text;
-  text << std::left << std::setw(12) << "task" << std::right << std::setw(9) << "waiting" << std::setw(9) << "running"
-       << std::setw(9) << "done" << std::setw(9) << "failed" << '\n';
-  for (const TaskRow& row : rows_of(trials)) {
-    text << std::left << std::setw(12) << row.task << std::right;
-    for (const int count : row.counts) text << std::setw(9) << count;
-    text << '\n';
-  }
-  for (const StoredTrial& trial : trials) {
-    if (trial.state != TrialState::claimed) continue;
-    text << "  " << name_of(trial) << ": " << static_cast<int>(trial.done * 100) << " %\n";
-  }
-  text << bar(trials, timing, workers) << '\n';
-  return text.str();
+ProgressOptions progress_options() {
+  const char* kind = std::getenv("TERM");
+  const bool dumb = kind == nullptr || std::strcmp(kind, "dumb") == 0;
+  ProgressOptions options;
+  options.terminal = isatty(STDERR_FILENO) != 0 && !dumb;
+  options.screen = terminal_screen;
+  return options;
 }
 
-Progress::Progress(int workers, Timing timing)
-    : terminal_(isatty(STDERR_FILENO) != 0), workers_(workers), timing_(std::move(timing)) {}
+std::string work_table(const Trials& trials, const Timing& timing, int workers, const Screen& screen) {
+  std::vector<std::string> lines;
+  for (const StoredTrial& trial : trials) {
+    if (trial.state != TrialState::leased) continue;
+    lines.push_back("  " + name_of(trial) + ": " + std::to_string(static_cast<int>(trial.done * 100)) + " %");
+  }
+  const std::size_t room = screen.height > 2 ? screen.height - 2 : 0;
+  if (lines.size() > room) lines.resize(room);
+  if (screen.height > 1) lines.push_back(counts(trials));
+  lines.push_back(bar(trials, timing, workers, screen.width));
+  std::string text;
+  for (const std::string& line : lines) text += clipped(line, screen.width) + '\n';
+  return text;
+}
+
+Progress::Progress(ProgressOptions options, std::ostream& out) : options_(std::move(options)), out_(out) {}
 
 void Progress::show(const Trials& trials) {
-  note_ends(trials);
+  const std::size_t before = ended_.size();
+  report_ends(trials);
+  if (options_.collect && ended_.size() != before) {
+    part_ = finished_part(options_.collect(), trials);
+    task_ = latest_task(part_, trials);
+    report_milestone(trials);
+  }
   first_ = false;
-  if (!terminal_) return;
-  const std::string text = live_table(trials, timing_, workers_);
-  if (text == shown_) return;
-  clear();
-  std::cerr << text << std::flush;
+  if (!options_.terminal) return;
+  Screen screen = this->screen();
+  screen.width -= screen.width > 1 ? 1 : 0;    // a full last column would wrap
+  screen.height -= screen.height > 1 ? 1 : 0;  // the cursor stands below the table
+  Screen for_work = screen;
+  for_work.height = std::min<std::size_t>(screen.height, 8);
+  const std::string work = work_table(trials, options_.timing, options_.workers, for_work);
+  const auto used = static_cast<std::size_t>(std::count(work.begin(), work.end(), '\n'));
+  screen.height -= std::min(screen.height, used);
+  const std::string text = answer_table(part_, task_, screen) + work;
+  if (text != shown_) draw(text);
+}
+
+/// Over what is shown, line by line: erasing all of it first would flicker, and fill the history of some terminals.
+void Progress::draw(const std::string& text) {
+  std::string drawn = up(shown_);
+  for (const std::string& line : lines_in(text)) drawn += line + "\033[K\n";
+  out_ << drawn << "\033[J" << std::flush;
   shown_ = text;
 }
 
-void Progress::note_ends(const Trials& trials) {
+void Progress::report_ends(const Trials& trials) {
   const auto reused = std::count_if(trials.begin(), trials.end(), has_ended);
-  if (first_ && reused > 0) {
-    std::cerr << reused << " of " << trials.size() << " trials are done already\n";
-  }
+  if (first_ && reused > 0) out_ << reused << " of " << trials.size() << " trials are done already\n";
   for (const StoredTrial& trial : trials) {
     if (!has_ended(trial) || !ended_.insert(trial.key).second || first_) continue;
-    if (trial.state == TrialState::finished) timing_.add(trial.spec, trial.seconds);
-    if (terminal_ && trial.state == TrialState::finished) continue;
+    if (trial.state == TrialState::finished) options_.timing.add(trial.spec, trial.seconds);
+    if (options_.terminal && trial.state == TrialState::finished) continue;
     clear();
-    std::cerr << '[' << ended_.size() << '/' << trials.size() << "] " << name_of(trial) << ": ";
+    out_ << '[' << ended_.size() << '/' << trials.size() << "] " << name_of(trial) << ": ";
     if (trial.state == TrialState::finished) {
-      std::cerr << std::fixed << std::setprecision(1) << trial.seconds << " s\n";
+      out_ << fixed(trial.seconds, 1) << " s\n";
     } else {
-      std::cerr << "failed: " << trial.error << '\n';
+      out_ << "failed: " << trial.error << '\n';
     }
+    out_ << std::flush;
   }
 }
 
+/// Not for what was done before this run, and not at the end, where the summary follows.
+void Progress::report_milestone(const Trials& trials) {
+  const std::size_t reached = milestones(trials);
+  const bool is_new = reached > milestones_ && !first_;
+  milestones_ = reached;
+  if (!is_new || options_.terminal || ended_.size() == trials.size()) return;
+  std::set<std::int64_t> seeds;
+  for (const StoredTrial& trial : trials) seeds.insert(trial.spec.seed);
+  out_ << answer_line(part_, seeds.size(), 5) << std::endl;
+}
+
 void Progress::clear() {
-  const auto lines = std::count(shown_.begin(), shown_.end(), '\n');
-  if (lines > 0) std::cerr << "\033[" << lines << "A\r\033[J" << std::flush;
+  if (!shown_.empty()) out_ << up(shown_) << "\033[J" << std::flush;
   shown_.clear();
+}
+
+void Progress::stop() {
+  clear();
+  if (!options_.terminal) return;
+  Screen screen = this->screen();
+  screen.width -= screen.width > 1 ? 1 : 0;
+  out_ << answer_table(part_, task_, screen) << std::flush;
 }
 
 }  // namespace locus::lab

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says while it goes on, on standard error: a live table with a bar on a terminal, else a line per trial.
+// What a run shows while it works, on standard error. A terminal gets one table that is redrawn in place: the answer so
+// far, the trials at work and a bar. A file gets a line per trial that ended, and the ranking whenever a task is
+// complete for a seed.
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "run/answer.h"
 #include "run/store.h"
 #include "run/timing.h"
 
 namespace locus::lab {
 
+struct ProgressOptions {
+  int workers = 1;
+  Timing timing = {};                         ///< known from before; trials that finish are added
+  std::function<results::Results()> collect;  ///< what the store holds; called when a trial has ended. May be absent
+  bool terminal = false;
+  std::function<Screen()> screen = {};  ///< asked before each drawing; absent: 80 columns, 24 lines, no colour
+};
+
+/// The options of a program whose standard error is a terminal or not. NO_COLOR and TERM=dumb are honoured.
+ProgressOptions progress_options();
+
 class Progress {
  public:
-  /// `timing` is what is known from before; trials that finish are added to it.
-  Progress(int workers, Timing timing);
+  Progress(ProgressOptions options, std::ostream& out);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -22,19 +37,26 @@ class Progress {
   void show(const std::vector<StoredTrial>& trials);
   /// Takes the live table away, before anything else is printed.
   void clear();
+  /// The same for a run that was stopped: on a terminal the answer so far stays.
+  void stop();
 
  private:
-  void note_ends(const std::vector<StoredTrial>& trials);
+  void draw(const std::string& text);
+  void report_ends(const std::vector<StoredTrial>& trials);
+  void report_milestone(const std::vector<StoredTrial>& trials);
+  Screen screen() const { return options_.screen ? options_.screen() : Screen(); }
 
-  bool terminal_;
-  int workers_;
-  Timing timing_;
+  ProgressOptions options_;
+  std::ostream& out_;
   bool first_ = true;
   std::set<std::string> ended_;
+  std::size_t milestones_ = 0;
+  results::Results part_;  ///< of what is finished
+  std::string task_;       ///< whose curve is shown
   std::string shown_;
 };
 
-/// The live table: a row per task, the trials at work, and a bar with the time left.
-std::string live_table(const std::vector<StoredTrial>& trials, const Timing& timing, int workers);
+/// The trials at work, how many of each task are done, and a bar with the time left.
+std::string work_table(const std::vector<StoredTrial>& trials, const Timing& timing, int workers, const Screen& screen);
 
 }  // namespace locus::lab

@@ -2,136 +2,90 @@
 #include "run/results.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <map>
+#include <tuple>
 
-#include "locus/io/atomic_file.h"
-#include "run/claims.h"
-#include "run/numbers.h"
-#include "run/text_table.h"
-#include "run/verdicts.h"
+#include "locus/error.h"
+#include "results/json.h"
 
 namespace locus::lab {
 namespace {
 
-constexpr std::array costs = {"parameters", "seconds_per_step", "peak_bytes"};
+using results::BySeed;
+using results::Results;
 
-bool is_cost(const std::string& name) { return std::find(costs.begin(), costs.end(), name) != costs.end(); }
+using NumberKey = std::tuple<std::string, std::string, std::string, std::int64_t, std::int64_t>;
 
-Json run_json(const StoredRun& run, const std::vector<StoredTrial>& trials) {
-  std::int64_t finished = 0, failed = 0;
-  double seconds = 0;
-  for (const StoredTrial& trial : trials) {
-    finished += trial.state == TrialState::finished ? 1 : 0;
-    failed += trial.state == TrialState::failed ? 1 : 0;
-    seconds += trial.seconds;
-  }
-  return {{"preset", run.header.at("preset")},
-          {"created", run.created},
-          {"finished", run.finished.empty() ? Json() : Json(run.finished)},
-          {"seconds", seconds},
-          {"trials", {{"planned", trials.size()}, {"finished", finished}, {"failed", failed}}},
-          {"machine", run.header.at("machine")},
-          {"versions", run.header.at("versions")},
-          {"seeds", run.header.at("seeds")},
-          {"speed", run.header.at("speed")}};
+Results header_of(const StoredRun& run) {
+  require(run.header.contains("run"),
+          "the last run in the store is of an older Locus; give its command again: finished trials are kept");
+  return results::read_header(run.header);
 }
 
-Json finite_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json();
+/// The member of a cost that measurements of this name belong to; null for others.
+std::optional<double> results::Cost::*cost_named(const std::string& name) {
+  if (name == "parameters") return &results::Cost::parameters;
+  if (name == "seconds_per_step") return &results::Cost::seconds_per_step;
+  if (name == "peak_bytes") return &results::Cost::peak_bytes;
+  return nullptr;
 }
 
-Json number_json(const NumberKey& key, const BySeed& values) {
-  const std::optional<Estimate> found = summary(values);
-  const Interval* const interval = found && found->interval ? &*found->interval : nullptr;
-  Json all = Json::array();
-  for (const std::optional<double>& value : values) all.push_back(finite_or_null(value));
-  return {{"task", key.task},
-          {"line", key.line},
-          {"name", key.name},
-          {"length", key.length},
-          {"place", key.place},
-          {"mean", found ? Json(found->mean) : Json()},
-          {"low", interval ? Json(interval->low) : Json()},
-          {"high", interval ? Json(interval->high) : Json()},
-          {"values", all}};
-}
-
-Json costs_json(const Numbers& numbers, const Json& header) {
-  Json all = Json::array();
-  for (const auto& [task, lines] : header.at("lines_of").items()) {
-    for (const Json& line : lines) {
-      Json cost{{"task", task}, {"line", line}};
+/// The mean over seeds of every cost, in the order of tasks and their lines.
+void add_costs(Results& results, const std::map<NumberKey, BySeed>& values) {
+  for (const results::Task& task : results.tasks) {
+    for (const std::string& line : task.lines) {
+      results::Cost cost{.task = task.name, .line = line, .parameters = {}, .seconds_per_step = {}, .peak_bytes = {}};
       bool any = false;
-      for (const char* name : costs) {
-        const std::optional<Estimate> found = summary(numbers.at(task, line, name, 0));
-        cost[name] = found ? Json(found->mean) : Json();
-        any = any || found;
+      for (const char* name : {"parameters", "seconds_per_step", "peak_bytes"}) {
+        const auto found = values.find({task.name, line, name, 0, -1});
+        if (found == values.end()) continue;
+        const std::optional<results::Estimate> mean = results::estimate(found->second);
+        if (mean) cost.*cost_named(name) = mean->mean;
+        any = any || mean;
       }
-      if (any) all.push_back(std::move(cost));
+      if (any) results.costs.push_back(std::move(cost));
     }
   }
-  return all;
-}
-
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  const std::array<io::ByteChunk, 1> chunks = {std::as_bytes(std::span(text))};
-  io::write_atomically(file, chunks);
 }
 
 }  // namespace
 
-Json make_results(Store& store, std::int64_t run_id) {
+Results collect(Store& store, std::int64_t run_id) {
   const StoredRun run = store.find_run(run_id);
+  Results results = header_of(run);
+  results.run.created = run.created;
+  results.run.finished = run.finished;
   const std::vector<StoredTrial> trials = store.trials(run_id);
-  const Numbers numbers(store, run, trials);
-  Json rows = Json::array();
-  for (const auto& [key, values] : numbers.all()) {
-    if (!is_cost(key.name)) rows.push_back(number_json(key, values));
-  }
-  Json failures = Json::array();
+  results.run.planned = static_cast<std::int64_t>(trials.size());
+  const std::vector<std::int64_t>& seeds = results.run.seeds;
+  std::map<NumberKey, BySeed> values;
   for (const StoredTrial& trial : trials) {
-    if (trial.state != TrialState::failed) continue;
-    failures.push_back(
-        {{"task", trial.spec.task}, {"scheme", trial.spec.scheme}, {"seed", trial.spec.seed}, {"error", trial.error}});
-  }
-  return {{"format", 1},
-          {"run", run_json(run, trials)},
-          {"tasks", run.header.at("tasks")},
-          {"lines", run.header.at("lines")},
-          {"numbers", rows},
-          {"verdicts", make_verdicts(numbers, run.header)},
-          {"pairs", make_pairs(numbers, run.header)},
-          {"claims", make_claims(numbers, run.header)},
-          {"costs", costs_json(numbers, run.header)},
-          {"failures", failures}};
-}
-
-std::string results_csv(const Json& results) {
-  const auto text_of = [](const Json& value) {
-    if (value.is_null()) return std::string();
-    if (!value.is_string()) return value.dump();
-    // Names may hold a comma: "rope:a=1,b=2".
-    const std::string text = value;
-    return text.find_first_of(",\"") == std::string::npos ? text : Json(text).dump();
-  };
-  std::string csv = "task,line,name,length,place,mean,low,high";
-  for (const Json& seed : results.at("run").at("seeds")) csv += ",seed_" + seed.dump();
-  csv += '\n';
-  for (const Json& number : results.at("numbers")) {
-    std::string row;
-    for (const char* column : {"task", "line", "name", "length", "place", "mean", "low", "high"}) {
-      append(row, text_of(number.at(column)), ",");
+    results.run.seconds += trial.seconds;
+    results.run.completed += trial.state == TrialState::finished ? 1 : 0;
+    if (trial.state == TrialState::failed) {
+      ++results.run.failed;
+      results.failures.push_back({trial.spec.task, trial.spec.scheme, trial.spec.seed, trial.error});
     }
-    for (const Json& value : number.at("values")) row += ',' + text_of(value);
-    csv += row + '\n';
+    if (trial.state != TrialState::finished) continue;
+    const auto seed = static_cast<std::size_t>(std::find(seeds.begin(), seeds.end(), trial.spec.seed) - seeds.begin());
+    for (const Measurement& one : store.measurements(trial.key)) {
+      BySeed& own = values[{trial.spec.task, one.line, one.name, one.length, one.place}];
+      own.resize(seeds.size());
+      own.at(seed) = one.value;
+    }
   }
-  return csv;
+  add_costs(results, values);
+  for (auto& [key, own] : values) {
+    const auto& [task, line, name, length, place] = key;
+    if (cost_named(name) == nullptr) results.numbers.push_back({task, line, name, length, place, std::move(own)});
+  }
+  return results;
 }
 
-void write_results(const std::filesystem::path& folder, const Json& results) {
-  write_text(folder / "results.json", results.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');
-  write_text(folder / "results.csv", results_csv(results));
+Results make_results(Store& store, std::int64_t run) {
+  Results results = collect(store, run);
+  results::conclude(results);
+  return results;
 }
 
 }  // namespace locus::lab

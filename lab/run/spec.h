@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial's spec as text: what the store keeps, and by what it knows a trial again.
+// A trial's spec as text: what the store keeps, and the key by which it recognises a trial.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 namespace locus::lab {
 
 Json to_json(const TrialSpec& spec);
-/// Error where a field is missing, of another kind, or unknown.
+/// Error where a field is missing, unknown or of another type.
 TrialSpec spec_from_json(const Json& json);
 
-/// Short and readable, such as "verbs-rope-1-5f3a09c2d1e4b786": the same for equal specs, other for any other field,
-/// other content of the text file, or other version of Locus.
+/// Short and readable, e.g. "verbs-rope-1-5f3a09c2d1e4b786". Equal specs have equal keys; any other field, content of
+/// the text file or version of Locus gives another key.
 std::string key_of(const TrialSpec& spec);
 
 }  // namespace locus::lab

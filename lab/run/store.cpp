@@ -18,6 +18,7 @@ namespace {
 using soci::into;
 using soci::use;
 
+// Of TrialState, as the database has them.
 constexpr std::array<const char*, 4> state_names = {"waiting", "claimed", "finished", "failed"};
 
 TrialState state_from(const std::string& text) {
@@ -117,6 +118,11 @@ bool Store::forget(const std::string& key) {
   });
 }
 
+void Store::set_header(std::int64_t run, const Json& header) {
+  session_->guarded(
+      [&] { change(session_->sql, "UPDATE runs SET header = :header WHERE id = :run", header.dump(), run); });
+}
+
 void Store::end_run(std::int64_t run) {
   session_->guarded([&] {
     change(session_->sql, "UPDATE runs SET finished = :now WHERE id = :run AND finished = ''", iso_time(now()), run);
@@ -176,7 +182,7 @@ std::vector<Measurement> Store::measurements(const std::string& key) {
   });
 }
 
-std::optional<StoredTrial> Store::claim(std::int64_t run, const std::string& owner) {
+std::optional<StoredTrial> Store::lease(std::int64_t run, const std::string& owner) {
   soci::session& sql = session_->sql;
   return session_->in_transaction([&]() -> std::optional<StoredTrial> {
     std::vector<StoredTrial> first =
@@ -187,7 +193,7 @@ std::optional<StoredTrial> Store::claim(std::int64_t run, const std::string& own
                     run);
     if (first.empty()) return {};
     StoredTrial& trial = first.front();
-    trial.state = TrialState::claimed;
+    trial.state = TrialState::leased;
     trial.owner = owner;
     trial.started = trial.heartbeat = now();
     const long long taken = change(sql,
@@ -265,7 +271,7 @@ int Store::crashed(const std::string& owner, const std::string& how) {
 int Store::release_stale(std::int64_t run, double silence) {
   int released = 0;
   for (const StoredTrial& trial : trials(run)) {
-    if (trial.state != TrialState::claimed) continue;
+    if (trial.state != TrialState::leased) continue;
     if (now() - trial.heartbeat < silence && !is_gone(trial.owner)) continue;
     released += session_->guarded([&] {
       return static_cast<int>(change(session_->sql,

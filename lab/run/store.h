@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lab's store: runs, their trials, who works on what, and the numbers. The only file that knows it is SQLite is
-// store_session.cpp; the statements themselves are plain SQL, so that a shared PostgreSQL store is another URL later.
+// The lab's store: runs, their trials, leases and measurements. Only store_session.cpp knows that it is SQLite; the
+// statements are plain SQL, so that a shared PostgreSQL store can become another URL.
 #pragma once
 
 #include <cstdint>
@@ -14,42 +14,47 @@
 
 namespace locus::lab {
 
-enum class TrialState { waiting, claimed, finished, failed };
+enum class TrialState { waiting, leased, finished, failed };
 
 struct StoredTrial {
   std::string key;  ///< see key_of
   TrialSpec spec;
   TrialState state = TrialState::waiting;
-  std::string owner;     ///< of the claim
+  std::string owner;     ///< of the lease
   double started = 0;    ///< seconds since 1970
-  double heartbeat = 0;  ///< the same
-  double done = 0;       ///< share, 0 to 1, as of the last heartbeat
+  double heartbeat = 0;  ///< seconds since 1970
+  double done = 0;       ///< share, 0 to 1, at the last heartbeat
   double seconds = 0;    ///< of a finished trial
   std::int64_t crashes = 0;
   std::string error;
 };
 
+inline bool has_ended(const StoredTrial& trial) {
+  return trial.state == TrialState::finished || trial.state == TrialState::failed;
+}
+
 struct StoredRun {
   std::int64_t id = 0;
   std::string created;   ///< ISO 8601, UTC
-  std::string finished;  ///< empty while it goes on
-  Json header;           ///< what results need besides trials: preset, seeds, tasks, lines, machine, versions
+  std::string finished;  ///< empty until it ends
+  Json header;           ///< results::header_json: what results need besides trials
 };
 
-/// Safe to use from several processes at once. A store that cannot be opened, read or written, or that is not one of
-/// ours, gives locus::Error that names it.
+/// Safe to use from several processes at once. Error naming the store where it cannot be opened, read or written, or
+/// belongs to another program.
 class Store {
  public:
-  /// "sqlite:PATH"; made where there is none.
+  /// "sqlite:PATH"; created where it does not exist.
   explicit Store(const std::string& url);
   Store(Store&&) noexcept;
   ~Store();
 
-  /// Notes a run and its trials in this order. Trials that are finished already are reused, failed ones are tried
-  /// again; with `restart` all are done anew.
+  /// Records a run and its trials in this order. Finished trials are reused and failed ones tried again; with
+  /// `restart` all are run again.
   std::int64_t begin_run(const Json& header, const std::vector<TrialSpec>& trials, bool restart);
-  /// A finished trial will be done anew; whether it was finished.
+  /// Makes a finished trial wait again; returns whether it was finished.
   bool forget(const std::string& key);
+  void set_header(std::int64_t run, const Json& header);
   void end_run(std::int64_t run);
   std::optional<StoredRun> latest_run();
   StoredRun find_run(std::int64_t run);
@@ -58,18 +63,18 @@ class Store {
   std::vector<StoredTrial> finished_trials();         ///< of all runs
   std::vector<Measurement> measurements(const std::string& key);
 
-  /// Takes the first waiting trial of the run, so that no one else can; none where there is none.
-  std::optional<StoredTrial> claim(std::int64_t run, const std::string& owner);
-  /// Keeps a claim alive; false where it has been lost to someone else.
+  /// Leases the first waiting trial of the run to `owner`; nothing where none waits.
+  std::optional<StoredTrial> lease(std::int64_t run, const std::string& owner);
+  /// Renews a lease; false where it was lost.
   bool keep(const std::string& key, const std::string& owner, double done);
-  /// Ends a claim, with all its measurements at once; false, and nothing written, where it has been lost.
+  /// Ends a lease with all measurements at once; false, and nothing written, where it was lost.
   bool finish(const std::string& key, const std::string& owner, double seconds, const std::vector<Measurement>& all);
   bool fail(const std::string& key, const std::string& owner, const std::string& error);
-  /// Gives back what an owner holds, which did nothing wrong.
+  /// Returns the owner's trials to the queue.
   void release(const std::string& owner);
-  /// The same for an owner that ended before its time; a trial that saw this twice has failed. How many it held.
+  /// The same for an owner that crashed; a trial that crashed twice has failed. Returns how many it held.
   int crashed(const std::string& owner, const std::string& how);
-  /// Gives back what is held by processes that are gone or were silent for `silence` seconds; how many that were.
+  /// Returns to the queue what processes hold that are gone or were silent for `silence` seconds; returns how many.
   int release_stale(std::int64_t run, double silence = 600);
 
  private:

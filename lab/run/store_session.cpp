@@ -27,18 +27,18 @@ std::string path_of(const std::string& url) {
 Store::Session::Session(const std::string& url) : name(path_of(url)) {
   guarded([&] {
     sql.open(soci::sqlite3, "dbname=\"" + name + "\" timeout=" + std::to_string(busy_seconds));
-    make_sure_it_is_ours();
+    require_lab_store();
     sql << "PRAGMA synchronous=NORMAL";  // with a write-ahead log: safe against kills, and no wait per heartbeat
   });
 }
 
-void Store::Session::make_sure_it_is_ours() {
+void Store::Session::require_lab_store() {
   int things = 0;
   sql << "SELECT COUNT(*) FROM sqlite_master", soci::into(things);
   if (things == 0) {
     try {
       sql << "PRAGMA journal_mode=WAL";
-    } catch (const soci::soci_error&) {  // another process is making this very store; what else is wrong, comes again
+    } catch (const soci::soci_error&) {  // another process is creating this store; any other error comes up below
     }
     Transaction transaction(sql);
     make_tables();
@@ -50,13 +50,13 @@ void Store::Session::make_sure_it_is_ours() {
   std::string state;
   sql << "PRAGMA application_id", soci::into(application);
   sql << "PRAGMA user_version", soci::into(version);
-  require(application == our_application, name, " is another program's database, not a store of the lab");
+  require(application == our_application, name, " belongs to another program; it is not a store of the lab");
   require(version == our_version, name, " is a store of version ", version, "; this lab reads version ", our_version);
   sql << "PRAGMA quick_check(1)", soci::into(state);
   require(state == "ok", "the store ", name, " is damaged: ", state, "; remove it or name another --out");
 }
 
-// `place` orders the trials of a run, and is depth, bucket or step of a measurement. Not finite values are null.
+// `place` orders the trials of a run, and is depth, bucket or step of a measurement. Values that are not finite are null.
 void Store::Session::make_tables() {
   sql << "CREATE TABLE IF NOT EXISTS runs (id BIGINT PRIMARY KEY, created TEXT NOT NULL, finished TEXT NOT NULL,"
          " header TEXT NOT NULL)";

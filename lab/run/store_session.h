@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection to the store's database, and all that is special about the kind of database it is.
+// One connection to the store's database, and everything that is specific to SQLite.
 #pragma once
 
 #include <soci/soci.h>
@@ -16,7 +16,7 @@ struct Store::Session {
   std::string name;  ///< for messages
   soci::session sql;
 
-  /// Calls `work` and turns the database's errors into locus::Error.
+  /// Calls `work` and rethrows the database's errors as locus::Error.
   template <class Work>
   auto guarded(const Work& work) {
     try {
@@ -25,8 +25,8 @@ struct Store::Session {
       explain(error);
     }
   }
-  /// Calls `work` in a transaction that holds the right to write from its start, so that nothing can come between what
-  /// it reads and what it writes; taken back if `work` throws.
+  /// Calls `work` in a transaction that holds the write lock from its start, so that nothing changes between its reads
+  /// and its writes. Rolled back if `work` throws.
   template <class Work>
   auto in_transaction(const Work& work) {
     return guarded([&] {
@@ -52,7 +52,7 @@ struct Store::Session {
   };
 
   [[noreturn]] void explain(const soci::soci_error& error) const;
-  void make_sure_it_is_ours();
+  void require_lab_store();
   void make_tables();
 };
 

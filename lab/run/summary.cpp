@@ -6,229 +6,212 @@
 #include <sstream>
 #include <vector>
 
+#include "results/ranking.h"
+#include "results/student_t.h"
 #include "run/clock.h"
-#include "run/statistics.h"
 #include "run/text_table.h"
 
 namespace locus::lab {
 namespace {
 
+using results::Estimate;
+using results::Number;
+using results::Outcome;
+using results::Results;
+
 /// "0.512 ±0.010", or without an interval where there is none.
-std::string with_interval(const Json& mean, const Json& low, const Json& high) {
-  if (mean.is_null()) return "-";
-  const std::string text = fixed(mean, 3);
-  if (low.is_null() || high.is_null()) return text;
-  return text + " ±" + fixed((high.get<double>() - low.get<double>()) / 2, 3);
+std::string with_interval(const Estimate& estimate) {
+  const std::string text = fixed(estimate.mean, 3);
+  if (!estimate.low || !estimate.high) return text;
+  return text + " ±" + fixed((*estimate.high - *estimate.low) / 2, 3);
 }
 
-class Summary {
- public:
-  explicit Summary(const Json& results) : results_(results) {}
+std::string cell(const Number* number) {
+  return number == nullptr || !number->estimate ? "-" : with_interval(*number->estimate);
+}
 
-  std::string text() {
-    head();
-    for (const Json& task : results_.at("tasks")) {
-      choose_numbers(task);
-      heading(task);
-      ranking(task);
-      grids(task);
-      comparisons(task);
+void add_head(std::ostream& out, const results::Run& run) {
+  out << "Preset " << run.preset << ": " << run.completed << " of " << run.planned << " trials finished, " << run.failed
+      << " failed; seeds";
+  for (const std::int64_t seed : run.seeds) out << ' ' << seed;
+  out << "; " << duration(run.seconds) << " of work\n";
+  if (run.seeds.size() == 1) {
+    out << "One seed: no intervals, so the order of close lines may be luck.\n";
+  } else {
+    out << "Means over seeds, ± half of the 95 % interval (Student's t).\n";
+  }
+}
+
+void add_ranking(std::ostream& out, const Results& results) {
+  const results::Ranking ranking = results::ranking_of(results);
+  out << "\nRanking, without fine-tuning\n";
+  if (ranking.scored == 0) {
+    out << "  In no task is a line that learned it better than an answer that ignores the input.\n";
+    return;
+  }
+  out << "  gain: from the level of an answer that ignores the input (0) to the best line of each task (1), mean over "
+      << ranking.scored << (ranking.scored == 1 ? " task\n\n" : " tasks\n\n");
+  TextTable table;
+  table.add({"rank", "line", "gain", "least gain", "in", "learned"});
+  for (const results::RankedLine& line : ranking.lines) {
+    table.add({std::to_string(line.gain.rank), results.label(line.gain.line), with_interval(line.gain.score),
+               fixed(line.worst_gain, 3), line.worst->name,
+               std::to_string(line.learned) + " of " + std::to_string(line.tested)});
+  }
+  out << table.text(2);
+}
+
+void add_heading(std::ostream& out, const results::Task& task) {
+  out << "\n"
+      << task.name << ": " << task.title << "\n  " << task.measures << " ("
+      << (task.higher_is_better ? "higher" : "lower") << " is better; chance " << fixed(task.chance.value_or(0), 3)
+      << ", most frequent answer " << fixed(task.majority.value_or(0), 3) << ", learned "
+      << (task.higher_is_better ? "from " : "up to ") << fixed(task.learned_at.value_or(0), 3) << ")\n\n";
+}
+
+/// The task's outcomes, best first, then those without a rank.
+std::vector<const Outcome*> by_rank(const Results& results, const results::Task& task) {
+  std::vector<const Outcome*> own;
+  for (const Outcome& one : results.outcomes) {
+    if (one.task == task.name) own.push_back(&one);
+  }
+  std::stable_sort(own.begin(), own.end(),
+                   [](const Outcome* a, const Outcome* b) { return a->rank && (!b->rank || *a->rank < *b->rank); });
+  return own;
+}
+
+void add_lengths(std::vector<std::string>& row, const results::Task& task) {
+  for (const std::int64_t length : task.lengths) row.push_back(std::to_string(length));
+}
+
+void add_task_table(std::ostream& out, const Results& results, const results::Task& task) {
+  TextTable table;
+  std::vector<std::string> head = {"rank", "line"};
+  add_lengths(head, task);
+  head.emplace_back("beyond");
+  table.add(head);
+  std::string notes;
+  for (const Outcome* outcome : by_rank(results, task)) {
+    // A line without a trial has not failed to learn.
+    const std::string mark = outcome->learned ? "" : outcome->in_range ? "not learned" : "no numbers";
+    std::vector<std::string> row = {outcome->rank ? std::to_string(*outcome->rank) : "-", results.label(outcome->line)};
+    for (const std::int64_t length : task.lengths) {
+      row.push_back(cell(results.main_number(task, outcome->line, length)));
     }
-    failures();
-    claims();
-    budget();
-    return out_.str();
-  }
-
- private:
-  std::string label(const std::string& line) const {
-    for (const Json& one : results_.at("lines")) {
-      if (one.at("name") == line) return one.at("label");
-    }
-    return line;
-  }
-
-  const Json* number(const std::string& line, const Json& length, std::int64_t place) const {
-    for (const Json* one : main_numbers_) {
-      if (one->at("line") == line && one->at("length") == length && one->at("place") == place) return one;
-    }
-    return nullptr;
-  }
-
-  std::string cell(const std::string& line, const Json& length) const {
-    const Json* found = number(line, length, -1);
-    return found == nullptr ? "-" : with_interval(found->at("mean"), found->at("low"), found->at("high"));
-  }
-
-  void head() {
-    const Json& run = results_.at("run");
-    const Json& trials = run.at("trials");
-    out_ << "Preset " << run.at("preset").get<std::string>() << ": " << trials.at("finished") << " of "
-         << trials.at("planned") << " trials finished, " << trials.at("failed") << " failed; seeds";
-    for (const Json& seed : run.at("seeds")) out_ << ' ' << seed;
-    out_ << "; " << duration(run.at("seconds")) << " of work\n";
-    if (run.at("seeds").size() == 1) {
-      out_ << "One seed: no intervals, so the order of close lines may be luck.\n";
-    } else {
-      out_ << "Means over seeds, ± half of the 95 % interval (Student's t).\n";
+    row.push_back(outcome->beyond ? fixed(*outcome->beyond, 3) : "-");
+    row.push_back(mark);
+    table.add(row);
+    if (!outcome->reason.empty() && results.line(outcome->line).is_plain()) {
+      notes += "  " + results.label(outcome->line) + (mark.empty() ? "" : ", " + mark) + ": " + outcome->reason + "\n";
     }
   }
+  out << table.text(2) << notes;
+}
 
-  /// The few of many numbers that the tables of a task are made of.
-  void choose_numbers(const Json& task) {
-    main_numbers_.clear();
-    for (const Json& one : results_.at("numbers")) {
-      if (one.at("task") == task.at("name") && one.at("name") == task.at("main")) main_numbers_.push_back(&one);
-    }
+void add_depths(std::ostream& out, const Results& results, const results::Task& task) {
+  std::set<std::int64_t> depths;
+  for (const Number& number : results.numbers) {
+    if (number.task == task.name && number.name == task.main && number.place >= 0) depths.insert(number.place);
   }
-
-  void heading(const Json& task) {
-    const bool lower = task.at("better") == "lower";
-    out_ << "\n" << task.at("name").get<std::string>() << ": " << task.at("title").get<std::string>() << "\n";
-    out_ << "  " << task.at("measures").get<std::string>() << " (" << (lower ? "lower" : "higher")
-         << " is better; chance " << fixed(task.at("chance"), 3) << ", most frequent answer "
-         << fixed(task.at("majority"), 3) << ", learned counts " << (lower ? "up to " : "from ")
-         << fixed(task.at("learned_at"), 3) << ")\n\n";
-  }
-
-  std::vector<Json> verdicts(const Json& task) const {
-    std::vector<Json> own;
-    for (const Json& one : results_.at("verdicts")) {
-      if (one.at("task") == task.at("name")) own.push_back(one);
-    }
-    const auto place = [](const Json& one) { return one.at("rank").is_null() ? 1 << 20 : one.at("rank").get<int>(); };
-    std::stable_sort(own.begin(), own.end(), [&](const Json& a, const Json& b) { return place(a) < place(b); });
-    return own;
-  }
-
-  void ranking(const Json& task) {
-    TextTable table;
-    std::vector<std::string> head = {"rank", "line"};
-    for (const Json& length : task.at("lengths")) head.push_back(length.dump());
-    head.emplace_back("beyond");
-    table.add(head);
-    std::string notes;
-    for (const Json& verdict : verdicts(task)) {
-      const std::string line = verdict.at("line"), reason = verdict.at("reason");
-      // What was never run is not said to have failed.
-      const std::string mark = verdict.at("learned").get<bool>()  ? ""
-                               : verdict.at("in_range").is_null() ? "no numbers"
-                                                                  : "not learned";
-      std::vector<std::string> row = {verdict.at("rank").is_null() ? "-" : verdict.at("rank").dump(), label(line)};
-      for (const Json& length : task.at("lengths")) row.push_back(cell(line, length));
-      row.push_back(verdict.at("beyond").is_null() ? "-" : fixed(verdict.at("beyond"), 3));
-      row.push_back(mark);
+  if (depths.empty()) return;
+  out << "\n  by depth and length, lines that learned:\n";
+  TextTable table;
+  std::vector<std::string> head = {"line", "depth"};
+  add_lengths(head, task);
+  table.add(head);
+  for (const Outcome* outcome : by_rank(results, task)) {
+    if (!outcome->learned) continue;
+    for (const std::int64_t depth : depths) {
+      std::vector<std::string> row = {depth == *depths.begin() ? results.label(outcome->line) : "",
+                                      std::to_string(depth) + " %"};
+      for (const std::int64_t length : task.lengths) {
+        const Number* found = results.main_number(task, outcome->line, length, depth);
+        row.push_back(found == nullptr || !found->estimate ? "-" : fixed(found->estimate->mean, 2));
+      }
       table.add(row);
-      if (!reason.empty() && line.find('+') == std::string::npos) {
-        notes += "  " + label(line) + (mark.empty() ? "" : ", " + mark) + ": " + reason + "\n";
-      }
-    }
-    out_ << table.text(2) << notes;
-  }
-
-  /// Depths of the main number, where it has any.
-  std::set<std::int64_t> places() const {
-    std::set<std::int64_t> found;
-    for (const Json* one : main_numbers_) {
-      if (one->at("place") >= 0) found.insert(one->at("place").get<std::int64_t>());
-    }
-    return found;
-  }
-
-  void grids(const Json& task) {
-    const std::set<std::int64_t> depths = places();
-    if (depths.empty()) return;
-    out_ << "\n  by depth and length, lines that learned:\n";
-    TextTable table;
-    std::vector<std::string> head = {"line", "depth"};
-    for (const Json& length : task.at("lengths")) head.push_back(length.dump());
-    table.add(head);
-    for (const Json& verdict : verdicts(task)) {
-      if (!verdict.at("learned").get<bool>()) continue;
-      const std::string line = verdict.at("line");
-      for (const std::int64_t depth : depths) {
-        std::vector<std::string> row = {depth == *depths.begin() ? label(line) : "", std::to_string(depth) + " %"};
-        for (const Json& length : task.at("lengths")) {
-          const Json* found = number(line, length, depth);
-          row.push_back(found == nullptr || found->at("mean").is_null() ? "-" : fixed(found->at("mean"), 2));
-        }
-        table.add(row);
-      }
-    }
-    out_ << table.text();
-  }
-
-  void comparisons(const Json& task) {
-    TextTable table;
-    std::string other;
-    for (const Json& pair : results_.at("pairs")) {
-      if (pair.at("task") != task.at("name") || pair.at("length") != task.at("lengths").back()) continue;
-      other = pair.at("other");
-      table.add({label(pair.at("line")), verdict_of(task, pair),
-                 with_interval(pair.at("difference"), pair.at("low"), pair.at("high"))});
-    }
-    if (other.empty()) return;
-    out_ << "\n  against " << label(other) << " at " << task.at("lengths").back() << ", paired over seeds:\n"
-         << table.text(2);
-  }
-
-  static std::string verdict_of(const Json& task, const Json& pair) {
-    if (pair.at("low").is_null()) return "one seed";
-    if (pair.at("low") <= 0 && pair.at("high") >= 0) return "no clear difference";
-    return (pair.at("low") > 0) == (task.at("better") == "higher") ? "better" : "worse";
-  }
-
-  void failures() {
-    if (results_.at("failures").empty()) return;
-    out_ << "\nTrials that failed\n";
-    for (const Json& one : results_.at("failures")) {
-      out_ << "  " << one.at("task").get<std::string>() << ' ' << one.at("scheme").get<std::string>() << ", seed "
-           << one.at("seed") << ": " << one.at("error").get<std::string>() << '\n';
     }
   }
+  out << table.text();
+}
 
-  void claims() {
-    if (results_.at("claims").empty()) return;
-    out_ << "\nWhat papers say, and what was seen\n";
-    for (const Json& claim : results_.at("claims")) {
-      out_ << "  " << claim.at("claim").get<std::string>() << " (" << claim.at("source").get<std::string>() << ")\n"
-           << "    agrees: " << claim.at("agrees").get<std::string>() << ". " << claim.at("seen").get<std::string>()
-           << '\n';
-    }
+std::string comparison(const results::Task& task, const Estimate& difference) {
+  if (!difference.low) return "one seed";
+  if (*difference.low <= 0 && *difference.high >= 0) return "no clear difference";
+  return (*difference.low > 0) == task.higher_is_better ? "better" : "worse";
+}
+
+void add_comparisons(std::ostream& out, const Results& results, const results::Task& task) {
+  TextTable table;
+  std::string other;
+  for (const results::Pair& pair : results.pairs) {
+    if (pair.task != task.name || pair.length != task.lengths.back()) continue;
+    other = pair.other;
+    table.add({results.label(pair.line), comparison(task, pair.difference), with_interval(pair.difference)});
   }
+  if (other.empty()) return;
+  out << "\n  against " << results.label(other) << " at " << task.lengths.back() << ", paired over seeds:\n"
+      << table.text(2);
+}
 
-  void budget() {
-    out_ << "\nThe budget, the same for every scheme\n";
-    TextTable table;
-    table.add({"task", "layers", "heads", "width", "batch", "length", "steps", "fine-tune", "rate"});
-    for (const Json& task : results_.at("tasks")) {
-      const Json& model = task.at("model");
-      table.add({task.at("name"), model.at("layers").dump(), model.at("heads").dump(), model.at("width").dump(),
-                 task.at("batch").dump(), task.at("train_length").dump(), task.at("steps").dump(),
-                 task.at("tune_steps").dump(), task.at("learning_rate").dump()});
-    }
-    out_ << table.text()
-         << "  These are small models, trained for minutes. With more steps a line that did not learn may "
-         << "learn, and the\n  order may change; a larger model or data with longer dependencies may behave otherwise "
-         << "beyond its length.\n  More seeds narrow the intervals: their width goes with t / sqrt(seeds), ";
-    const std::size_t seeds = results_.at("run").at("seeds").size();
-    if (seeds > 1) {
-      out_ << "t = " << fixed(student_t(static_cast<int>(seeds) - 1, 0.95), 2) << " for " << seeds << " seeds, ";
-    }
-    out_ << "t = " << fixed(student_t(9, 0.95), 2) << " for 10.\n";
-    const Json& speed = results_.at("run").at("speed");
-    if (speed.is_null()) return;
-    out_ << "  Training ran at " << fixed(speed.at("steps_per_second_ratio"), 2)
-         << " times the speed of the same model in torch's own operations.\n";
+void add_failures(std::ostream& out, const Results& results) {
+  if (results.failures.empty()) return;
+  out << "\nTrials that failed\n";
+  for (const results::Failure& one : results.failures) {
+    out << "  " << one.task << ' ' << one.scheme << ", seed " << one.seed << ": " << one.error << '\n';
   }
+}
 
-  const Json& results_;
-  std::vector<const Json*> main_numbers_;
-  std::ostringstream out_;
-};
+void add_paper_claims(std::ostream& out, const Results& results) {
+  if (results.paper_claims.empty()) return;
+  out << "\nWhat papers claim, and what was seen\n";
+  for (const results::PaperClaim& claim : results.paper_claims) {
+    out << "  " << claim.claim << " (" << claim.source << ")\n    agrees: " << claim.agrees << ". " << claim.seen
+        << '\n';
+  }
+}
+
+void add_budget(std::ostream& out, const Results& results) {
+  out << "\nThe budget, the same for every scheme\n";
+  TextTable table;
+  table.add({"task", "layers", "heads", "width", "batch", "length", "steps", "fine-tune", "rate"});
+  for (const results::Task& task : results.tasks) {
+    std::ostringstream rate;
+    rate << task.learning_rate.value_or(0);
+    table.add({task.name, std::to_string(task.layers), std::to_string(task.heads), std::to_string(task.width),
+               std::to_string(task.batch), std::to_string(task.trained_length), std::to_string(task.steps),
+               std::to_string(task.tune_steps), rate.str()});
+  }
+  out << table.text()
+      << "  These are small models, trained for minutes. With more steps a line that did not learn may learn, and the\n"
+      << "  order may change; larger models, or data with longer dependencies, may behave differently beyond the "
+         "trained\n"
+      << "  length. More seeds narrow the intervals: their width goes with t / sqrt(seeds), ";
+  const std::size_t seeds = results.run.seeds.size();
+  if (seeds > 1) {
+    out << "t = " << fixed(results::student_t(static_cast<int>(seeds) - 1, 0.95), 2) << " for " << seeds << " seeds, ";
+  }
+  out << "t = " << fixed(results::student_t(9, 0.95), 2) << " for 10.\n";
+  if (!results.run.speed) return;
+  out << "  Training ran at " << fixed(results.run.speed->ratio, 2)
+      << " times the speed of the same model in torch's own operations.\n";
+}
 
 }  // namespace
 
-std::string summary_text(const Json& results) { return Summary(results).text(); }
+std::string summary_text(const Results& results) {
+  std::ostringstream out;
+  add_head(out, results.run);
+  add_ranking(out, results);
+  for (const results::Task& task : results.tasks) {
+    add_heading(out, task);
+    add_task_table(out, results, task);
+    add_depths(out, results, task);
+    add_comparisons(out, results, task);
+  }
+  add_failures(out, results);
+  add_paper_claims(out, results);
+  add_budget(out, results);
+  return out.str();
+}
 
 }  // namespace locus::lab

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results for a reader at a terminal. Made of the results' object and of nothing else.
+// The results for a reader at a terminal.
 #pragma once
 
 #include <string>
 
-#include "run/json.h"
+#include "results/results.h"
 
 namespace locus::lab {
 
-/// Per task the ranked table with intervals and the lines that did not learn, the depth x length grid where there is
-/// one, and the comparison with the baseline; then the papers' claims and the budget.
-std::string summary_text(const Json& results);
+/// The ranking over tasks; per task its table with intervals, the lines that did not learn it, depth by length where
+/// there are depths, and the comparison with the baseline; then the paper claims and the budget.
+std::string summary_text(const results::Results& results);
 
 }  // namespace locus::lab

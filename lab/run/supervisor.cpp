@@ -14,7 +14,7 @@ namespace locus::lab {
 namespace {
 
 constexpr std::chrono::milliseconds pause(250);
-constexpr int useless_limit = 3;  // workers that crashed before they took a trial
+constexpr int most_useless = 3;  // workers that crashed before they leased a trial
 
 std::string last_line_of(const std::string& file) {
   std::ifstream stream(file);
@@ -25,7 +25,7 @@ std::string last_line_of(const std::string& file) {
   return last;
 }
 
-/// The workers of one run. Whatever happens, none is left behind, and none of their claims.
+/// The workers of one run. None outlives the crew, nor does any of their leases.
 class Crew {
  public:
   Crew(Store& store, const WorkerCommand& command) : store_(store), command_(command) {}
@@ -36,7 +36,7 @@ class Crew {
       worker.kill();
       try {
         store_.release(worker.owner());
-      } catch (const Error&) {  // the claim is found to be stale by the next run
+      } catch (const Error&) {  // the next run finds the lease stale
       }
     }
   }
@@ -44,28 +44,28 @@ class Crew {
   std::size_t size() const { return workers_.size(); }
   void add() { workers_.emplace_back(command_); }
 
-  void see_who_ended() {
+  void handle_ended() {
     for (std::size_t i = workers_.size(); i-- > 0;) {
       const std::optional<int> status = workers_[i].ended();
       if (!status) continue;
       const std::string owner = workers_[i].owner();
       workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
-      note_end(owner, *status);
+      handle_end(owner, *status);
     }
   }
 
  private:
-  void note_end(const std::string& owner, int status) {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;  // nothing was left to do
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {        // it said why it cannot work
+  void handle_end(const std::string& owner, int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;  // no trial was left
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {        // it said why it cannot run
       store_.release(owner);
       fail("a worker gave up: ", last_line_of(command_.log));
     }
     const std::string how = how_it_ended(status);
     if (store_.crashed(owner, "the worker " + how) > 0) {
       useless_ = 0;
-    } else if (++useless_ >= useless_limit) {
-      fail("workers cannot begin: the last one ", how, "; their output is in ", command_.log);
+    } else if (++useless_ >= most_useless) {
+      fail("workers do not start: the last one ", how, "; their output is in ", command_.log);
     }
   }
 
@@ -84,12 +84,12 @@ std::ptrdiff_t count(const std::vector<StoredTrial>& trials, TrialState state) {
 bool supervise(Store& store, std::int64_t run, const Supervision& how) {
   Crew crew(store, how.command);
   for (int round = 0;; ++round) {
-    crew.see_who_ended();
+    crew.handle_ended();
     if (round % 8 == 0) store.release_stale(run);
     const std::vector<StoredTrial> trials = store.trials(run);
     if (how.watch) how.watch(trials);
     const std::ptrdiff_t waiting = count(trials, TrialState::waiting);
-    if (waiting + count(trials, TrialState::claimed) == 0) return true;
+    if (waiting + count(trials, TrialState::leased) == 0) return true;
     if (how.stop && how.stop()) return false;
     const std::size_t wanted =
         std::min(static_cast<std::size_t>(how.workers), crew.size() + static_cast<std::size_t>(waiting));

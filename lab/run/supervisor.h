@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps workers at work until every trial of a run has an end.
+// Keeps workers running until every trial of a run has ended.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace locus::lab {
 struct Supervision {
   int workers = 1;
   WorkerCommand command;
-  std::function<void(const std::vector<StoredTrial>&)> watch;  ///< told how things stand, a few times a second
-  std::function<bool()> stop;                                  ///< asked as often; true ends the workers
+  std::function<void(const std::vector<StoredTrial>&)> watch;  ///< called a few times a second
+  std::function<bool()> stop;                                  ///< asked as often; true ends the workers and the run
 };
 
-/// True once every trial has finished or failed, false when stopped before. A crashed worker is replaced; a trial that
-/// ended two workers has failed. Error where workers cannot work at all; the workers are ended then, too.
+/// True once every trial has finished or failed, false if stopped before. A crashed worker is replaced; a trial that
+/// crashed two workers has failed. Error where workers do not start. No worker outlives the call.
 bool supervise(Store& store, std::int64_t run, const Supervision& how);
 
 }  // namespace locus::lab

@@ -10,9 +10,23 @@ std::size_t width_of(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-void append(std::string& list, const std::string& item, const std::string& between) {
-  if (!list.empty()) list += between;
-  list += item;
+std::string clipped(const std::string& text, std::size_t width) {
+  if (width_of(text) <= width) return text;
+  std::string result;
+  std::size_t columns = 0;
+  for (const char c : text) {
+    const bool starts_character = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    if (starts_character && ++columns >= width) break;
+    result += c;
+  }
+  return width == 0 ? "" : result + "…";
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 std::string TextTable::text(std::size_t left) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of text, as wide as what is in them.
+// Columns of text, each as wide as its widest cell.
 #pragma once
 
 #include <string>
@@ -12,17 +12,20 @@ namespace locus::lab {
 class TextTable {
  public:
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// The first `left` columns are set to the left, the others to the right; two blanks between, two before.
+  /// The first `left` columns are left-aligned, the others right-aligned; two spaces before each.
   std::string text(std::size_t left = 1) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// How many columns of a terminal a text takes: its characters, not its bytes.
+/// Columns of a terminal that a text takes: characters, not bytes.
 std::size_t width_of(const std::string& text);
 
-/// Adds an item to a list in words.
-void append(std::string& list, const std::string& item, const std::string& between);
+/// The text in at most `width` columns; where some of it is cut off, it ends in an ellipsis.
+std::string clipped(const std::string& text, std::size_t width);
+
+/// The lines of a text, without their ends.
+std::vector<std::string> lines_in(const std::string& text);
 
 }  // namespace locus::lab

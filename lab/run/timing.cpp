@@ -3,17 +3,9 @@
 
 #include <algorithm>
 
+#include "run/plan.h"
+
 namespace locus::lab {
-namespace {
-
-double tokens(const TrialSpec& spec) {
-  const std::int64_t longest = spec.lengths.empty() ? spec.train_length : spec.lengths.back();
-  const std::int64_t work = spec.steps * spec.train_length + spec.tune_steps * longest;
-  return static_cast<double>(work * spec.batch * spec.model.layers * spec.model.width);
-}
-
-}  // namespace
-
 void Timing::add(const TrialSpec& spec, double seconds) { known_.push_back({spec, seconds}); }
 
 bool Timing::knows_task(const std::string& task) const {
@@ -21,7 +13,7 @@ bool Timing::knows_task(const std::string& task) const {
 }
 
 std::optional<double> Timing::seconds(const TrialSpec& spec) const {
-  int best = 0;  // how much alike
+  int best = 0;  // how similar
   double sum = 0, count = 0;
   for (const Known& one : known_) {
     const bool task = one.spec.task == spec.task;
@@ -29,7 +21,7 @@ std::optional<double> Timing::seconds(const TrialSpec& spec) const {
     if (alike > best) sum = count = 0;
     best = std::max(best, alike);
     if (alike < best) continue;
-    sum += one.seconds * tokens(spec) / std::max(tokens(one.spec), 1.0);
+    sum += one.seconds * training_work(spec) / std::max(training_work(one.spec), 1.0);
     ++count;
   }
   if (best == 0) return {};
@@ -42,7 +34,7 @@ std::optional<double> work_left(const std::vector<StoredTrial>& trials, const Ti
     if (trial.state == TrialState::finished || trial.state == TrialState::failed) continue;
     const double spent = trial.heartbeat - trial.started;
     const std::optional<double> whole = timing.seconds(trial.spec);
-    if (trial.state == TrialState::claimed && trial.done > 0.1) {
+    if (trial.state == TrialState::leased && trial.done > 0.1) {
       left += spent / trial.done * (1 - trial.done);
     } else if (whole) {
       left += *whole;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long trials take, guessed from those that are done.
+// How long trials take, estimated from finished ones.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace locus::lab {
 
 /// Seconds per trial from finished ones: of the same task and scheme if there are any, else of the same task, else of
-/// any, scaled by the number of tokens that are trained on.
+/// any, scaled by training_work().
 class Timing {
  public:
   void add(const TrialSpec& spec, double seconds);
@@ -25,8 +25,8 @@ class Timing {
   std::vector<Known> known_;
 };
 
-/// How long the trials that are not done will take together; none where nothing is known yet. Those at work count by
-/// what they say is done.
+/// Work time that the trials need that have not ended; absent where nothing is known yet. Running trials count by the
+/// share they report as done.
 std::optional<double> work_left(const std::vector<StoredTrial>& trials, const Timing& timing);
 
 }  // namespace locus::lab

@@ -9,15 +9,15 @@
 namespace locus::lab {
 namespace {
 
-/// Someone else has taken the trial, so its result is no longer wanted.
-struct ClaimLost {};
+/// Another worker has the trial now, so this result is not wanted.
+struct LeaseLost {};
 
-/// Trouble of the store inside a heartbeat is not the trial's.
-struct StoreTrouble {
+/// An error of the store during a heartbeat does not make the trial fail.
+struct StoreError {
   std::exception_ptr error;
 };
 
-/// Keeps the claim alive, not more often than once in half a second.
+/// Renews the lease at most twice a second.
 class Keeper {
  public:
   Keeper(Store& store, const StoredTrial& trial) : store_(store), trial_(trial), last_(trial.heartbeat) {}
@@ -28,9 +28,9 @@ class Keeper {
     try {
       ours = store_.keep(trial_.key, trial_.owner, done);
     } catch (const std::exception&) {
-      throw StoreTrouble{std::current_exception()};
+      throw StoreError{std::current_exception()};
     }
-    if (!ours) throw ClaimLost();
+    if (!ours) throw LeaseLost();
   }
 
  private:
@@ -46,10 +46,10 @@ void run_one(Store& store, const StoredTrial& trial, const Parts& parts, const S
     Keeper keeper(store, trial);
     measured = parts.run_trial(
         trial.spec, [&](double done) { keeper(done); }, model_files(save, trial.spec, parts));
-  } catch (const ClaimLost&) {
+  } catch (const LeaseLost&) {
     return;
-  } catch (const StoreTrouble& trouble) {
-    std::rethrow_exception(trouble.error);
+  } catch (const StoreError& stored) {
+    std::rethrow_exception(stored.error);
   } catch (const std::exception& error) {
     store.fail(trial.key, trial.owner, error.what());
     return;
@@ -61,7 +61,7 @@ void run_one(Store& store, const StoredTrial& trial, const Parts& parts, const S
 
 void work(Store& store, std::int64_t run, const Parts& parts, const SaveModels& save) {
   const std::string owner = this_owner();
-  while (const std::optional<StoredTrial> trial = store.claim(run, owner)) run_one(store, *trial, parts, save);
+  while (const std::optional<StoredTrial> trial = store.lease(run, owner)) run_one(store, *trial, parts, save);
 }
 
 }  // namespace locus::lab

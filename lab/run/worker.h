@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: one process that takes one trial after the other.
+// A worker: a process that runs one trial after another.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace locus::lab {
 
-/// Runs waiting trials of the run until none is left. A trial that throws has failed; the others go on. Trouble with
-/// the store leaves as locus::Error. A trial has finished once its model is saved, too.
+/// Runs waiting trials of the run until none is left. A trial that throws has failed; the others continue. Error where
+/// the store fails. A trial finishes after its model is saved.
 void work(Store& store, std::int64_t run, const Parts& parts, const SaveModels& save = {});
 
 }  // namespace locus::lab

@@ -25,7 +25,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// One thread each, whatever library it is that would start more: the lab fills the cores with workers.
+/// One thread per worker, whichever library would start more: the lab fills the cores with workers.
 std::vector<std::string> environment_of_one_thread() {
   const std::vector<std::string> ours = {
       "OMP_NUM_THREADS=", "OPENBLAS_NUM_THREADS=", "MKL_NUM_THREADS=", "BLIS_NUM_THREADS="};
@@ -43,7 +43,7 @@ std::vector<std::string> environment_of_one_thread() {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command) {
-  // All memory is made ready here: between fork and exec nothing may be allocated.
+  // Allocate everything now: nothing may be allocated between fork and exec.
   std::vector<std::string> words = {command.program}, settings = environment_of_one_thread();
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   const std::vector<char*> arguments = pointers(words), environment = pointers(settings);
@@ -54,7 +54,7 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command) {
   process_ = fork();
   if (process_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // the parent was gone before it could be asked for
+    if (getppid() != parent) _exit(1);  // the parent ended before prctl
     std::signal(SIGINT, SIG_IGN);       // Ctrl-C reaches the whole group; the parent decides
     dup2(nothing, STDIN_FILENO);
     dup2(log, STDOUT_FILENO);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker seen from outside: a child process of one thread, which ends when its parent does.
+// A worker seen from its parent: a child process with one thread, which ends with its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@ namespace locus::lab {
 struct WorkerCommand {
   std::string program;
   std::vector<std::string> arguments;
-  std::string log;  ///< a file, to whose end the workers' output goes
+  std::string log;  ///< a file that the workers' output is appended to
 };
 
 class WorkerProcess {
@@ -21,11 +21,11 @@ class WorkerProcess {
   /// Error where it cannot be started.
   explicit WorkerProcess(const WorkerCommand& command);
 
-  /// As the store knows its claims.
+  /// As the store names its leases.
   const std::string& owner() const { return owner_; }
   /// The wait status once it has ended.
   std::optional<int> ended();
-  /// Ends it at once, in the middle of what it does.
+  /// Ends it at once.
   void kill();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy a token that is known by its place alone, five steps back or the first: exact relative position and nothing
-// else, or exact absolute position and nothing else. Tokens are drawn independently from one vocabulary, so no other
+// Copy a token that only its position identifies: the one five steps back (exact relative position) or the first (exact
+// absolute position). Tokens are drawn independently from one vocabulary, so no other
 // token says anything about the answer; every position that has an answer is asked.
 #include "tasks/tasks.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a sequence of numbers in ascending order? An encoder sees it whole and answers once, from the mean of all places.
+// Is a sequence of numbers in ascending order? An encoder sees it whole and answers once, from the mean over all tokens.
 //
 // Numbers are drawn from 0 .. 63 and sorted; equal neighbours count as ascending (as in std::is_sorted), since
-// sequences of any length must be possible. Half of the rows stay so; in the others two numbers change places: two
-// neighbours (every fourth row) or any two (every other fourth). No set of numbers gives the answer away. Half of the
-// negatives of training have several such swaps: with single ones alone, learning takes long to begin.
+// sequences of any length must be possible. Half of the rows stay sorted; in the others two numbers are swapped: two
+// neighbours (every fourth row) or any two (every other fourth). The set of numbers does not reveal the answer. Half of the
+// negatives of training have several such swaps: with single ones only, learning starts late.
 #include <algorithm>
 
 #include "tasks/tasks.h"
@@ -13,7 +13,7 @@ namespace locus::lab {
 namespace {
 
 constexpr std::int64_t numbers = 64;
-constexpr std::int64_t shortest = 2;
+constexpr std::int64_t shortest_order = 2;
 
 class Order : public Task {
  public:
@@ -43,7 +43,7 @@ class Order : public Task {
 
  private:
   Batch sequences(Random& random, std::int64_t rows, std::int64_t length, bool some_easy) const {
-    Batch batch = blank_batch(description_, rows, length, shortest);
+    Batch batch = blank_batch(description_, rows, length, shortest_order);
     for (std::int64_t row = 0; row < rows; ++row) {
       auto* const sequence = batch.tokens.data() + row * length;
       draw_sorted(random, sequence, length);

@@ -4,7 +4,7 @@
 //     n n n n K 7 2 9 n n n n n n n n n ? 7 2        asked from `?` on: 7 2 9
 //
 // K and ? are tokens of their own, n is any of four noise tokens, and the key is three different digits, so that each
-// digit tells the next. All sequences of one length look alike but for the place of the key, which training draws
+// digit determines the next. All sequences of one length look alike but for the place of the key, which training draws
 // uniformly. A sixth of the keys is kept for testing and never trained on.
 #include <array>
 
@@ -19,7 +19,7 @@ constexpr std::int32_t key_mark = 10;
 constexpr std::int32_t question = 11;
 constexpr std::int32_t first_noise = 12;
 constexpr std::int64_t noise_tokens = 4;
-constexpr std::int64_t shortest = 2 * key_length + 1;  // K, the key, ?, and the answer but its last digit
+constexpr std::int64_t shortest_passkey = 2 * key_length + 1;  // K, the key, ?, and the answer but its last digit
 
 using Key = std::array<std::int32_t, key_length>;
 
@@ -100,10 +100,10 @@ class Passkey : public Task {
   }
 
  private:
-  static std::int64_t noise_in(std::int64_t length) { return length - shortest; }
+  static std::int64_t noise_in(std::int64_t length) { return length - shortest_passkey; }
 
   Batch blank_with_answers(std::int64_t rows, std::int64_t length) const {
-    Batch batch = blank_batch(description_, rows, length, shortest);
+    Batch batch = blank_batch(description_, rows, length, shortest_passkey);
     batch.answers.assign(batch.targets.size(), -1);
     return batch;
   }

@@ -73,7 +73,7 @@ class Text : public Task {
     description_.bytes = true;
     description_.chance = std::log(static_cast<double>(byte_values));
     description_.majority = entropy(count_bytes(testing_), static_cast<double>(testing_.size()));
-    // No text says what a perfect reader pays. Learned: better than a table of what byte follows what.
+    // The loss of a perfect reader is unknown. Learned: better than a table of which byte follows which.
     description_.learned_at = std::min(description_.majority, loss_of_pairs(training_, testing_));
     description_.vocabulary = byte_values;
   }

@@ -53,7 +53,7 @@ std::u32string decoded(const std::string& utf8) {
   return text;
 }
 
-// The third person must sound like no other, or a model that ignores the person would be right.
+// The third person must differ from the others, or a model that ignores the person would be right.
 bool third_stands_out(Language language, int verb, int tense) {
   const std::string third = verb_form(language, verb, tense, he);
   return third != verb_form(language, verb, tense, 0) && third != verb_form(language, verb, tense, 1);
@@ -83,7 +83,7 @@ Sentence make_sentence(int verb, int tense, int order) {
   return sentence;
 }
 
-/// Sentences that follow each other without end, each as likely as any other.
+/// An endless stream of sentences, each equally likely.
 class Stream {
  public:
   void add(const Sentence& sentence) {
@@ -211,7 +211,7 @@ class Verbs : public Task {
     for (const double count : counts) {
       if (count > 0) description_.majority -= count / symbols * std::log(count / symbols);
     }
-    // Whoever knows the grammar pays for the choice of the sentence and for nothing else.
+    // A reader who knows the grammar pays only for the choice of the sentence.
     const double mean_length = symbols / static_cast<double>(testing_.sentences().size());
     description_.learned_at = halfway(description_.majority, std::log(sentences) / mean_length);
   }
@@ -229,8 +229,8 @@ class Verbs : public Task {
     return batch;
   }
 
-  // Rows begin with a sentence, so that what determines the answer is there. A sentence has one or two questions: short
-  // rows are made many, or the share would be one of a handful. Without answers if nothing can be asked.
+  // Rows begin with a sentence, which holds what determines the answer. A sentence has one or two questions, so short
+  // rows are many. Empty where nothing can be asked.
   Batch agreement(Random& random, std::int64_t rows, std::int64_t length) const {
     constexpr std::int64_t least_characters = 8192;
     rows = std::max(rows, least_characters / length);

@@ -2,6 +2,7 @@
 // Room for floats, aligned for any vector, not initialised.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -25,5 +26,11 @@ class AlignedFloats {
 
 /// The least multiple of `step` that holds `count`.
 inline std::int64_t round_up(std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; }
+
+inline AlignedFloats zeros(std::int64_t count) {
+  AlignedFloats room(count);
+  std::fill_n(room.data(), count, 0.0f);
+  return room;
+}
 
 }  // namespace locus

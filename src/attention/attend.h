@@ -2,9 +2,14 @@
 // The ways through attention that attend() chooses from.
 #pragma once
 
+#include <limits>
+
 #include "attention/problem.h"
 
 namespace locus {
+
+/// The score of a key that is not seen, and the log-sum-exp of a row that sees none.
+inline constexpr float masked_score = -std::numeric_limits<float>::infinity();
 
 /// Blocks of queries against blocks of packed keys.
 AttentionWork attend_in_tiles(const Problem& problem);

@@ -21,12 +21,6 @@ namespace {
 constexpr std::int64_t block_rows = 48;
 std::int64_t block_keys(std::int64_t panel) { return round_up(48, panel); }
 
-AlignedFloats zeros(std::int64_t count) {
-  AlignedFloats room(count);
-  std::fill_n(room.data(), count, 0.0f);
-  return room;
-}
-
 /// Rows packed as values: a panel of columns after the other.
 struct PackedRows {
   AlignedFloats data;

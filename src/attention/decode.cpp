@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "attention/attend.h"
@@ -13,7 +12,6 @@
 namespace locus {
 namespace {
 
-constexpr float nothing = -std::numeric_limits<float>::infinity();
 // Keys at a time, measured: few where a head has its rows together, so that keys and values are two steady streams;
 // many where the heads of a token lie together, since each head walks the same pages.
 constexpr std::int64_t chunk_together = 32;
@@ -33,7 +31,7 @@ class OneQuery {
         query_(group_ * dim_),
         scores_(group_ * stride_),
         output_(group_ * dim_),
-        top_(static_cast<std::size_t>(group_), nothing),
+        top_(static_cast<std::size_t>(group_), masked_score),
         rescale_(static_cast<std::size_t>(group_), 1.0f),
         total_(static_cast<std::size_t>(group_), 0.0) {
     std::fill_n(output_.data(), group_ * dim_, 0.0f);
@@ -67,7 +65,7 @@ class OneQuery {
       const BiasTerm& bias = bias_[static_cast<std::size_t>(r)];
       if (bias.present()) bias.add({.first_query = 0, .rows = 1, .first_key = first, .columns = count}, row, stride_);
       for (std::int64_t c = 0; (s_.patchy || !s_.places_rise) && c < count; ++c) {
-        if (!p_.sees(s_, head(r), 0, first + c)) row[c] = nothing;
+        if (!p_.sees(s_, head(r), 0, first + c)) row[c] = masked_score;
       }
     }
     kernels_.softmax(softmax);
@@ -82,7 +80,7 @@ class OneQuery {
       kernels_.store_row(output_.data() + r * dim_, total == 0 ? 0.0f : static_cast<float>(1 / total), dim_,
                          Problem::row(p_.call().output, s_.batch, s_.first_query, head(r)));
       if (float* lse = p_.log_sum_exp(s_.batch, head(r), s_.first_query)) {
-        *lse = total == 0 ? nothing : static_cast<float>((top + std::log2(total)) / log2_e);
+        *lse = total == 0 ? masked_score : static_cast<float>((top + std::log2(total)) / log2_e);
       }
     }
   }

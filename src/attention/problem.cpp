@@ -9,11 +9,21 @@
 namespace locus {
 namespace {
 
+// A wider window hides nothing; a place plus or minus this one does not overflow.
+constexpr std::int64_t widest_window = 2 * max_position + 1;
+
 bool advances(std::span<const Position> ids) {
   for (std::size_t i = 1; i < ids.size(); ++i) {
     if (ids[i] != ids[i - 1] + 1) return false;
   }
   return true;
+}
+
+// Whether the keys that a query sees are a range: in order of place, without any before a prefix or sinks.
+bool rise(const Mask& mask, std::span<const Position> places) {
+  if (!mask.causal && mask.window == 0) return true;
+  if (!std::is_sorted(places.begin(), places.end())) return false;
+  return (mask.prefix == 0 && mask.sinks == 0) || places.empty() || places.front() >= 0;
 }
 
 template <class T>
@@ -55,6 +65,7 @@ void check_view(std::string_view what, const HeadsView& view) {
 Problem::Problem(const AttentionCall& call) : call_(call) {
   check_views();
   check_masks();
+  call_.mask.window = std::min(call_.mask.window, widest_window);
   take_encoding();
   make_stretches();
   if (relative_ != nullptr && !call_.encoding->claims().has(Claim::unbounded)) check_relative_rows();
@@ -188,7 +199,7 @@ void Problem::make_stretches() {
       s.query_places = mask.by_index ? part(query_index, s.first_query, s.queries) : s.query_ids;
       s.key_places = mask.by_index ? part(key_index, s.first_key, s.keys) : s.key_ids;
       s.ids_advance = advances(s.query_ids) && advances(s.key_ids);
-      s.places_rise = (!mask.causal && mask.window == 0) || std::is_sorted(s.key_places.begin(), s.key_places.end());
+      s.places_rise = rise(mask, s.key_places);
       s.places_advance = advances(s.key_places);
       stretches_.push_back(s);
     }

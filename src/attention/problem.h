@@ -17,7 +17,7 @@ struct Stretch {
   std::span<const Position> query_ids = {}, key_ids = {};        ///< [queries], [keys]
   std::span<const Position> query_places = {}, key_places = {};  ///< what masks compare
   bool ids_advance = false;     ///< both run by ones, so that a bias is a window of a vector
-  bool places_rise = false;     ///< keys in order of place: a query sees a range of them
+  bool places_rise = false;     ///< keys in order of place, a prefix or sinks first: a query sees a range of them
   bool places_advance = false;  ///< and without gaps
   bool patchy = false;          ///< some pairs are masked one by one
 };
@@ -51,6 +51,8 @@ class Problem {
 
   /// Whether this query (of the stretch) sees this key: the definition.
   bool sees(const Stretch& stretch, std::int64_t head, std::int64_t query, std::int64_t key) const;
+  /// No query sees a key whose id is above its own.
+  bool future_unseen() const;
   /// The same for a whole row, where places rise, but for what is masked one by one (patchy).
   VisibleRange visible_range(const Stretch& stretch, std::int64_t query) const;
 

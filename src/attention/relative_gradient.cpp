@@ -18,12 +18,6 @@ std::int64_t end_of(const TileRows& shape, std::int64_t i) {
   return shape.end == nullptr ? shape.columns : shape.end[i];
 }
 
-AlignedFloats zeros(std::int64_t count) {
-  AlignedFloats room(count);
-  std::fill_n(room.data(), count, 0.0f);
-  return room;
-}
-
 }  // namespace
 
 RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretch, std::int64_t head,
@@ -53,8 +47,7 @@ RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretc
 AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, bool as_keys) const {
   const std::int64_t room = round_up(offsets_, kernels_.panel);
   const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
-  const Mask& mask = problem_.call().mask;
-  const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
+  const bool future_unseen = problem_.future_unseen();
   const AlignedFloats rows = zeros(offsets_ * dim_);
   RelativeRows source(problem_, head_, table);
   for (std::int64_t t = 0; t < offsets_; ++t) {

@@ -28,8 +28,7 @@ void RelativeTerm::pack(const Tensor& table, bool values) {
   const std::int64_t dim = problem_.head_dim();
   const std::int64_t room = round_up(offsets_, kernels_.panel);
   const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
-  const Mask& mask = problem_.call().mask;
-  const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
+  const bool future_unseen = problem_.future_unseen();
   AlignedFloats& packed = values ? packed_values_ : packed_keys_;
   packed = AlignedFloats(room * round_up(dim, kernels_.panel));
   RelativeRows source(problem_, head_, table);

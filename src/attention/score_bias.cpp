@@ -23,8 +23,7 @@ BiasTerm::BiasTerm(const Problem& problem, const Stretch& stretch, std::int64_t 
   const std::int64_t count = *last_key - *first_query - first_offset_ + 1;
   // Scattered ids may lie so far apart that a vector by offset would be larger than the sequences themselves.
   if (count > 4 * (stretch.queries + stretch.keys) + 4096) return;
-  const Mask& mask = problem.call().mask;
-  const bool future_unseen = mask.causal && mask.prefix == 0 && !mask.by_index;
+  const bool future_unseen = problem.future_unseen();
   by_offset_.assign(static_cast<std::size_t>(count + spare), 0.0f);
   std::int64_t i = 0;
   if (!bias.slopes.empty()) {  // known to be linear in the distance: no function to be called for each

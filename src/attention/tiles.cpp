@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -24,8 +23,6 @@
 
 namespace locus {
 namespace {
-
-constexpr float nothing = -std::numeric_limits<float>::infinity();
 
 struct BlockSizes {
   std::int64_t rows;
@@ -122,7 +119,7 @@ class QueryBlock {
         position_(head.relative.present() ? rows * dim_ : 0),
         scores_(rows * stride_),
         output_(rows * padded_dim_),
-        top_(static_cast<std::size_t>(rows), nothing),
+        top_(static_cast<std::size_t>(rows), masked_score),
         rescale_(static_cast<std::size_t>(rows), 1.0f),
         total_(static_cast<std::size_t>(rows), 0.0),
         tile_(head.problem, head.stretch, first, rows) {
@@ -271,7 +268,7 @@ class QueryBlock {
       h_.kernels.store_row(output_.data() + i * padded_dim_, total == 0 ? 0.0f : static_cast<float>(1 / total), dim_,
                            Problem::row(call.output, h_.stretch.batch, query, h_.head));
       if (float* lse = h_.problem.log_sum_exp(h_.stretch.batch, h_.head, query)) {
-        *lse = total == 0 ? nothing : static_cast<float>((top + std::log2(total)) / log2_e);
+        *lse = total == 0 ? masked_score : static_cast<float>((top + std::log2(total)) / log2_e);
       }
     }
   }

@@ -5,14 +5,20 @@
 #include "attention/problem.h"
 
 namespace locus {
+namespace {
+
+// A prefix and sinks begin at place 0; what stands before that is an ordinary key.
+bool is_first(Position place, std::int64_t count) { return place >= 0 && place < count; }
+
+}  // namespace
 
 bool Problem::sees(const Stretch& s, std::int64_t head, std::int64_t query, std::int64_t key) const {
   const Mask& mask = call_.mask;
   const Position at = s.query_places[static_cast<std::size_t>(query)];
   const Position other = s.key_places[static_cast<std::size_t>(key)];
-  if (mask.causal && other > at && other >= mask.prefix) return false;
+  if (mask.causal && other > at && !is_first(other, mask.prefix)) return false;
   const Position distance = at < other ? other - at : at - other;
-  if (mask.window > 0 && distance >= mask.window && other >= mask.sinks) return false;
+  if (mask.window > 0 && distance >= mask.window && !is_first(other, mask.sinks)) return false;
   const std::int64_t queries = call_.query.tokens, keys = call_.key.tokens;
   const std::int64_t i = s.first_query + query, j = s.first_key + key;
   if (!mask.keys.empty()) {
@@ -26,7 +32,9 @@ bool Problem::sees(const Stretch& s, std::int64_t head, std::int64_t query, std:
   return mask.custom == nullptr || mask.custom(s.batch, head, i, j);
 }
 
-// Places rise, so every condition on a place is a range of keys.
+bool Problem::future_unseen() const { return call_.mask.causal && call_.mask.prefix == 0 && !call_.mask.by_index; }
+
+// Places rise, and none lies before a prefix or sinks, so every condition on a place is a range of keys.
 VisibleRange Problem::visible_range(const Stretch& s, std::int64_t query) const {
   const Mask& mask = call_.mask;
   const auto keys_below = [&](Position place) {
@@ -36,9 +44,9 @@ VisibleRange Problem::visible_range(const Stretch& s, std::int64_t query) const 
   };
   const Position at = s.query_places[static_cast<std::size_t>(query)];
   VisibleRange range{0, s.keys, 0};
-  if (mask.causal) range.end = keys_below(std::max(at + 1, mask.prefix));
+  if (mask.causal) range.end = keys_below(mask.prefix > 0 ? std::max(at + 1, mask.prefix) : at + 1);
   if (mask.window > 0) {
-    range.sinks_end = std::min(keys_below(mask.sinks), range.end);
+    if (mask.sinks > 0) range.sinks_end = std::min(keys_below(mask.sinks), range.end);
     range.begin = keys_below(at - mask.window + 1);
     range.end = std::min(range.end, keys_below(at + mask.window));
     if (range.sinks_end >= range.begin) return {0, std::max(range.end, range.sinks_end), 0};

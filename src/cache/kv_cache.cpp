@@ -122,7 +122,7 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
   }
   require(ids.size() <= vacant_.size(), "cache: out of space: ", ids.size(), " tokens, ", vacant_.size(), " of ",
           shape_.capacity, " free");
-  encoding_.check_positions(ids);
+  encoding_.check_positions(ids, shape_.type);
   const Position* last = entries.empty() ? nullptr : &entries.back().position;
   for (const Position& id : ids) {
     require(last == nullptr || id > *last, "cache: positions must go upwards; ", id, " comes after ",
@@ -179,9 +179,9 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
       used.push_back(static_cast<std::int64_t>(slot));
       ids.push_back(slots_[slot].stored_at);
     }
-    encoding.check_positions(ids);
+    encoding.check_positions(ids, shape_.type);
     const HeadsView view = slots_view(keys_);
-    transition({&encoding_, &encoding}, view, view, used, used, ids, ids);
+    transition({&encoding_, &encoding}, view, view, {used, used, ids, ids});
   }
   encoding_ = encoding;
 }
@@ -215,7 +215,7 @@ void KvCache::slide(SequenceId sequence, std::int64_t sinks, std::int64_t window
 
 // Positions after a move must be ones that the encoding accepts, and still not go downwards.
 void KvCache::check_move(SequenceId sequence, std::span<const Position> positions) const {
-  encoding_.check_positions(positions);
+  encoding_.check_positions(positions, shape_.type);
   for (std::size_t t = 1; t < positions.size(); ++t) {
     require(positions[t] >= positions[t - 1], "cache: after this move of sequence ", sequence,
             " positions would go backwards, from ", positions[t - 1], " to ", positions[t]);
@@ -239,7 +239,7 @@ void KvCache::relocate(SequenceId sequence, std::int64_t begin, std::int64_t end
   require(position >= -max_position && position <= max_position, "cache: relocate to a position of at most +-",
           max_position, ", got ", position);
   for (std::int64_t t = begin; t < end; ++t) moved[static_cast<std::size_t>(t)] = position + (t - begin);
-  encoding_.check_positions(moved);
+  encoding_.check_positions(moved, shape_.type);
   Sequence& entries = find(sequence);
   for (std::size_t t = 0; t < entries.size(); ++t) entries[t].position = moved[t];
 }
@@ -297,7 +297,7 @@ void KvCache::settle(SequenceId sequence) {
     mine.stored_at = entry.position;
   }
   const HeadsView view = slots_view(keys_);
-  transition({&encoding_, &encoding_}, view, view, moved, moved, from, to);
+  transition({&encoding_, &encoding_}, view, view, {moved, moved, from, to});
 }
 
 CachedSequence KvCache::gather(SequenceId sequence) const {
@@ -349,8 +349,8 @@ CachedSequence KvCache::gather(SequenceId sequence) const {
     old_ids.push_back(from[t]);
     new_ids.push_back(result.ids[t]);
   }
-  transition({raw ? nullptr : &encoding_, &encoding_}, slots_view(keys_), result.keys, inputs, outputs, old_ids,
-             new_ids);
+  transition({raw ? nullptr : &encoding_, &encoding_}, slots_view(keys_), result.keys,
+             {inputs, outputs, old_ids, new_ids});
   return result;
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/encoding.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <mutex>
 
 #include "encoding/row_table.h"
@@ -11,53 +8,32 @@
 
 namespace locus {
 
-struct Encoding::State {
-  const Scheme* scheme;
-  Arguments arguments;
-  SchemeResult result;
-  PositionRange range;
-  std::string_view range_reason;
-  std::size_t table_bytes;
-  RowTable rows;
-  mutable std::once_flag prepared_flag = {};
-  mutable std::shared_ptr<const void> prepared = {};
-};
-
 namespace {
-
-// How far from its centre xPos's smallest zeta keeps scale and inverse scale inside float32's normal numbers.
-Position scale_reach(const PairScale& scale) {
-  const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
-  const double widest = -std::log(static_cast<double>(std::numeric_limits<float>::min()));
-  const double reach = std::floor(widest * scale.scale_base / -std::log(smallest));
-  return static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
-}
 
 struct Range {
   PositionRange range;
   std::string_view reason;
 };
 
-Range range_of(const SchemeResult& result) {
-  const Range open{{result.claims.has(Claim::negative_positions) ? -max_position : 0, max_position}, ""};
-  const auto places = [](const PositionMap& map) { return map.prefix + map.height * map.width - 1; };
-  if (const auto* hidden = std::get_if<HiddenRows>(&result.term)) {
-    if (hidden->waves.empty()) return {{0, hidden->table.dim(0) - hidden->row_offset - 1}, "the rows of its table"};
-    if (hidden->map.kind != PositionMap::Kind::direct) return {{0, places(hidden->map)}, "the places of its grid"};
-  } else if (const auto* rotation = std::get_if<Rotation>(&result.term)) {
-    if (rotation->map.kind == PositionMap::Kind::patch_centres) {
-      return {{0, places(rotation->map)}, "the places of its grid"};
-    }
-    if (rotation->scale) {
-      const Position reach = scale_reach(*rotation->scale);
-      return {{std::max(rotation->scale->centre - reach, -max_position),
-               std::min(rotation->scale->centre + reach, max_position)},
-              "beyond, its scale leaves float32"};
-    }
-  } else if (const auto* bias = std::get_if<ScoreBias>(&result.term)) {
-    if (bias->max_id) return {{0, *bias->max_id - 1}, "the places of its window"};
-  }
-  return open;
+}  // namespace
+
+struct Encoding::State {
+  const Scheme* scheme;
+  Arguments arguments;
+  SchemeResult result;
+  PositionRange range;
+  PositionRange float16_range;
+  std::size_t table_bytes;
+  RowTable rows;
+  mutable std::once_flag kernel_flag = {};
+  mutable std::shared_ptr<const KernelState> kernel_state = {};
+};
+
+namespace {
+
+PositionRange range_of(const SchemeResult& result) {
+  const Position first = result.claims.has(Claim::negative_positions) ? -max_position : 0;
+  return result.range.value_or(PositionRange{first, max_position});
 }
 
 }  // namespace
@@ -70,11 +46,12 @@ Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments, std
   const Scheme& scheme = find_scheme(scheme_name);
   Arguments checked = validate(scheme.name, parameters_of(scheme, arguments), arguments);
   SchemeResult result = scheme.make(checked);
-  const Range range = range_of(result);
+  const PositionRange range = range_of(result);
+  const PositionRange float16_range = result.float16_range.value_or(range);
   const auto* rotation = std::get_if<Rotation>(&result.term);
   const std::int64_t row_floats = rotation == nullptr ? 0 : rotation->rotary_dim;
   state_ =
-      std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range.range, range.reason,
+      std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range, float16_range,
                                              table_bytes, RowTable(row_floats, rotation == nullptr ? 0 : table_bytes)});
 }
 
@@ -100,15 +77,19 @@ const Rotation& Encoding::rotation() const { return term_as<Rotation>(*this, Sit
 const ScoreBias& Encoding::score() const { return term_as<ScoreBias>(*this, Site::score); }
 const RelativeKeys& Encoding::relative_keys() const { return term_as<RelativeKeys>(*this, Site::relative_key); }
 
-PositionRange Encoding::position_range() const { return state_->range; }
+std::span<const LearnedWeight> Encoding::learned_weights() const { return state_->result.learned; }
 
-void Encoding::check_positions(std::span<const Position> ids) const {
-  const PositionRange range = state_->range;
+PositionRange Encoding::position_range(ElementType type) const {
+  return type == ElementType::float16 ? state_->float16_range : state_->range;
+}
+
+void Encoding::check_positions(std::span<const Position> ids, ElementType type) const {
+  const PositionRange range = position_range(type);
   for (const Position id : ids) {
     if (id >= range.first && id <= range.last) continue;
-    fail(scheme().name, " positions must be from ", range.first, " to ", range.last,
-         state_->range_reason.empty() ? "" : " (", state_->range_reason, state_->range_reason.empty() ? "" : ")",
-         ", got ", id);
+    const std::string_view reason = state_->result.range_reason;
+    fail(scheme().name, " positions must be from ", range.first, " to ", range.last, reason.empty() ? "" : " (", reason,
+         reason.empty() ? "" : ")", ", got ", id);
   }
 }
 
@@ -123,9 +104,9 @@ Encoding Encoding::at_length(std::int64_t length) const {
 
 const RowTable& Encoding::row_table() const { return state_->rows; }
 
-const void* Encoding::prepared_once(const std::function<std::shared_ptr<const void>()>& make) const {
-  std::call_once(state_->prepared_flag, [&] { state_->prepared = make(); });
-  return state_->prepared.get();
+const KernelState& Encoding::kernel_state(std::shared_ptr<const KernelState> (*make)(const Encoding&)) const {
+  std::call_once(state_->kernel_flag, [&] { state_->kernel_state = make(*this); });
+  return *state_->kernel_state;
 }
 
 }  // namespace locus

@@ -43,4 +43,22 @@ std::span<const Rule* const> rules() {
 const Scheme& find_scheme(std::string_view name) { return find("scheme", schemes(), name); }
 const Rule& find_rule(std::string_view name) { return find("rule", rules(), name); }
 
+bool needs_factor_only(const Rule& rule) {
+  bool has_factor = false;
+  for (const Parameter& parameter : rule.parameters) {
+    const bool is_factor = parameter.name == "factor";
+    if (parameter.required && !is_factor && parameter.name != rule.trained_length) return false;
+    has_factor = has_factor || is_factor;
+  }
+  return has_factor;
+}
+
+std::vector<const Rule*> compared_rules() {
+  std::vector<const Rule*> compared;
+  for (const Rule* rule : rules()) {
+    if (rule->compared) compared.push_back(rule);
+  }
+  return compared;
+}
+
 }  // namespace locus

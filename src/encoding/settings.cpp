@@ -6,8 +6,7 @@
 
 namespace locus {
 
-Arguments parse_settings(const Scheme& scheme, std::span<const Setting> settings,
-                         const std::function<Tensor(const Setting& setting)>& tensor_of) {
+Arguments parse_settings(const Scheme& scheme, std::span<const Setting> settings, const TensorReader& tensor_of) {
   Arguments arguments;
   for (const Setting& setting : settings) {  // the rule first: it brings parameters of its own
     if (setting.name == "rule") arguments.set("rule", setting.text);

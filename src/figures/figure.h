@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 struct Figure {
   std::string name;     ///< as `locus plot --list` says, [a-z0-9-]
   std::string title;    ///< plain text, what the figure shows
-  std::string caption;  ///< plain text, one or two sentences: how to read it and what to see
+  std::string caption;  ///< plain text, one or two sentences: how to read it
   Json spec;            ///< a Vega-Lite 5 specification; rows in data.values (or datasets), nothing loaded
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as they are read: few digits, thousands apart, units that fit.
+// Durations and sizes for readers.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "figures/terminal/canvas.h"
 #include "locus/error.h"
+#include "locus/names.h"
 
 namespace locus::figures {
 
@@ -23,12 +24,7 @@ std::span<const FigureKind* const> figure_kinds() {
 }
 
 const FigureKind& find_figure(std::string_view name) {
-  std::string known;
-  for (const FigureKind* kind : figure_kinds()) {
-    if (kind->name == name) return *kind;
-    known += (known.empty() ? "" : ", ") + std::string(kind->name);
-  }
-  fail("no figure ", name, "; there are ", known);
+  return *find_named("figure", figure_kinds(), name, [](const FigureKind* kind) { return kind->name; });
 }
 
 Figure make_figure(const FigureKind& kind, const Request& request) {

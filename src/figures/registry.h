@@ -14,14 +14,14 @@
 
 namespace locus::figures {
 
-/// An encoding to draw; `name` tells the kinds of layers of one model apart.
+/// An encoding to draw; `name` distinguishes the kinds of layers of one model.
 struct Drawn {
   std::string name;
   Encoding encoding;
   std::optional<std::int64_t> training_length = {};
 };
 
-/// What is asked of a figure. Lists that are empty are the figure's own choice.
+/// What to draw. The figure chooses what is left empty.
 struct Request {
   std::vector<Drawn> encodings;          ///< one; several only where the figure's `several` says so
   std::vector<Position> positions = {};  ///< ids of tokens, or offsets where the figure says so
@@ -34,8 +34,8 @@ struct Request {
 struct FigureKind {
   std::string_view name;
   std::string_view meaning;
-  std::string_view scheme;             ///< drawn when no other is asked for; empty: the figure chooses its own
-  Arguments arguments;                 ///< its arguments then
+  std::string_view scheme;             ///< drawn by default; empty: the figure chooses its own
+  Arguments arguments;                 ///< its arguments by default
   std::vector<std::string_view> uses;  ///< which lists of Request it reads: positions, dims, pairs, heads, rules
   Figure (*make)(const Request&);
   bool several = false;  ///< draws several encodings together
@@ -43,15 +43,15 @@ struct FigureKind {
 
 /// All figures, in the order of the registry.
 std::span<const FigureKind* const> figure_kinds();
-/// Throws Error naming the known figures.
+/// Error naming the known figures.
 const FigureKind& find_figure(std::string_view name);
 
-/// Draws it after checking that the request gives what the figure needs and nothing that it does not read.
+/// Error where the request lacks what the figure needs or gives what it does not read.
 Figure make_figure(const FigureKind& kind, const Request& request);
-/// The figure as it is without any options.
+/// The figure without options.
 Figure make_figure(const FigureKind& kind);
 
-/// The spec with title and description inside, for a file of its own.
+/// The spec with title and description inside, for a separate file.
 Json standalone_spec(const Figure& figure);
 
 }  // namespace locus::figures

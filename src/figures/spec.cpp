@@ -12,7 +12,7 @@
 namespace locus::figures {
 namespace {
 
-// Okabe and Ito's colours (jfly.uni-koeln.de/color), less black and yellow, which vanish on a dark or a light page.
+// Okabe and Ito's colours (jfly.uni-koeln.de/color), without black and yellow, which vanish on a dark or a light page.
 constexpr const char* category_colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                             "#56B4E9", "#D55E00", "#8C8C8C"};
 

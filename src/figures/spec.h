@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that figures are written in: data rows, channels, palettes that colour-blind readers can tell apart.
+// The vocabulary of figures: data rows, channels, and palettes that colour-blind readers can tell apart.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace locus::figures {
 
-/// Figures are looked at: a number keeps 6 significant digits. Error where it is not finite.
+/// Rounds to 6 significant digits, enough for a figure. Error where the number is not finite.
 double rounded(double value);
 
-/// A chart of these rows as wide as its place, without mark and encoding yet.
+/// A chart of these rows as wide as its container, without mark and encoding.
 Json chart(Json rows);
 
-/// The chart as small ones next to each other, one per value of `facet`; the page has as many in a row as fit.
+/// Small charts side by side, one per value of `facet`; a page puts as many in a row as fit.
 Json faceted(Json spec, Json facet, int columns, Json inner);
 
 Json quantitative(std::string_view field, std::string_view title);
 Json nominal(std::string_view field, std::string_view title);
-/// One band per value, in rising order, with labels at round values only.
+/// One band per value, in ascending order, labelled at round values.
 Json bands(std::string_view field, std::string_view title, std::span<const std::int64_t> values);
 /// A quantitative channel whose axis ends where the data does.
 Json snug(std::string_view field, std::string_view title);
@@ -37,14 +37,14 @@ Json category_colour(std::string_view field, std::string_view title, const std::
 /// Colour by value from `low` to `high`: two hues around 0, the same length both ways, where both signs occur.
 Json value_colour(std::string_view field, std::string_view title, double low, double high);
 
-/// Evenly spaced values, at most `most`, and what a caption must say about those left out (empty: nothing).
+/// At most `most` evenly spaced values, and a note for the caption where some are left out.
 struct Thinned {
   std::vector<Position> values;
   std::string note;
 };
 Thinned thinned(std::span<const Position> values, std::size_t most, std::string_view what);
 
-/// No figure holds more rows of data than this.
+/// The most rows of data in a figure.
 constexpr std::size_t most_rows = 16384;
 
 /// first, first + 1, ..., last.

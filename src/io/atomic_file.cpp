@@ -5,10 +5,10 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <system_error>
 
+#include "io/temporary_path.h"
 #include "locus/error.h"
 
 namespace locus::io {
@@ -34,21 +34,18 @@ fs::path resolve_target(const fs::path& path) {
 /// target's: that one may already be as long as the file system allows.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const fs::path& target) : target_(target) {
-    std::random_device random;
-    for (int attempt = 0; attempt < 100 && stream_ == nullptr; ++attempt) {
-      const std::string unique = std::to_string(random()) + std::to_string(random());
-      path_ = target_.parent_path() / (".locus-" + unique + ".tmp");
-      stream_ = std::fopen(path_.c_str(), "wbx");
-      if (stream_ == nullptr && errno != EEXIST) break;
-    }
-    if (stream_ == nullptr) fail_with_cause("cannot create a temporary file beside it");
+  explicit TemporaryFile(const fs::path& target) : target_(target), path_(target.parent_path()) {
+    stream_ = std::fopen(path_.path().c_str(), "wbx");
+    if (stream_ != nullptr) return;
+    const int cause = errno;
+    path_.release();  // nothing of ours is there
+    errno = cause;
+    fail_with_cause("cannot create a temporary file beside it");
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (stream_ != nullptr) std::fclose(stream_);
-    if (!renamed_) std::remove(path_.c_str());
   }
 
   void write(ByteChunk chunk) {
@@ -61,8 +58,7 @@ class TemporaryFile {
     const int closed = std::fclose(stream_);
     stream_ = nullptr;
     if (closed != 0) fail_with_cause("cannot write");
-    if (std::rename(path_.c_str(), target_.c_str()) != 0) fail_with_cause("cannot rename the finished file into place");
-    renamed_ = true;
+    if (!path_.rename_to(target_)) fail_with_cause("cannot rename the finished file into place");
   }
 
  private:
@@ -72,9 +68,8 @@ class TemporaryFile {
   }
 
   fs::path target_;
-  fs::path path_;
+  TemporaryPath path_;
   std::FILE* stream_ = nullptr;
-  bool renamed_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "io/byte_reader.h"
 #include "io/gguf_blocks.h"
@@ -12,10 +13,12 @@
 #include "io/output_place.h"
 #include "io/pairing_plan.h"
 #include "io/pairing_shapes.h"
+#include "locus/io/encoding_json.h"
 #include "locus/io/gguf.h"
 #include "locus/io/hf_folder.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
+#include "locus/io/sniff.h"
 
 namespace locus::io {
 namespace {
@@ -57,6 +60,36 @@ PlannedFile plan_safetensors(const fs::path& path, PairingPlan& plan) {
   return planned;
 }
 
+/// The lab's GGUF file with its tensors moved and its own statement of the pairing.
+void write_stating(const GgufFile& file, const std::vector<MovedTensor>& moved, Pairing to, const fs::path& output) {
+  std::vector<GgufEntry> metadata = file.metadata();
+  for (GgufEntry& entry : metadata) {
+    if (entry.key != "locus_lab.encoding") continue;
+    entry.value = GgufValue::of(encoding_json_with(*file.text(entry.key), to, file.name() + ": " + entry.key));
+  }
+  std::vector<std::vector<std::byte>> held;
+  held.reserve(moved.size());
+  std::vector<GgufTensor> tensors = file.tensors();
+  for (const MovedTensor& one : moved) {
+    held.emplace_back();
+    for (const ByteChunk piece : one.after) held.back().insert(held.back().end(), piece.begin(), piece.end());
+    const auto found =
+        std::find_if(tensors.begin(), tensors.end(), [&](const GgufTensor& tensor) { return tensor.name == one.name; });
+    found->bytes = held.back();
+  }
+  write_gguf(output, metadata, tensors);
+}
+
+/// config.json of the lab's folder with its own statement of the pairing.
+void write_stating(const fs::path& config, Pairing to, const fs::path& output) {
+  const MappedFile file(config);
+  auto json = nlohmann::ordered_json::parse(text_of(file.bytes()));
+  json["locus_encoding"]["arguments"]["pairing"] = std::string(name_of(to));
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const ByteChunk chunk = std::as_bytes(std::span(text));
+  write_atomically(output, {&chunk, 1});
+}
+
 class PairingConverter {
  public:
   PairingConverter(fs::path input, const ConvertPairingOptions& options) : input_(std::move(input)), options_(options) {
@@ -69,15 +102,31 @@ class PairingConverter {
       const HfFolder folder = find_hf_folder(input_);
       return convert_folder(model_files(folder.require_weights(), true), folder.config);
     }
-    if (input_.extension() == ".gguf") return convert_gguf();
+    const FileKind kind = sniff(input_);
+    if (kind == FileKind::gguf) return convert_gguf();
     const fs::path config = input_.parent_path() / "config.json";
-    if (input_.extension() == ".json") return convert_folder(model_files(input_, false), config);
+    if (kind == FileKind::safetensors_index || kind == FileKind::json) {
+      return convert_folder(model_files(input_, false), config);
+    }
     return convert_file(config);
   }
 
  private:
+  /// Moving the rows of weights that have the wanted pairing would ruin them without a sign.
+  void check_direction(const ModelShape& shape) const {
+    const auto from = options_.from ? options_.from : shape.engine_pairing;
+    require(from.has_value(), input_.string(), ": the pairing of ", shown(shape.architecture),
+            " is not known; say which one its weights have (--from)");
+    if (*from != options_.to) return;
+    const Pairing other = options_.to == Pairing::half ? Pairing::interleaved : Pairing::half;
+    require(!options_.from, input_.string(), ": --from and --to must differ, got ", name_of(*from), " twice");
+    fail(input_.string(), ": the weights of ", shown(shape.architecture), " are ", name_of(*from),
+         " already; if these are not, say so (--from ", name_of(other), ")");
+  }
+
   void learn(const ModelShape& shape, const PairingPlan& plan) {
     plan.check_complete(input_.string());
+    check_direction(shape);
     const LayerShape first = shape.of_layer(plan.first_layer());
     report_.head = first.head;
     report_.heads = first.heads;
@@ -125,11 +174,17 @@ class PairingConverter {
       if (auto moved = plan.add(one, attention_name_gguf(tensor.name), file.name())) planned.moved.push_back(*moved);
     }
     learn(shape, plan);
-    return write_single(planned);
+    if (!shape.states_pairing) return write_single(planned);
+    const fs::path output = single_output();
+    write_stating(file, planned.moved, options_.to, output);
+    note_written(planned, output);
+    return report_;
   }
 
   PairingReport convert_file(const fs::path& config) {
     const ModelShape shape = shape_from(config);
+    require(!shape.states_pairing, input_.string(),
+            ": the config.json of this model states the pairing and must change too; give the folder");
     PairingPlan plan(options_.to, shape.of_layer);
     const PlannedFile planned = plan_safetensors(input_, plan);
     learn(shape, plan);
@@ -155,6 +210,7 @@ class PairingConverter {
     if (!options_.in_place) {
       for (const std::string& name : model.companions) fs::copy_file(model.folder / name, staging / name);
     }
+    if (shape.states_pairing) write_stating(config, options_.to, staging / "config.json");
     staging.publish();
     for (std::size_t i = 0; i < planned.size(); ++i) note_written(planned[i], target / model.weights[i]);
     return report_;

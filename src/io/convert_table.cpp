@@ -14,6 +14,7 @@
 #include "locus/io/hf_folder.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
+#include "locus/io/sniff.h"
 
 namespace locus::io {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::uint64_t most_values = std::uint64_t{1} << 31;
+constexpr std::uint64_t most_table_values = std::uint64_t{1} << 31;
 
 std::optional<ElementType> element_of(SafetensorsType type) {
   if (type == SafetensorsType::f64) return ElementType::float64;
@@ -103,12 +104,13 @@ class TableConverter {
   }
 
   TableReport run() {
-    if (fs::is_directory(input_)) {
+    const FileKind kind = sniff(input_);
+    if (kind == FileKind::hf_folder || kind == FileKind::folder) {
       convert_folder();
-    } else if (input_.extension() == ".gguf") {
+    } else if (kind == FileKind::gguf) {
       convert_gguf();
     } else {
-      require(input_.extension() != ".json", input_.string(),
+      require(kind != FileKind::json && kind != FileKind::safetensors_index, input_.string(),
               ": give the folder of a sharded model, its index and config.json change too");
       const SafetensorsFile file = read_safetensors(input_);
       write_safetensors_with_table(file, single_output());
@@ -134,8 +136,9 @@ class TableConverter {
     const std::int64_t to = options_.to_grid ? product(*options_.to_grid) : options_.to;
     require(!options_.from_grid || product(*options_.from_grid) == rows - prefix, what, " must have ",
             options_.from_grid ? product(*options_.from_grid) : 0, " rows behind its prefix, it has ", rows - prefix);
-    require(checked_multiply(static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(dim), what) <= most_values,
-            what, " must not grow beyond ", most_values, " values, got ", to, " rows of ", dim);
+    require(
+        checked_multiply(static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(dim), what) <= most_table_values,
+        what, " must not grow beyond ", most_table_values, " values, got ", to, " rows of ", dim);
 
     rows_before_ = rows;
     rows_after_ = prefix + to;

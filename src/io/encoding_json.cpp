@@ -91,6 +91,14 @@ LayerEncoding parse_encoding_json(std::string_view text, const std::string& name
   return layer;
 }
 
+std::string encoding_json_with(std::string_view text, Pairing pairing, const std::string& name) {
+  Json json = parse_strict_json(text, name);
+  require(json.contains("arguments") && json["arguments"].is_object(), name,
+          ": arguments must be there and be an object");
+  json["arguments"]["pairing"] = std::string(name_of(pairing));
+  return json.dump();
+}
+
 LayerEncoding gguf_lab_encoding(const GgufFile& file) {
   const auto text = file.text("locus_lab.encoding");
   require(text.has_value(), file.name(), ": locus_lab.encoding is missing");

@@ -17,18 +17,18 @@ namespace {
 constexpr std::uint64_t least_entry_bytes = 8 + 1 + 4 + 1;   // a key of one byte and a value of one byte
 constexpr std::uint64_t least_tensor_bytes = 8 + 4 + 4 + 8;  // no name and no axes
 
-struct Header {
+struct GgufHeader {
   std::uint32_t version;
   std::uint64_t tensors, entries;
 };
 
 std::uint32_t byte_swapped(std::uint32_t v) { return v >> 24 | (v >> 8 & 0xff00u) | (v << 8 & 0xff0000u) | v << 24; }
 
-Header take_header(ByteReader& reader) {
+GgufHeader take_header(ByteReader& reader) {
   const std::string& name = reader.name();
   require(reader.remaining() >= gguf_magic.size() && text_of(reader.take(4, "the magic")) == gguf_magic, name,
           ": not a GGUF file (it does not start with GGUF)");
-  Header header{};
+  GgufHeader header{};
   header.version = reader.number<std::uint32_t>("the version");
   const std::uint32_t swapped = byte_swapped(header.version);
   require(header.version < 65536 || swapped >= 65536, name, ": big endian GGUF (version ", swapped,
@@ -51,13 +51,13 @@ std::string take_name(ByteReader& reader, std::string_view what) {
 }
 
 /// Everything of a tensor but its data, and where those begin.
-struct PlacedTensor {
+struct PlacedGgufTensor {
   GgufTensor tensor;
   std::uint64_t offset;
 };
 
-PlacedTensor take_tensor(ByteReader& reader) {
-  PlacedTensor placed;
+PlacedGgufTensor take_tensor(ByteReader& reader) {
+  PlacedGgufTensor placed;
   GgufTensor& tensor = placed.tensor;
   tensor.name = take_name(reader, "a tensor's name");
   const auto axes = reader.number<std::uint32_t>("a tensor's number of axes");
@@ -117,7 +117,7 @@ class GgufParser {
     file.name_ = name;
     file.mapping_ = std::move(mapping);
     ByteReader reader(bytes, name);
-    const Header header = take_header(reader);
+    const GgufHeader header = take_header(reader);
     file.version_ = header.version;
     for (std::uint64_t i = 0; i < header.entries; ++i) take_entry(file, reader, bytes);
     if (const GgufValue* alignment = file.find(gguf_alignment_key)) {
@@ -125,7 +125,7 @@ class GgufParser {
     }
     std::vector<std::uint64_t> offsets;
     for (std::uint64_t i = 0; i < header.tensors; ++i) {
-      PlacedTensor placed = take_tensor(reader);
+      PlacedGgufTensor placed = take_tensor(reader);
       const bool is_new = file.tensor_index_.emplace(placed.tensor.name, file.tensors_.size()).second;
       require(is_new, name, ": tensor ", shown(placed.tensor.name), " must be in the directory once, got it twice");
       offsets.push_back(placed.offset);

@@ -100,7 +100,7 @@ constexpr GgufBlock row(std::uint32_t type, std::string_view name, std::size_t e
   return {static_cast<GgufTensorType>(type), name, elements, bytes, decode};
 }
 
-constexpr std::array blocks = {
+constexpr std::array block_types = {
     row(0, "F32", 1, 4, decode_f32),
     row(1, "F16", 1, 2, decode_f16),
     row(2, "Q4_0", 32, 18, decode_q4_0),
@@ -141,8 +141,9 @@ constexpr std::array blocks = {
 }  // namespace
 
 const GgufBlock* find_gguf_block(GgufTensorType type) {
-  const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const GgufBlock& b) { return b.type == type; });
-  return found == blocks.end() ? nullptr : &*found;
+  const auto found =
+      std::find_if(block_types.begin(), block_types.end(), [&](const GgufBlock& b) { return b.type == type; });
+  return found == block_types.end() ? nullptr : &*found;
 }
 
 std::string_view name_of(GgufTensorType type) {

@@ -15,6 +15,8 @@
 #include "locus/error.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
+#include "locus/names.h"
+#include "locus/scaling.h"
 
 namespace locus::io {
 namespace {
@@ -38,6 +40,17 @@ constexpr std::array<std::string_view, 3> alibi_of_eight = {"bloom", "jina-bert-
 constexpr std::int64_t widest = 65536;  // what the scheme takes; keeps lists of a hostile file small
 
 double magnitude(double factor, double k) { return factor <= 1 ? 1 : 0.1 * k * std::log(factor) + 1; }
+
+// By the name that rope.scaling.type has for it.
+const Rule& rule_of_gguf(std::string_view type, std::string_view architecture) {
+  std::vector<std::string_view> known;
+  for (const Rule* rule : rules()) {
+    if (rule->gguf_type.empty()) continue;
+    if (rule->gguf_type == type) return *rule;
+    known.push_back(rule->gguf_type);
+  }
+  fail(architecture, ": ", unknown_name("rope.scaling.type", type, known));
+}
 
 class RopeReader {
  public:
@@ -131,19 +144,24 @@ class RopeReader {
 
   void read_rule() {
     const std::string type = rope_.scaling_type.value_or("linear");
-    require(type == "none" || type == "linear" || type == "yarn" || type == "longrope", rope_.architecture,
-            ": rope.scaling.type must be none, linear, yarn or longrope, got ", type.substr(0, 80));
+    const Rule& rule = rule_of_gguf(type, rope_.architecture);
     if (rope_.scaling_type) {
       used("rope.scaling.type");
     } else if (rope_.scaling_factor) {
       defaulted("rope.scaling.type = linear");
     }
     const double stretch = type == "none" ? 1 : factor();
-    const bool ramp = type == "yarn" && rope_.yarn_ext_factor.value_or(1) != 0 && stretch != 1;
+    const bool ramp = type == "yarn" && ext_factor() != 0 && stretch != 1;
     const bool lists = rope_.freq_factors || rope_.long_factors || rope_.short_factors;
     require(!(ramp && lists), rope_.architecture, ": rope.scaling.type yarn together with a tensor of factors is not ",
             "a rule that Locus has");
     if (ramp) return read_yarn(stretch);
+    const bool has_keys_of_its_own = type == "none" || type == "linear" || type == "yarn" || type == "longrope";
+    if (!has_keys_of_its_own) {
+      set("rule", std::string(rule.name));
+      if (!rule.trained_length.empty()) set(rule.trained_length, original_length());
+      return set("factor", stretch);
+    }
     const double attention = rope_.scaling_attn_factor.value_or(1);
     if (rope_.scaling_attn_factor) used("rope.scaling.attn_factor");
     if (lists || attention != 1) return read_divisors(stretch, attention);
@@ -167,9 +185,19 @@ class RopeReader {
     return *rope_.context_length;
   }
 
+  /// A negative one means "not set".
+  double ext_factor() const {
+    const double given = rope_.yarn_ext_factor.value_or(-1);
+    return given < 0 ? 1 : given;
+  }
+
   void read_yarn(double stretch) {
     set("rule", std::string("yarn"));
     set("factor", stretch);
+    require(ext_factor() <= 1, rope_.architecture, ": rope.scaling.yarn_ext_factor must be at most 1, got ",
+            ext_factor());
+    if (rope_.yarn_ext_factor) used("rope.scaling.yarn_ext_factor");
+    if (ext_factor() != 1) set("ext_factor", ext_factor());
     set("original_length", original_length());
     set("beta_fast", rope_.yarn_beta_fast.value_or(32));
     set("beta_slow", rope_.yarn_beta_slow.value_or(1));

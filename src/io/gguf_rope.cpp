@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/io/gguf_rope.h"
 
+#include <cmath>
 #include <set>
 
 #include "io/byte_reader.h"
@@ -15,7 +16,12 @@ class ArchitectureKeys {
   ArchitectureKeys(const GgufFile& file, const std::string& architecture) : file_(file), prefix_(architecture + ".") {}
 
   std::optional<std::int64_t> integer(std::string_view key) { return file_.integer(ask(key)); }
-  std::optional<double> real(std::string_view key) { return file_.real(ask(key)); }
+  std::optional<double> real(std::string_view key) {
+    const std::string& asked = ask(key);
+    const auto value = file_.real(asked);
+    require(!value || std::isfinite(*value), file_.name(), ": ", asked, " must be finite, got ", value.value_or(0));
+    return value;
+  }
   std::optional<bool> boolean(std::string_view key) { return file_.boolean(ask(key)); }
   std::optional<std::string> text(std::string_view key) { return file_.text(ask(key)); }
   std::optional<std::vector<std::int64_t>> integers(std::string_view key) { return file_.integers(ask(key)); }
@@ -45,7 +51,11 @@ std::optional<std::vector<float>> factors(const GgufFile& file, std::string_view
   if (tensor == nullptr) return std::nullopt;
   require(tensor->shape.size() == 1, file.name(), ": tensor ", tensor_name, " must have one axis, got ",
           tensor->shape.size());
-  return file.floats(*tensor);
+  std::vector<float> values = file.floats(*tensor);
+  for (const float value : values) {
+    require(std::isfinite(value), file.name(), ": the numbers of ", tensor_name, " must be finite, got ", value);
+  }
+  return values;
 }
 
 void collect_scaling(GgufRope& rope, ArchitectureKeys& keys) {

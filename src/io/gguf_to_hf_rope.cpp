@@ -11,6 +11,7 @@
 #include "io/llama3_divisors.h"
 #include "io/rope_architectures.h"
 #include "locus/io/convert_rope.h"
+#include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
 
 namespace locus::io {
@@ -199,9 +200,23 @@ class HfRopeWriter {
   std::vector<std::string> notes_;
 };
 
+/// A model that Locus's lab saved states its encoding, whatever scheme it is.
+HfRopeSettings lab_settings(const GgufFile& file) {
+  gguf_lab_encoding(file);  // says what is wrong with it
+  OrderedJson config = {{"model_type", "locus_lab"}};
+  for (const auto& [key, from] : {std::pair{"num_attention_heads", "locus_lab.attention.head_count"},
+                                  std::pair{"hidden_size", "locus_lab.embedding_length"},
+                                  std::pair{"max_position_embeddings", "locus_lab.context_length"}}) {
+    if (const auto value = file.integer(from)) config[key] = *value;
+  }
+  config["locus_encoding"] = OrderedJson::parse(*file.text("locus_lab.encoding"));
+  return {config.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n", {}};
+}
+
 }  // namespace
 
 HfRopeSettings hf_rope_settings(const GgufFile& file) {
+  if (file.text("general.architecture") == "locus_lab") return lab_settings(file);
   const GgufRope rope = collect_gguf_rope(file);
   return HfRopeWriter(file, rope).write();
 }

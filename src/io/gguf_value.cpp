@@ -157,7 +157,7 @@ std::vector<Element> decode_array(const GgufValue& value, const std::string& wha
   });
 }
 
-std::vector<std::byte> bytes_of(std::string_view text) {
+std::vector<std::byte> stored_text(std::string_view text) {
   const auto raw = std::as_bytes(std::span(text));
   return {raw.begin(), raw.end()};
 }
@@ -178,13 +178,13 @@ GgufValue GgufValue::of_elements(GgufValueType element_type, std::uint64_t count
   append_number(stored, element_type);
   append_number(stored, count);
   stored += text_of(elements);
-  return {GgufValueType::array, bytes_of(stored)};
+  return {GgufValueType::array, stored_text(stored)};
 }
 
 GgufValue GgufValue::of(std::string_view text) {
   std::string stored;
   append_text(stored, text);
-  return {GgufValueType::text, bytes_of(stored)};
+  return {GgufValueType::text, stored_text(stored)};
 }
 
 GgufValue GgufValue::of_array(std::span<const std::string> texts) {

@@ -94,6 +94,7 @@ LayerEncoding resolve_locus_lab(Fields& fields) {
           " must be there and be an object, for model_type is locus_lab");
   LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding"));
   layer.used = {fields.path_of("locus_encoding")};
+  layer.unknown = fields.notes().unknown;
   layer.training_length = read_max_length(fields);
   return layer;
 }
@@ -146,6 +147,9 @@ HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, 
   check_options(options);
   const JsonDocument document = parse_json_document(json_text, name);
   Notes notes;
+  for (const std::string& path : document.repeated) {
+    notes.add_unknown("ignored: " + path.substr(0, 100) + " (given more than once; the last one is read)");
+  }
   Fields fields = find_text_model(document.root, name, notes);
 
   HfConfig config;

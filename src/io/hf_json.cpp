@@ -5,13 +5,14 @@
 #include <array>
 #include <cmath>
 
+#include "io/json_scan.h"
 #include "locus/error.h"
 
 namespace locus::io {
 namespace {
 
-constexpr int deepest_level = 64;
-constexpr std::size_t most_values = 1'000'000;  // far above any config; bounds what 16 MB of "[]," can allocate
+// Values: far above any config; bounds what 16 MB of "[]," can allocate.
+constexpr JsonLimits config_limits{.depth = 64, .values = 1'000'000};
 constexpr std::size_t longest_quote = 120;
 constexpr std::int64_t largest_integer = (std::int64_t{1} << 31) - 1;
 
@@ -30,39 +31,6 @@ std::string shown(const Json& value) {
   return shortened(value.dump());
 }
 
-/// Stops a parse that goes too deep or on for too long, and remembers the order of the keys inside rope blocks.
-class ParseGuard {
- public:
-  explicit ParseGuard(const std::string& name) : name_(name) {}
-
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    const bool opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    require(!opens || depth < deepest_level, name_, ": JSON must be nested at most ", deepest_level, " levels deep");
-    if (opens || event == Json::parse_event_t::value) {
-      require(++values_ <= most_values, name_, ": JSON must hold at most ", most_values, " values");
-    }
-    if (event == Json::parse_event_t::key) remember(static_cast<std::size_t>(depth), parsed.get_ref<std::string&>());
-    return true;
-  }
-
-  std::vector<std::string> take_rope_order() { return std::move(rope_order_); }
-
- private:
-  void remember(std::size_t depth, const std::string& key) {
-    constexpr std::size_t most_layer_types = 64;
-    const std::string& parent = key_at_[depth - 1];
-    if ((parent == "rope_parameters" || parent == "rope_scaling") && rope_order_.size() < most_layer_types) {
-      rope_order_.push_back(key);
-    }
-    key_at_[depth] = key;
-  }
-
-  const std::string& name_;
-  std::size_t values_ = 0;
-  std::array<std::string, deepest_level + 1> key_at_;
-  std::vector<std::string> rope_order_;
-};
-
 }  // namespace
 
 JsonDocument parse_json_document(std::string_view text, const std::string& name) {
@@ -71,15 +39,16 @@ JsonDocument parse_json_document(std::string_view text, const std::string& name)
   require(text.find_first_not_of(" \t\r\n") != std::string_view::npos, name, " must hold a JSON object, got nothing");
   // The parser takes a zero byte for the end of the text and would not see what is hidden behind it.
   require(text.find('\0') == std::string_view::npos, name, " is not JSON: it has a zero byte");
-  ParseGuard guard(name);
+  JsonScan scan = scan_json(text, name, config_limits);
   JsonDocument document;
   try {
-    document.root = Json::parse(text.begin(), text.end(), std::ref(guard));
+    document.root = Json::parse(text.begin(), text.end());
   } catch (const Json::exception& error) {
     fail(name, " is not JSON: ", shortened(error.what()));
   }
   require(document.root.is_object(), name, " must hold a JSON object, got ", shown(document.root));
-  document.rope_order = guard.take_rope_order();
+  document.rope_order = std::move(scan.rope_order);
+  document.repeated = std::move(scan.repeated);
   return document;
 }
 

@@ -20,6 +20,7 @@ inline constexpr std::size_t most_config_bytes = std::size_t{16} << 20;
 struct JsonDocument {
   Json root;                            ///< an object
   std::vector<std::string> rope_order;  ///< keys of the rope blocks in the order of the file, which Json forgets
+  std::vector<std::string> repeated;    ///< paths of keys that an object has twice; Json, as Python, keeps the last
 };
 
 /// Throws locus::Error for anything but one JSON object of bounded size and depth. `name` starts the message.

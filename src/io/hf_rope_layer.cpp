@@ -1,36 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads one kind of layer of a RoPE model. What is inside the rope block wins over the top level, as in transformers,
 // except that Phi-3's top-level original_max_position_embeddings wins.
-#include <array>
+#include <algorithm>
 
 #include "io/hf_rope.h"
+#include "locus/names.h"
+#include "locus/scaling.h"
 
 namespace locus::io {
 namespace {
 
 constexpr std::string_view original_key = "original_max_position_embeddings";
 
-struct RuleAlias {
-  std::string_view alias, rule;
-};
-constexpr std::array<RuleAlias, 10> rule_aliases = {{{"default", "none"},
-                                                     {"dynamic", "dynamic_ntk"},
-                                                     {"linear", "linear"},
-                                                     {"llama3", "llama3"},
-                                                     {"longrope", "longrope"},
-                                                     {"mrope", "none"},
-                                                     {"ntk", "ntk"},
-                                                     {"proportional", "proportional"},
-                                                     {"su", "longrope"},
-                                                     {"yarn", "yarn"}}};
-
 std::string_view rule_of(const std::string& type, const Fields& block, std::string_view key) {
-  std::string known;
-  for (const RuleAlias& row : rule_aliases) {
-    if (row.alias == type) return row.rule;
-    known += (known.empty() ? "" : ", ") + std::string(row.alias);
+  std::vector<std::string_view> known;
+  for (const Rule* rule : rules()) {
+    for (const std::string_view spelling : rule->hf_types) {
+      if (spelling == type) return rule->name;
+      known.push_back(spelling);
+    }
   }
-  fail(block.subject(key), " must be one of ", known, ", got \"", type.substr(0, 80), "\"");
+  std::sort(known.begin(), known.end());
+  fail(block.subject(key), ": ", unknown_name("rule", type, known));
 }
 
 class RopeLayerReader {
@@ -223,19 +214,30 @@ class RopeLayerReader {
       }
     }
     set("rule", std::string(rule_));
-    if (rule_ == "linear" || rule_ == "ntk") copy_needed("factor");
-    if (rule_ == "proportional") copy_positive("factor");
-    if (rule_ == "dynamic_ntk") {
-      copy_needed("factor");
-      needed(max_length_, fields_, "max_position_embeddings", type_);
-      set_length();
+    if (rule_ == "yarn") return read_yarn();
+    if (rule_ == "longrope") return read_longrope();
+    for (const Parameter& parameter : find_rule(rule_).parameters) read_parameter(parameter);
+  }
+
+  // What transformers reads by the parameter's own name; lengths have names of their own there.
+  void read_parameter(const Parameter& parameter) {
+    const std::string_view name = parameter.name;
+    // transformers has no default for llama3's bounds, though the rule has.
+    const bool is_needed = parameter.required || rule_ == "llama3";
+    if (layer_.arguments.has(name) && name != "max_length") return;  // read_width() has read rotary_fraction
+    if (name == "original_length") return read_original_length();
+    if (name == "length") return set_length();
+    if (name == "max_length") {
+      if (parameter.required) needed(max_length_, fields_, "max_position_embeddings", type_);
+    } else if (parameter.kind == ValueKind::boolean) {
+      if (const auto value = block_.boolean({name})) set(name, *value);
+    } else if (parameter.kind == ValueKind::list) {
+      set(name, needed(block_.positive_list({name}), block_, name, type_));
+    } else if (is_needed) {
+      copy_needed(name);
+    } else {
+      copy_positive(name);
     }
-    if (rule_ == "llama3") {
-      for (const std::string_view key : {"factor", "low_freq_factor", "high_freq_factor"}) copy_needed(key);
-      read_original_length();
-    }
-    if (rule_ == "yarn") read_yarn();
-    if (rule_ == "longrope") read_longrope();
   }
 
   void read_original_length() {

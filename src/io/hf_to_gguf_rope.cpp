@@ -8,6 +8,7 @@
 #include "io/llama3_divisors.h"
 #include "io/rope_architectures.h"
 #include "locus/io/convert_rope.h"
+#include "locus/scaling.h"
 
 namespace locus::io {
 namespace {
@@ -124,23 +125,24 @@ class GgufRopeWriter {
   void write_rule() {
     const std::string& rule = full_->arguments.text("rule");
     if (rule == "none") return;
-    if (rule == "linear") {
-      add("rope.scaling.type", GgufValue::of("linear"));
-      add_real("rope.scaling.factor", full_->arguments.real("factor"));
-    } else if (rule == "yarn") {
+    const std::string type(find_rule(rule).gguf_type);
+    if (!type.empty()) add("rope.scaling.type", GgufValue::of(type));
+    if (rule == "yarn") {
       write_yarn();
     } else if (rule == "longrope") {
       write_longrope();
     } else if (rule == "llama3") {
       write_llama3();
     } else {
-      fail(name_, ": the rule ", rule, " has no keys in GGUF");
+      require(!type.empty(), name_, ": the rule ", rule, " has no keys in GGUF");
+      add_real("rope.scaling.factor", full_->arguments.real("factor"));
+      const std::string_view trained = find_rule(rule).trained_length;
+      if (!trained.empty()) add_integer("rope.scaling.original_context_length", full_->arguments.integer(trained));
     }
   }
 
   void write_yarn() {
     const Arguments& arguments = full_->arguments;
-    add("rope.scaling.type", GgufValue::of("yarn"));
     add_real("rope.scaling.factor", arguments.real("factor"));
     add_integer("rope.scaling.original_context_length", arguments.integer("original_length"));
     if (arguments.has("attention_factor")) {
@@ -163,7 +165,6 @@ class GgufRopeWriter {
   void write_longrope() {
     const Arguments& arguments = full_->arguments;
     const auto original = static_cast<double>(arguments.integer("original_length"));
-    add("rope.scaling.type", GgufValue::of("longrope"));
     add_integer("rope.scaling.original_context_length", arguments.integer("original_length"));
     // llama.cpp would divide positions by rope.scaling.factor whatever the type; only its effect is written.
     double scale = arguments.has("max_length") ? static_cast<double>(arguments.integer("max_length")) / original : 1;

@@ -15,7 +15,6 @@
 namespace locus::io {
 namespace {
 
-constexpr std::int32_t magic_of_later_versions = 0x616b3432;  // "24ka" as bytes
 constexpr std::size_t alignment_of_weights = alignof(float);
 
 Llama2cConfig take_config(ByteReader& reader) {
@@ -32,7 +31,7 @@ Llama2cConfig take_config(ByteReader& reader) {
   };
   for (const Field& field : fields) {
     field.value = reader.number<std::int32_t>("the header");
-    require(field.value != magic_of_later_versions || &field.value != &config.dim, name,
+    require(field.value != llama2c_later_magic || &field.value != &config.dim, name,
             ": llama2.c checkpoints of version 1 and 2 are not read; export with --version 0");
     if (&field.value == &config.vocab_size && field.value < 0) {
       config.tied_classifier = false;

@@ -6,6 +6,7 @@
 #include "locus/error.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_encoding.h"
+#include "locus/io/sniff.h"
 
 namespace locus::io {
 namespace {
@@ -47,9 +48,13 @@ HfOptions hf_options(const ModelOptions& options) {
 
 }  // namespace
 
-std::vector<ModelEncoding> model_encodings(const std::filesystem::path& path, const ModelOptions& options) {
+std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, const ModelOptions& options) {
+  const std::filesystem::path path = find_model_file(given);
+  const FileKind kind = sniff(path);
+  require(kind == FileKind::gguf || kind == FileKind::json || kind == FileKind::unknown, path.string(),
+          ": an encoding is read from a config.json, a model folder or a GGUF file; this is ", name_of(kind));
   HfConfig config;
-  if (path.extension() == ".gguf") {
+  if (kind == FileKind::gguf) {
     config.layers = read_gguf_layers(path, options);
   } else {
     config = read_hf_config(path, hf_options(options));

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "io/byte_reader.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
 
@@ -28,17 +29,17 @@ static_assert(std::endian::native == std::endian::little, ".npy elements are use
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t largest_preamble = 12;          // magic, version and a four-byte length
 constexpr std::size_t largest_header = 1 << 20;       // far above anything that an array we accept can need
-constexpr std::size_t most_axes = 64;                 // NumPy's own limit
+constexpr std::size_t npy_most_axes = 64;             // NumPy's own limit
 constexpr std::size_t alignment_of_elements = 64;     // NumPy pads the header to a multiple of this
 constexpr std::size_t digits_of_a_growing_axis = 21;  // NumPy leaves room for the first axis to grow in place
 
-struct TypeRow {
+struct NpyTypeRow {
   NpyType type;
   std::string_view name;
   std::string_view descr;
   std::size_t size;
 };
-constexpr std::array<TypeRow, 12> type_rows = {{
+constexpr std::array<NpyTypeRow, 12> npy_type_rows = {{
     {NpyType::float32, "float32", "<f4", 4},
     {NpyType::float64, "float64", "<f8", 8},
     {NpyType::float16, "float16", "<f2", 2},
@@ -53,16 +54,18 @@ constexpr std::array<TypeRow, 12> type_rows = {{
     {NpyType::boolean, "bool", "|b1", 1},
 }};
 
-const TypeRow& row_of(NpyType type) {
-  const auto row = std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& r) { return r.type == type; });
-  require(row != type_rows.end(), "npy type must be one of the enumerators, got ", static_cast<int>(type));
+const NpyTypeRow& row_of(NpyType type) {
+  const auto row =
+      std::find_if(npy_type_rows.begin(), npy_type_rows.end(), [&](const NpyTypeRow& r) { return r.type == type; });
+  require(row != npy_type_rows.end(), "npy type must be one of the enumerators, got ", static_cast<int>(type));
   return *row;
 }
 
 /// The number of bytes that `shape` takes. Axes of length zero do not excuse an overflow of the others: whoever
 /// computes strides would meet it.
 std::size_t bytes_of(std::span<const std::int64_t> shape, std::size_t element_size, const std::string& name) {
-  require(shape.size() <= most_axes, name, ": shape must have at most ", most_axes, " axes, got ", shape.size());
+  require(shape.size() <= npy_most_axes, name, ": shape must have at most ", npy_most_axes, " axes, got ",
+          shape.size());
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   std::uint64_t bytes = element_size;
   bool empty = false;
@@ -106,7 +109,7 @@ Preamble parse_preamble(std::span<const std::byte> start, std::uint64_t file_siz
   return preamble;
 }
 
-struct Header {
+struct NpyHeader {
   std::optional<std::string> descr;
   std::optional<bool> fortran_order;
   std::optional<std::vector<std::int64_t>> shape;
@@ -117,8 +120,8 @@ class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
-  Header parse() {
-    Header header;
+  NpyHeader parse() {
+    NpyHeader header;
     require(take('{'), name_, ": header must be a dictionary ", shown());
     while (!take('}')) {
       parse_entry(header);
@@ -135,7 +138,7 @@ class HeaderParser {
   }
 
  private:
-  void parse_entry(Header& header) {
+  void parse_entry(NpyHeader& header) {
     const std::string key = parse_string("a key of the header");
     require(take(':'), name_, ": header must have ':' after the key '", key, "' ", shown());
     if (key == "descr") {
@@ -183,7 +186,7 @@ class HeaderParser {
     bool comma = true;
     while (!take(')')) {
       require(comma, name_, ": shape must have ',' between its lengths ", shown());
-      require(shape.size() < most_axes, name_, ": shape must have at most ", most_axes, " axes");
+      require(shape.size() < npy_most_axes, name_, ": shape must have at most ", npy_most_axes, " axes");
       shape.push_back(parse_length());
       comma = take(',');
     }
@@ -233,12 +236,13 @@ class HeaderParser {
   std::size_t at_ = 0;
 };
 
-const TypeRow& row_of_descr(std::string descr, const std::string& name) {
+const NpyTypeRow& row_of_descr(std::string descr, const std::string& name) {
   const std::string given = descr;
   const bool one_byte = descr.size() == 3 && descr[2] == '1';
   if (one_byte && descr[0] == '<') descr[0] = '|';  // byte order says nothing about a single byte
-  const auto row = std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& r) { return r.descr == descr; });
-  if (row != type_rows.end()) return *row;
+  const auto row =
+      std::find_if(npy_type_rows.begin(), npy_type_rows.end(), [&](const NpyTypeRow& r) { return r.descr == descr; });
+  if (row != npy_type_rows.end()) return *row;
   require(descr.find('O') == std::string::npos, name, ": object arrays ('", given,
           "') are Python pickles and are not read; save a numeric array");
   require(!descr.starts_with('>'), name, ": dtype '", given,
@@ -248,8 +252,8 @@ const TypeRow& row_of_descr(std::string descr, const std::string& name) {
 
 /// Type and shape of the array, its elements being the `data_size` bytes behind the header.
 NpyArray parse_header(std::string_view text, std::uint64_t data_size, const std::string& name) {
-  Header header = HeaderParser(text, name).parse();
-  const TypeRow& row = row_of_descr(*header.descr, name);
+  NpyHeader header = HeaderParser(text, name).parse();
+  const NpyTypeRow& row = row_of_descr(*header.descr, name);
   require(!*header.fortran_order, name,
           ": array is in Fortran order, C order is needed; save numpy.ascontiguousarray(array)");
   NpyArray array{row.type, std::move(*header.shape), {}};
@@ -259,10 +263,6 @@ NpyArray parse_header(std::string_view text, std::uint64_t data_size, const std:
   require(data_size == expected, name, ": the shape needs ", expected, " bytes of elements, the file has ", data_size,
           ", more than it should");
   return array;
-}
-
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// `{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }` behind its preamble, byte for byte as NumPy pads it.
@@ -395,7 +395,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
 
 void write_npy(const std::filesystem::path& path, NpyType type, std::span<const std::int64_t> shape,
                std::span<const std::byte> bytes) {
-  const TypeRow& row = row_of(type);
+  const NpyTypeRow& row = row_of(type);
   const std::size_t expected = bytes_of(shape, row.size, path.string());
   require(bytes.size() == expected, path.string(), ": the shape needs ", expected, " bytes of elements, got ",
           bytes.size());

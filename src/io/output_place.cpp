@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/output_place.h"
 
-#include <random>
+#include <cerrno>
 #include <system_error>
 
 #include "locus/error.h"
 
 namespace locus::io {
-namespace {
 
 namespace fs = std::filesystem;
-
-fs::path hidden_name() {
-  std::random_device random;
-  return ".locus-" + std::to_string(random()) + std::to_string(random()) + ".tmp";
-}
-
-}  // namespace
 
 void require_other_file(const fs::path& input, const fs::path& output) {
   std::error_code error;
@@ -33,26 +25,24 @@ void require_free_space(const fs::path& folder, std::uint64_t bytes) {
 }
 
 StagingFolder::StagingFolder(const fs::path& target)
-    : target_(target.has_filename() ? target : target.parent_path()), replaces_(fs::is_directory(target_)) {
-  path_ = (replaces_ ? target_ : target_.parent_path()) / hidden_name();
+    : target_(target.has_filename() ? target : target.parent_path()),
+      replaces_(fs::is_directory(target_)),
+      path_(replaces_ ? target_ : target_.parent_path()) {
   std::error_code error;
-  require(fs::create_directory(path_, error), target_.string(), ": cannot create a temporary folder ",
-          replaces_ ? "in it (" : "beside it (", error.message(), ")");
-}
-
-StagingFolder::~StagingFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  if (fs::create_directory(path_.path(), error)) return;
+  path_.release();
+  fail(target_.string(), ": cannot create a temporary folder ", replaces_ ? "in it (" : "beside it (", error.message(),
+       ")");
 }
 
 void StagingFolder::publish() {
   std::error_code error;
   if (!replaces_) {
-    fs::rename(path_, target_, error);
+    if (!path_.rename_to(target_)) error = {errno, std::generic_category()};
     require(!error, target_.string(), ": cannot rename the finished folder into place (", error.message(), ")");
     return;
   }
-  for (const auto& entry : fs::directory_iterator(path_)) {
+  for (const auto& entry : fs::directory_iterator(path_.path())) {
     fs::rename(entry.path(), target_ / entry.path().filename(), error);
     require(!error, (target_ / entry.path().filename()).string(), ": cannot rename the finished file into place (",
             error.message(), ")");

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "io/temporary_path.h"
+
 namespace locus::io {
 
 /// Refuses a file that is its own input, by whatever name.
@@ -21,15 +23,15 @@ class StagingFolder {
   explicit StagingFolder(const std::filesystem::path& target);
   StagingFolder(const StagingFolder&) = delete;
   StagingFolder& operator=(const StagingFolder&) = delete;
-  ~StagingFolder();
 
-  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return path_.path() / name; }
   /// Becomes `target`; where that exists, replaces its files of the same names, one rename each.
   void publish();
 
  private:
-  std::filesystem::path target_, path_;
+  std::filesystem::path target_;
   bool replaces_;
+  TemporaryPath path_;
 };
 
 }  // namespace locus::io

@@ -154,6 +154,7 @@ std::optional<AttentionName> attention_name_hf(std::string_view tensor_name) {
     rest = tensor_name;
     if (!consume(rest, home)) continue;
     const auto layer = consume_layer(rest);
+    if (layer && rest == "attention.qkv.weight") return AttentionName{*layer, query_key_value};  // of Locus's lab
     if (!layer || !consume(rest, "self_attn.")) return std::nullopt;
     const auto part = part_of(rest, separate, beginnings);
     return part ? std::optional(AttentionName{*layer, *part}) : std::nullopt;

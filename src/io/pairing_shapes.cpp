@@ -3,20 +3,41 @@
 
 #include "io/byte_reader.h"
 #include "io/hf_resolve.h"
+#include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
 
 namespace locus::io {
 namespace {
+
+HeadShape rotated_head(const LayerEncoding& layer, const std::string& name) {
+  require(layer.scheme == "rope" || layer.scheme == "xpos", name, ": the pairing is a matter of RoPE, this model has ",
+          layer.scheme);
+  const Arguments& arguments = layer.arguments;
+  const std::int64_t head_dim = arguments.integer("head_dim");
+  return {head_dim, arguments.maybe_integer("rotary_dim").value_or(head_dim),
+          arguments.maybe_integer("rotary_offset").value_or(0)};
+}
+
+Pairing stated_pairing(const LayerEncoding& layer) {
+  return layer.arguments.text("pairing") == name_of(Pairing::half) ? Pairing::half : Pairing::interleaved;
+}
+
+/// A model that Locus's lab saved.
+ModelShape model_shape_lab(const GgufFile& file) {
+  const LayerEncoding layer = gguf_lab_encoding(file);
+  LayerShape shape{.head = rotated_head(layer, file.name())};
+  const auto heads = file.integer("locus_lab.attention.head_count");
+  require(heads && *heads >= 1, file.name(), ": locus_lab.attention.head_count must be there and be at least 1");
+  shape.heads = shape.key_value_heads = *heads;
+  return {"locus_lab", stated_pairing(layer), [shape](std::int64_t) { return shape; }, true};
+}
 
 /// The one head shape of all layers that rotate.
 HeadShape common_head(const HfConfig& config, const std::string& name) {
   std::optional<HeadShape> common;
   for (const LayerEncoding& layer : config.layers) {
     if (layer.scheme == "nope") continue;  // both orders are right without rotation
-    require(layer.scheme == "rope", name, ": the pairing is a matter of RoPE, this model has ", layer.scheme);
-    const Arguments& arguments = layer.arguments;
-    const HeadShape head{arguments.integer("head_dim"), arguments.integer("rotary_dim"),
-                         arguments.has("rotary_offset") ? arguments.integer("rotary_offset") : 0};
+    const HeadShape head = rotated_head(layer, name);
     require(!common || *common == head, name, ": layers must rotate alike, got head_dim ", common->head_dim,
             " with rotary width ", common->rotary_dim, " and ", head.head_dim, " with ", head.rotary_dim);
     common = head;
@@ -48,14 +69,19 @@ ModelShape model_shape_hf(std::string_view config_text, const std::string& name)
   shape.key_value_heads = fields.integer({"num_key_value_heads", "num_kv_heads", "n_kv_heads"}).value_or(shape.heads);
   pairing_order(shape.head, Pairing::half);  // says what is wrong with the width before any tensor is looked at
 
-  ModelShape model{config.model_type, std::nullopt, [shape](std::int64_t) { return shape; }};
+  ModelShape model{config.model_type, std::nullopt, [shape](std::int64_t) { return shape; }, false};
   if (const HfModel* known = find_hf_model(config.model_type)) {
     model.engine_pairing = known->pairing == HfPairing::half ? Pairing::half : Pairing::interleaved;
+  }
+  if (config.model_type == "locus_lab") {
+    model.engine_pairing = stated_pairing(config.layers.front());
+    model.states_pairing = true;
   }
   return model;
 }
 
 ModelShape model_shape_gguf(const GgufFile& file) {
+  if (file.text("general.architecture") == "locus_lab") return model_shape_lab(file);
   const GgufRope rope = collect_gguf_rope(file);
   const std::string& name = file.name();
   require(rope.rope_type.has_value(), name, ": architecture ", shown(rope.architecture),
@@ -89,7 +115,7 @@ ModelShape model_shape_gguf(const GgufFile& file) {
     return shape;
   };
   const bool neighbours = *rope.rope_type == GgufRopeType::interleaved;
-  return {rope.architecture, neighbours ? Pairing::interleaved : Pairing::half, shape_of};
+  return {rope.architecture, neighbours ? Pairing::interleaved : Pairing::half, shape_of, false};
 }
 
 }  // namespace locus::io

@@ -16,6 +16,7 @@ struct ModelShape {
   std::string architecture;
   std::optional<Pairing> engine_pairing;
   std::function<LayerShape(std::int64_t layer)> of_layer;
+  bool states_pairing = false;  ///< the file says it itself (locus_lab), and must not say it wrongly afterwards
 };
 
 ModelShape model_shape_hf(std::string_view config_text, const std::string& name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "io/byte_reader.h"
@@ -19,15 +20,15 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view metadata_key = "__metadata__";
-constexpr std::size_t most_axes = 64;
+constexpr std::size_t safetensors_most_axes = 64;
 constexpr std::size_t header_alignment = 8;
 
-struct TypeRow {
+struct SafetensorsTypeRow {
   SafetensorsType type;
   std::string_view name;
   std::size_t size;
 };
-constexpr std::array<TypeRow, 15> type_rows = {{
+constexpr std::array<SafetensorsTypeRow, 15> safetensors_type_rows = {{
     {SafetensorsType::f64, "F64", 8},
     {SafetensorsType::f32, "F32", 4},
     {SafetensorsType::f16, "F16", 2},
@@ -45,25 +46,30 @@ constexpr std::array<TypeRow, 15> type_rows = {{
     {SafetensorsType::f8_e5m2, "F8_E5M2", 1},
 }};
 
-const TypeRow& row_of(SafetensorsType type) {
-  const auto row = std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& r) { return r.type == type; });
-  require(row != type_rows.end(), "safetensors type must be one of the enumerators, got ", static_cast<int>(type));
+const SafetensorsTypeRow& row_of(SafetensorsType type) {
+  const auto row = std::find_if(safetensors_type_rows.begin(), safetensors_type_rows.end(),
+                                [&](const SafetensorsTypeRow& r) { return r.type == type; });
+  require(row != safetensors_type_rows.end(), "safetensors type must be one of the enumerators, got ",
+          static_cast<int>(type));
   return *row;
 }
 
 SafetensorsType type_of(const Json& dtype, const std::string& subject) {
   require(dtype.is_string(), subject, ".dtype must be a string, got ", dtype.type_name());
   const auto& text = dtype.get_ref<const std::string&>();
-  const auto row = std::find_if(type_rows.begin(), type_rows.end(), [&](const TypeRow& r) { return r.name == text; });
-  require(row != type_rows.end(), subject, ".dtype must be one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL ",
-          "F8_E4M3 F8_E5M2, got ", shown(text));
+  const auto row = std::find_if(safetensors_type_rows.begin(), safetensors_type_rows.end(),
+                                [&](const SafetensorsTypeRow& r) { return r.name == text; });
+  require(row != safetensors_type_rows.end(), subject,
+          ".dtype must be one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL ", "F8_E4M3 F8_E5M2, got ",
+          shown(text));
   return row->type;
 }
 
 /// A list of integers from 0 to 2^63 - 1.
 std::vector<std::int64_t> lengths_of(const Json& list, const std::string& subject) {
   require(list.is_array(), subject, " must be a list of integers, got ", list.type_name());
-  require(list.size() <= most_axes, subject, " must have at most ", most_axes, " entries, got ", list.size());
+  require(list.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes, " entries, got ",
+          list.size());
   std::vector<std::int64_t> lengths;
   for (const Json& entry : list) {
     require(entry.is_number_unsigned() && std::in_range<std::int64_t>(entry.get<std::uint64_t>()), subject,
@@ -116,6 +122,17 @@ std::map<std::string, std::string> metadata_of(const Json& entry, const std::str
     metadata.emplace(item.key(), item.value().get_ref<const std::string&>());
   }
   return metadata;
+}
+
+/// Adds `"key":value` to the text of an object that is open. (An ordered_json of the whole would look through all of its
+/// keys for each new one.)
+void append_member(std::string& object, const std::string& key, const nlohmann::ordered_json& value,
+                   const std::string& name) {
+  try {
+    object += (object.size() == 1 ? "" : ",") + Json(key).dump() + ":" + value.dump();
+  } catch (const Json::exception&) {
+    fail(name, ": names of tensors and metadata must be UTF-8");
+  }
 }
 
 template <class T>
@@ -250,30 +267,26 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Safete
     return size_of(a->type) > size_of(b->type);
   });
 
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[std::string(metadata_key)] = metadata;
+  std::string text = "{";
+  if (!metadata.empty()) append_member(text, std::string(metadata_key), metadata, name);
+  std::unordered_set<std::string_view> names;
   std::uint64_t end = 0;
   for (const SafetensorsTensor* tensor : in_order) {
     const std::string subject = name + ": tensor " + shown(tensor->name);
     require(tensor->name != metadata_key, subject, " must have another name, the format needs this one");
-    require(!header.contains(tensor->name), subject, " must be there once, got it twice");
-    require(tensor->shape.size() <= most_axes, subject, " must have at most ", most_axes, " axes, got ",
-            tensor->shape.size());
+    require(names.insert(tensor->name).second, subject, " must be there once, got it twice");
+    require(tensor->shape.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes,
+            " axes, got ", tensor->shape.size());
     const std::uint64_t needed =
         checked_multiply(checked_elements(tensor->shape, subject), size_of(tensor->type), subject);
     require(tensor->bytes.size() == needed, subject, " must have ", needed, " bytes for its shape, got ",
             tensor->bytes.size());
     const std::uint64_t begin = end;
     end += needed;
-    header[tensor->name] = {{"dtype", name_of(tensor->type)}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}};
+    append_member(text, tensor->name,
+                  {{"dtype", name_of(tensor->type)}, {"shape", tensor->shape}, {"data_offsets", {begin, end}}}, name);
   }
-
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const Json::exception&) {
-    fail(name, ": names of tensors and metadata must be UTF-8");
-  }
+  text += '}';
   text.append((header_alignment - text.size() % header_alignment) % header_alignment, ' ');
   const std::uint64_t length = text.size();
   std::vector<ByteChunk> chunks = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(text))};

@@ -5,14 +5,13 @@
 #include <vector>
 
 #include "kernels/add_simd.h"
-#include "kernels/hidden_rows.h"
+#include "kernels/kernel_state.h"
+#include "kernels/token_access.h"
 #include "locus/error.h"
 #include "locus/rows.h"
 
 namespace locus {
 namespace {
-
-constexpr std::int64_t bytes_per_thread = std::int64_t{1} << 18;
 
 std::byte* at(const HiddenView& view, std::int64_t batch, std::int64_t token) {
   const std::int64_t index = batch * view.batch_stride + token * view.token_stride;
@@ -62,9 +61,9 @@ void add_range(const HiddenRows& hidden, const HiddenPlan& plan, const HiddenVie
 void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids, Executor* executor) {
   check(encoding, view, ids);
   const HiddenRows& hidden = encoding.hidden();
-  const HiddenPlan& plan = encoding.prepared<HiddenPlan>([&] { return HiddenPlan(hidden); });
-  const std::int64_t row_bytes = std::max<std::int64_t>(1, view.dim * static_cast<std::int64_t>(size_of(view.type)));
-  for_ranges(executor, view.batch * view.tokens, std::max<std::int64_t>(1, bytes_per_thread / row_bytes),
+  const HiddenPlan& plan = *kernel_state_of(encoding).hidden;
+  const std::int64_t row_bytes = view.dim * static_cast<std::int64_t>(size_of(view.type));
+  for_ranges(executor, view.batch * view.tokens, grain_of(row_bytes),
              [&](std::int64_t begin, std::int64_t end) { add_range(hidden, plan, view, ids, begin, end); });
 }
 

@@ -78,8 +78,8 @@ class TokenRotator {
     if (input.type == ElementType::float64) {
       double_row_.resize(2 * pairs_);
     } else {
-      turn_ = rotate_tokens_function({input.type, layout_.interleaved_in, layout_.interleaved_out, inverse_});
-      spread_.resize(2 * pairs_);
+      turn_ = rotate_tokens_function({input.type, layout_.interleaved_in, layout_.interleaved_out});
+      row_scratch_.resize(3 * pairs_);
     }
     tokens_ = {.in_token_stride = input.token_stride,
                .out_token_stride = output.token_stride,
@@ -88,7 +88,8 @@ class TokenRotator {
                .heads = static_cast<std::size_t>(input.heads),
                .pairs = pairs_,
                .rows = run_.data(),
-               .spread = spread_.data()};
+               .inverse = inverse_,
+               .scratch = row_scratch_.data()};
     runs_ = turn_ != nullptr && scratch_.empty() && (in_place || rotation_.rotary_dim == rotation_.head_dim);
   }
 
@@ -146,7 +147,7 @@ class TokenRotator {
   bool runs_ = false;  // several tokens may go to the kernel at once
   std::vector<std::byte> scratch_;
   std::vector<double> double_row_;
-  std::vector<float> spread_;
+  std::vector<float> row_scratch_;
   std::array<const float*, 32> run_{};
   RotateTokens tokens_;
 };
@@ -191,7 +192,7 @@ void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& o
   require(input.tokens == output.tokens, "rotate: input and output must have the same number of tokens, got ",
           input.tokens, " and ", output.tokens);
   check_ids(input, encoding.rotation(), ids);
-  encoding.check_positions(ids.ids);
+  encoding.check_positions(ids.ids, input.type);
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, direction, input, output);
@@ -216,7 +217,8 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
   check_ids(key, encoding.rotation(), ids);
   require(query.batch == key.batch, "rotate: queries and keys must have the same batch, got ", query.batch, " and ",
           key.batch);
-  encoding.check_positions(ids.ids);
+  encoding.check_positions(ids.ids, query.type);
+  encoding.check_positions(ids.ids, key.type);
   for_ranges(executor, query.batch * query.tokens, grain_of(bytes_per_token(query) + bytes_per_token(key)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator queries(encoding, Role::query, direction, query, query);
@@ -237,7 +239,7 @@ void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsVi
           " slots for ", input.tokens, " tokens");
   check_slots(slots, cache.tokens);
   check_ids(input, encoding.rotation(), ids);
-  encoding.check_positions(ids.ids);
+  encoding.check_positions(ids.ids, input.type);
   for_ranges(executor, input.batch * input.tokens, grain_of(bytes_per_token(input)),
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, Direction::forward, input, cache);

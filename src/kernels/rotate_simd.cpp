@@ -12,25 +12,20 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace {
 
-template <bool kInverse, class T>
+template <class T>
 RotateTokensFunction choose_layout(const RotateKind& kind) {
   if (kind.interleaved_in) {
-    return kind.interleaved_out ? rotate_tokens<kInverse, InterleavedPairs<T>> : rotate_to_half<kInverse, T>;
+    return kind.interleaved_out ? rotate_tokens<InterleavedPairs<T>> : rotate_to_half<T>;
   }
-  return kind.interleaved_out ? rotate_to_interleaved<kInverse, T> : rotate_tokens<kInverse, HalfPairs<T>>;
-}
-
-template <class T>
-RotateTokensFunction choose_direction(const RotateKind& kind) {
-  return kind.inverse ? choose_layout<true, T>(kind) : choose_layout<false, T>(kind);
+  return kind.interleaved_out ? rotate_to_interleaved<T> : rotate_tokens<HalfPairs<T>>;
 }
 
 }  // namespace
 
 RotateTokensFunction choose_rotate_tokens(const RotateKind& kind) {
-  if (kind.type == ElementType::bfloat16) return choose_direction<BFloat16>(kind);
-  if (kind.type == ElementType::float16) return choose_direction<Float16>(kind);
-  return choose_direction<float>(kind);
+  if (kind.type == ElementType::bfloat16) return choose_layout<BFloat16>(kind);
+  if (kind.type == ElementType::float16) return choose_layout<Float16>(kind);
+  return choose_layout<float>(kind);
 }
 
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }

@@ -21,17 +21,17 @@ struct RotateTokens {
   std::size_t heads = 0;
   std::size_t pairs = 0;
   const float* const* rows = nullptr;  ///< one per token
-  float* spread = nullptr;             ///< room for 2 * pairs floats, where a row may be put in another order
+  bool inverse = false;                ///< turn back
+  float* scratch = nullptr;            ///< 3 * pairs floats: a row in another order, and its sin negated
 };
 
 using RotateTokensFunction = void (*)(const RotateTokens&);
 
-/// What tokens are turned like: their type (float32, bfloat16, float16), their order of coordinates, the direction.
+/// What tokens are turned like: their type (float32, bfloat16, float16), their order of coordinates.
 struct RotateKind {
   ElementType type = ElementType::float32;
   bool interleaved_in = false;
   bool interleaved_out = false;
-  bool inverse = false;
 };
 
 /// The best function of this machine.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/kernel_state.h"
 #include "locus/rows.h"
 
 namespace locus {
@@ -27,10 +28,7 @@ RowSource::RowSource(const Encoding& encoding, Role role)
 void RowSource::uniform_rows(Position first, std::int64_t count, float* rows) {
   const auto pairs = static_cast<std::size_t>(rotation_.pairs());
   if (is_exact(rotation_)) {
-    if (!exact_) {
-      const StepRows& steps = encoding_.prepared<StepRows>([&] { return StepRows(rotation_.turns); });
-      exact_.emplace(steps, rotation_.magnitude);
-    }
+    if (!exact_) exact_.emplace(*kernel_state_of(encoding_).rotation, rotation_.magnitude);
     exact_->rows(first, count, rows, 2 * pairs);
     return;
   }

@@ -12,13 +12,12 @@
 #include "kernels/rotate_simd.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
+#include "positions/place.h"
 
 namespace locus {
 
 // Less work than this per thread is not worth waking one.
 inline constexpr std::int64_t bytes_per_thread = std::int64_t{1} << 18;
-// Time, height, width, and one to spare; an encoding has no more.
-inline constexpr std::size_t max_axes = 4;
 
 struct Layout {
   bool interleaved_in;

@@ -3,24 +3,28 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "locus/encoding.h"
 #include "locus/rotate.h"
 
 namespace locus {
 
-/// Where a key is and where it shall be. An absent encoding means not rotated: from nothing is a plain rotation.
+/// The tables before and after. An absent encoding means not rotated: from nothing is a plain rotation.
 struct Transition {
   const Encoding* from = nullptr;
   const Encoding* to = nullptr;
 };
 
-/// Turns token t of `input` from position from_ids[t] to to_ids[t] and puts it into token slots[t] of `output` (which
-/// may be the input itself where slots are in order). The turn is one rotation whose cos and sin are made in double, so
-/// that it costs one rounding of the element type however far it goes; with one encoding the magnitude cancels to 1.
-void transition(const Transition& change, const HeadsView& input, const HeadsView& output,
-                std::span<const std::int64_t> input_slots, std::span<const std::int64_t> output_slots,
-                std::span<const Position> from_ids, std::span<const Position> to_ids);
+/// Move t takes the token in input slot input_slots[t], at position from_ids[t], to output slot output_slots[t], at
+/// position to_ids[t]. All four are equally long.
+struct Moves {
+  std::span<const std::int64_t> input_slots, output_slots;
+  std::span<const Position> from_ids, to_ids;
+};
+
+/// Applies the moves one after another; `output` may be `input` where no slot is read after it was written.
+/// Error: a move is one rotation, its cos and sin made in double: one rounding of the element type however far it goes.
+/// With one encoding the magnitude cancels to 1.
+void transition(const Transition& change, const HeadsView& input, const HeadsView& output, const Moves& moves);
 
 }  // namespace locus

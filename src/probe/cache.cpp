@@ -6,7 +6,7 @@
 namespace locus::probe {
 namespace {
 
-/// Keys of a mixed cache come rotated and are nobody's business afterwards.
+/// Keys of a mixed cache are rotated before they are stored; the cache must not rotate them again.
 Encoding stored_under(const Encoding& encoding, KeyTables tables) {
   return tables == KeyTables::mixed ? Encoding("nope") : encoding;
 }

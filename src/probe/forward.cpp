@@ -43,8 +43,8 @@ void check_ids(const Placed& segment, const Cache& cache) {
   const std::vector<Position> before = cache.positions(segment.sequence);
   std::optional<Position> last = before.empty() ? std::nullopt : std::optional(before.back());
   for (std::size_t t = static_cast<std::size_t>(segment.padding); t < segment.ids.size(); ++t) {
-    require(!last || segment.ids[t] > *last, "positions of a sequence must go upwards, ", segment.ids[t],
-            " comes after ", last.value_or(0));
+    require(!last || segment.ids[t] > *last, "positions of a sequence must rise, got ", segment.ids[t], " after ",
+            last.value_or(0));
     last = segment.ids[t];
   }
 }
@@ -145,7 +145,7 @@ std::vector<Placed> checked_segments(const ForwardCall& call, const Cache& cache
   std::int64_t begin = 0, needed = 0;
   for (const Segment& segment : call.segments) {
     for (const Placed& other : placed) {
-      require(other.sequence != segment.sequence, "sequence ", segment.sequence, " comes twice in one call");
+      require(other.sequence != segment.sequence, "sequence ", segment.sequence, " is given twice in one call");
     }
     placed.push_back(place(segment, begin, cache));
     check_ids(placed.back(), cache);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens behind a prompt, one after the other.
+// Generation: the tokens that continue a prompt.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ struct GenerateCall {
   std::int64_t max_tokens = 0;
   Sampling sampling = {};
   std::vector<Token> stop = {};  ///< tokens that end the text and are not part of it
-  std::int64_t chunk = 512;      ///< the prompt is read in pieces of so many tokens
-  /// Asked before each piece of work: true ends it there.
+  std::int64_t chunk = 512;      ///< the prompt is read in chunks of this many tokens
+  /// Asked before each step; true ends the generation.
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(Token)> on_token = [](Token) {};
   Executor* executor = nullptr;
@@ -44,13 +44,13 @@ struct GenerateCall {
 struct Generated {
   std::vector<Token> tokens;
   double prompt_seconds = 0;
-  double seconds = 0;      ///< behind the prompt
+  double seconds = 0;      ///< after the prompt
   std::int64_t steps = 0;  ///< single-token forwards in that time
   bool interrupted = false;
-  bool out_of_positions = false;  ///< the encoding has no place for another token
+  bool out_of_positions = false;  ///< the encoding has no position for another token
 };
 
-/// Under `encoding`, which is moved on with the length where it depends on it, with every cached key turned along.
+/// Generates under `encoding`. One that depends on the length follows it, and cached keys are rotated to match.
 Generated generate(const Model& model, const Encoding& encoding, const GenerateCall& call);
 
 }  // namespace locus::probe

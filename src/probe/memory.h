@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory asked for before it is taken: a refusal with a number in place of a process that the system ends.
+// Checks memory before it is allocated, so that the user gets an error with a number and not a killed process.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace locus::probe {
 
-/// What this process may still take: the machine's available memory, or what its control group leaves, whichever is
-/// less. Empty where the system does not tell.
+/// Bytes that this process may still allocate: the machine's available memory or the rest of its control group's limit,
+/// whichever is less. Empty where the system does not say.
 std::optional<std::int64_t> available_memory();
 
-/// Throws Error, naming `what`, the size needed and the size there is, where `bytes` do not fit.
+/// Throws Error that names `what`, the bytes needed and the bytes available, where they do not fit.
 void require_memory(std::string_view what, double bytes);
 void require_memory(std::string_view what, double bytes, std::optional<std::int64_t> available);
 

@@ -3,58 +3,48 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <set>
 
 #include "locus/error.h"
-#include "locus/scaling.h"
+#include "locus/io/sniff.h"
+#include "locus/names.h"
 #include "probe/network.h"
 
 namespace locus::probe {
 namespace {
 
 struct Family {
-  std::string_view architecture;  ///< in config.json or GGUF
+  std::vector<std::string_view> architectures;  ///< in config.json or GGUF
   std::shared_ptr<Network> (*make)(const Source& source);
 };
 
-constexpr std::array families = {
-    Family{"llama", make_llama},      Family{"mistral", make_llama}, Family{"qwen2", make_llama},
-    Family{"qwen3", make_llama},      Family{"gpt2", make_gpt2},     Family{"gpt_neox", make_gpt_neox},
-    Family{"gptneox", make_gpt_neox}, Family{"bloom", make_bloom},   Family{"locus_lab", make_locus_lab},
-};
+const std::array<Family, 2>& families() {
+  static const std::array<Family, 2> all = {Family{llama_architectures(), make_llama},
+                                            Family{fused_architectures(), make_fused}};
+  return all;
+}
 
 const Family* find_family(std::string_view architecture) {
-  const auto found = std::find_if(families.begin(), families.end(),
-                                  [&](const Family& family) { return family.architecture == architecture; });
-  return found == families.end() ? nullptr : &*found;
-}
-
-/// The one model file of a folder that is no Hugging Face model; the folder itself otherwise.
-std::filesystem::path only_file_of(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / "config.json")) return folder;
-  std::vector<std::filesystem::path> models;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::filesystem::path& path = entry.path();
-    const bool tokenizer = path.filename().string().starts_with("tok");
-    if (path.extension() == ".gguf" || (path.extension() == ".bin" && !tokenizer)) models.push_back(path);
+  for (const Family& family : families()) {
+    const auto& names = family.architectures;
+    if (std::find(names.begin(), names.end(), architecture) != names.end()) return &family;
   }
-  return models.size() == 1 ? models.front() : folder;
+  return nullptr;
 }
 
-/// By what the file is, not by what it is called; llama2.c has no mark of its own.
 Source open(const std::filesystem::path& given) {
-  const std::filesystem::path path = std::filesystem::is_directory(given) ? only_file_of(given) : given;
-  if (std::filesystem::is_directory(path)) return open_hf_folder(path);
-  if (path.filename() == "config.json") return open_hf_folder(path.parent_path());
-  std::ifstream file(path, std::ios::binary);
-  require(file.good(), path.string(), ": cannot be opened");
-  std::array<char, 4> mark{};
-  file.read(mark.data(), mark.size());
-  if (std::string_view(mark.data(), mark.size()) == "GGUF") return open_gguf(path);
-  require(path.extension() == ".bin", path.string(),
-          ": a model is a llama2.c .bin, a GGUF file or the folder of a Hugging Face model");
-  return open_llama2c(path);
+  const std::filesystem::path path = io::find_model_file(given);
+  switch (const io::FileKind kind = io::sniff(path)) {
+    case io::FileKind::gguf:
+      return open_gguf(path);
+    case io::FileKind::llama2c:
+      return open_llama2c(path);
+    case io::FileKind::json:
+      return open_hf_folder(path.has_parent_path() ? path.parent_path() : ".");
+    default:
+      fail(given.string(), ": a model must be a GGUF file, a llama2.c checkpoint or a Hugging Face folder; this is ",
+           name_of(kind));
+  }
 }
 
 /// Masks and frequencies that transformers once saved with its models, and what the encoding's reader has read.
@@ -67,7 +57,7 @@ bool is_harmless(std::string_view name, const ModelConfig& config) {
   return config.tied_head && (name == "lm_head.weight" || name == "embed_out.weight");
 }
 
-/// Tensors that nobody asked for may mean that the model is not what it says it is.
+/// Tensors that no family reads may mean that the model is not what its config says.
 void note_unread(const Source& source, const std::set<std::string>& read, std::vector<std::string>& notes) {
   std::vector<std::string> unread;
   for (const std::string& name : source.names) {
@@ -82,11 +72,12 @@ void note_unread(const Source& source, const std::set<std::string>& read, std::v
 
 void require_served(const Source& source) {
   if (find_family(source.config.architecture) != nullptr) return;
-  std::string served;
-  for (const Family& family : families) served += (served.empty() ? "" : ", ") + std::string(family.architecture);
-  fail(source.file, ": architecture ",
-       source.config.architecture.empty() ? std::string("(not given)") : source.config.architecture,
-       " is not served by the probe; these are: ", served);
+  std::vector<std::string_view> served;
+  for (const Family& family : families()) {
+    served.insert(served.end(), family.architectures.begin(), family.architectures.end());
+  }
+  const std::string& given = source.config.architecture;
+  fail(source.file, ": ", given.empty() ? "no architecture is given" : unknown_name("architecture", given, served));
 }
 
 void note_reading(Source& source) {
@@ -109,26 +100,6 @@ Model load(const std::filesystem::path& path) {
   const std::shared_ptr<Network> network = find_family(source.config.architecture)->make(source);
   note_unread(source, *read, network->notes);
   return Model(network);
-}
-
-Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given) {
-  const Encoding& own = model.encoding();
-  require(own.scheme().name == "rope", "a rule needs a model that rotates (rope); this one uses ", own.scheme().name);
-  Arguments arguments;
-  // What the model is, as opposed to how it is stretched.
-  for (const char* name : {"head_dim", "pairing", "base", "rotary_dim", "rotary_offset", "profile", "table_type"}) {
-    if (const Value* value = own.arguments().find(name)) arguments.set(name, *value);
-  }
-  arguments.set("rule", std::string(rule));
-  for (const auto& [name, value] : given.all()) arguments.set(name, value);
-  for (const Parameter& parameter : find_rule(rule).parameters) {
-    const bool is_trained_length =
-        parameter.name == "original_length" || (parameter.name == "max_length" && rule == "dynamic_ntk");
-    if (is_trained_length && !arguments.has(parameter.name)) {
-      arguments.set(parameter.name, model.config().trained_length);
-    }
-  }
-  return Encoding("rope", arguments);
 }
 
 }  // namespace locus::probe

@@ -31,7 +31,7 @@ struct ModelConfig {
   std::int64_t feed_forward = 0;  ///< width inside the feed-forward part
   std::int64_t vocab = 0;
   std::int64_t trained_length = 0;  ///< positions seen before any extension
-  std::int64_t window = 0;          ///< unless 0: a query sees so many keys, itself included (Mistral's first)
+  std::int64_t window = 0;          ///< unless 0: how many keys a query sees, itself included (Mistral)
   double norm_epsilon = 1e-5;
   bool tied_head = false;
   std::int64_t weight_bytes = 0;  ///< as stored
@@ -41,19 +41,19 @@ struct ModelConfig {
   std::optional<PasskeyFrame> passkey = {};  ///< how it was asked for keys
 };
 
-/// What becomes of the keys in a cache whose encoding changes (dynamic NTK as the sequence grows).
+/// How a cache treats its keys when the encoding changes (dynamic NTK as the sequence grows).
 enum class KeyTables : std::uint8_t {
-  rerotate,  ///< stored rotated, and turned to the new table when it changes: exact but for one rounding each time
+  rerotate,  ///< stored rotated, rotated again when the table changes: one rounding each time
   raw,       ///< stored unrotated, rotated when used: exact, slower
-  mixed      ///< each key keeps the table of its time, as some engines do: wrong, for showing what that costs
+  mixed      ///< each key keeps the table it was stored under, as in some engines: wrong, kept to show the cost
 };
 
 class Model;
 
-/// Keys and values of all layers, for one or more sequences, under one encoding. Not for concurrent changes.
+/// Keys and values of all layers, for one or more sequences, under one encoding. Not safe for concurrent changes.
 class Cache {
  public:
-  /// Room for `capacity` tokens over all sequences. Throws Error naming the size needed where memory would not do.
+  /// Room for `capacity` tokens over all sequences. Throws Error that names the size needed where memory is short.
   Cache(const Model& model, std::int64_t capacity, const Encoding& encoding, KeyTables tables = KeyTables::rerotate);
   Cache(const Model& model, std::int64_t capacity);  ///< under the model's own encoding
 
@@ -77,12 +77,11 @@ class Cache {
   std::vector<KvCache> layers_;
 };
 
-/// New tokens of one sequence. The first `padding` of them are computed as a padded batch would, but nobody sees them
-/// and they are not cached.
+/// New tokens of one sequence. The first `padding` of them are computed as in a padded batch, but masked and not cached.
 struct Segment {
   SequenceId sequence = 0;
   std::span<const Token> tokens;
-  std::span<const Position> positions = {};  ///< one per token, padding included; absent: behind what is cached
+  std::span<const Position> positions = {};  ///< one per token, padding included; absent: after the cached ones
   std::int64_t padding = 0;
 };
 
@@ -98,9 +97,9 @@ struct AttentionRows {
 
 struct ForwardCall {
   std::span<const Segment> segments;
-  /// Which logits are wanted: indices into the tokens of all segments behind each other. Absent: the last of each.
+  /// The tokens whose logits are wanted, as indices into the concatenated segments. Absent: the last of each segment.
   std::optional<std::span<const std::int64_t>> logits_wanted = {};
-  /// Queries whose attention is wanted, as indices into each segment's tokens, and who gets it, layer by layer.
+  /// The queries whose attention is wanted, as indices into each segment's tokens; on_attention gets it layer by layer.
   std::span<const std::int64_t> attention_wanted = {};
   std::function<void(const AttentionRows&)> on_attention = {};
   Executor* executor = nullptr;
@@ -113,16 +112,16 @@ class Model {
  public:
   const ModelConfig& config() const;
   const Encoding& encoding() const;               ///< the one it was trained with
-  const std::vector<std::string>& notes() const;  ///< what was defaulted or not understood on the way
+  const std::vector<std::string>& notes() const;  ///< what was defaulted or not understood while loading
 
   /// Appends the tokens to the cache and returns the wanted logits, [wanted, vocab]. Tokens, positions and room are
-  /// checked first; on Error the cache is as it was. A length-dependent encoding is not moved on: see Cache.
+  /// checked first; on Error the cache is as it was. A length-dependent encoding does not change by itself: see Cache.
   std::vector<float> forward(const ForwardCall& call, Cache& cache) const;
   /// One sequence, the logits of its last token.
   std::vector<float> forward(std::span<const Token> tokens, SequenceId sequence, Cache& cache,
                              Executor* executor = nullptr) const;
 
-  /// Bytes of a forward over so many tokens at once, beyond weights and cache.
+  /// Bytes that a forward call over this many tokens needs beyond weights and cache.
   std::int64_t working_bytes(std::int64_t tokens, std::int64_t logits) const;
 
   explicit Model(std::shared_ptr<const Network> network);
@@ -131,13 +130,13 @@ class Model {
   std::shared_ptr<const Network> network_;
 };
 
-/// `path`: a llama2.c .bin, a .gguf, or the folder of a Hugging Face model (or its config.json). An architecture that
-/// is not served is named in the Error, as is every tensor that is missing or has a wrong shape.
+/// `path`: a GGUF file, a llama2.c checkpoint, or the folder of a Hugging Face model (or its config.json). Error names
+/// an unknown architecture, and every tensor that is missing or has a wrong shape.
 Model load(const std::filesystem::path& path);
 
-/// The model's RoPE under another rule of `locus list` (none, linear, ntk, dynamic_ntk, yarn, ...): its own base, width
-/// and pairing, the rule's arguments from `given` and, where not given, original_length = the trained length.
-/// Error where the model does not rotate.
-Encoding under_rule(const Model& model, std::string_view rule, const Arguments& given = {});
+/// The encoding that `spelling` (locus/settings.h) means for this model: `own`; `yarn:2` or
+/// `rope:rule=yarn,factor=2,truncate=false` for its RoPE under a rule; `@config.json`; or another scheme, sized by the
+/// model. `none` is RoPE without a rule, and `own` where the model does not rotate. Error where it does not fit.
+Encoding encoding_for(const Model& model, std::string_view spelling);
 
 }  // namespace locus::probe

@@ -72,11 +72,7 @@ Encoding encoding_of(const Source& source) {
 
 Network::Network(const Source& source)
     : config(source.config), encoding(encoding_of(source)), notes(source.notes), keeps_(source.keeps) {
-  if (encoding.site() == Site::query_key) {
-    require(encoding.rotation().head_dim == config.head_dim && encoding.rotation().axes == 1, source.file,
-            ": the encoding must be for heads of ", config.head_dim, " and one axis, got ",
-            encoding.rotation().head_dim, " and ", encoding.rotation().axes);
-  }
+  require_fits(encoding, config, source.file);
 }
 
 void Network::require_heads_fill_width(const Source& source) const {

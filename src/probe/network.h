@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a family of models must say of itself: how a block of it turns rows into rows. The rest is common to all.
+// What a family of models implements: its block, which maps rows to rows. The rest is common to all families.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,18 @@
 
 namespace locus::probe {
 
-/// One forward call on its way through the layers: it knows who is where and what is cached.
+/// One forward call on its way through the layers. It holds positions and caches.
 class Pass {
  public:
   virtual ~Pass() = default;
-  /// Rotates, caches and attends, all in place of the views' rows: [tokens, heads * head_dim]. Views hold one row per
-  /// token of the call; the heads may lie anywhere in it.
+  /// Rotates queries and keys, caches keys and values, and attends: [tokens, heads * head_dim]. The views have one row
+  /// per token of the call and are overwritten; heads may lie anywhere in a row.
   virtual Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) = 0;
   virtual Executor* executor() const = 0;
 };
+
+/// Error, starting with `owner`, where an encoding is for another width or number of heads, or for several axes.
+void require_fits(const Encoding& encoding, const ModelConfig& config, const std::string& owner);
 
 /// Rows of a matrix that makes queries, keys and values at once: all queries, all keys, all values; or query, key and
 /// value of head 0, then of head 1, ...
@@ -56,11 +59,11 @@ class Network {
   std::shared_ptr<const void> keeps_;
 };
 
-// One file each.
+// Families, one file each: separate matrices for queries, keys and values with a gated feed-forward part; and one fused
+// matrix with a plain one.
+std::vector<std::string_view> llama_architectures();
 std::shared_ptr<Network> make_llama(const Source& source);
-std::shared_ptr<Network> make_gpt2(const Source& source);
-std::shared_ptr<Network> make_gpt_neox(const Source& source);
-std::shared_ptr<Network> make_bloom(const Source& source);
-std::shared_ptr<Network> make_locus_lab(const Source& source);
+std::vector<std::string_view> fused_architectures();
+std::shared_ptr<Network> make_fused(const Source& source);
 
 }  // namespace locus::probe

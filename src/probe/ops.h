@@ -25,13 +25,13 @@ struct Rows {
   const float* row(std::int64_t index) const { return data.data() + index * width; }
 };
 
-/// Products are cut in pieces of this many weight rows, whatever the threads, so that bits do not depend on them.
+/// Products are computed in tiles of this many weight rows, so that bits do not depend on the number of threads.
 inline constexpr std::int64_t tile_rows = 64;
 
 /// W x + b for every row, in float32. One row reads the weights at the speed of memory; several are left to sgemm.
 /// Results do not depend on the number of threads.
 Rows product(const Rows& x, const Linear& linear, Executor* executor);
-/// Several matrices that meet the same rows, in one go.
+/// Several matrices times the same rows, in one call.
 std::vector<Rows> products(const Rows& x, std::initializer_list<const Linear*> linears, Executor* executor);
 
 /// x / sqrt(mean(x^2) + epsilon) * weight, sums in double, over each `weight.size()` columns: a row, or each head.

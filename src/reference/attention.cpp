@@ -84,8 +84,9 @@ class Materialised {
     if (q.document != k.document) return false;
     const Position here = mask.by_index ? query_index(query) : query_id(batch, query);
     const Position there = mask.by_index ? key_index(key) : key_id(batch, key);
-    if (mask.causal && !(there <= here || there < mask.prefix)) return false;
-    if (mask.window > 0 && !(std::abs(here - there) < mask.window || there < mask.sinks)) return false;
+    const bool in_prefix = 0 <= there && there < mask.prefix, is_sink = 0 <= there && there < mask.sinks;
+    if (mask.causal && !(there <= here || in_prefix)) return false;
+    if (mask.window > 0 && !(std::abs(here - there) < mask.window || is_sink)) return false;
     const std::int64_t keys = call_.key.tokens, queries = call_.query.tokens;
     if (!mask.keys.empty()) {
       const bool one_row = static_cast<std::int64_t>(mask.keys.size()) == keys;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "locus/element.h"
 #include "locus/reference.h"
-#include "locus/rows.h"
+#include "profiles/engine_row.h"
 
 namespace locus::reference {
 namespace {
@@ -39,16 +40,31 @@ double coordinate(const PositionMap& map, std::span<const Position> ids, int axi
   return 6.283185307179586477 * (2 * centre - 1);
 }
 
+double rounded(ElementType type, double value) {
+  if (type == ElementType::bfloat16) return to_float(to_bfloat16(static_cast<float>(value)));
+  if (type == ElementType::float16) return to_float(to_float16(static_cast<float>(value)));
+  return value;
+}
+
+// Another engine's arithmetic is its own definition: there is no truer value to compute.
+void engine_row_of(const Rotation& rotation, std::span<const Position> ids, std::span<double> cos,
+                   std::span<double> sin) {
+  std::vector<float> c(cos.size()), s(sin.size());
+  engine_row(rotation, place_of(rotation.map, ids), c, s);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    cos[i] = rounded(rotation.table_type, c[i]);
+    sin[i] = rounded(rotation.table_type, s[i]);
+  }
+}
+
 }  // namespace
 
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin) {
-  if (rotation.profile != Profile::exact || rotation.table_type != ElementType::float32) {
-    locus::rotation_row(rotation, role, ids, cos, sin);
-    return;
-  }
+  const bool placed = !before_prefix(rotation.map, ids[0]);
+  if (rotation.profile != Profile::exact && placed) return engine_row_of(rotation, ids, cos, sin);
   for (std::size_t i = 0; i < cos.size(); ++i) {
-    if (before_prefix(rotation.map, ids[0])) {
+    if (!placed) {
       cos[i] = 1;
       sin[i] = 0;
       continue;
@@ -61,8 +77,8 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
       const double grown = std::exp(steps * std::log(rotation.scale->zeta[i]));
       scale = role == Role::query ? scale * grown : scale / grown;
     }
-    cos[i] = unit.cos * scale;
-    sin[i] = unit.sin * scale;
+    cos[i] = rounded(rotation.table_type, unit.cos * scale);
+    sin[i] = rounded(rotation.table_type, unit.sin * scale);
   }
 }
 

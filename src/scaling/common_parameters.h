@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parameter that means the same in several rules.
+// Parameters that mean the same in several rules.
 #pragma once
 
 #include "locus/value.h"
@@ -13,6 +13,16 @@ inline Parameter original_length_parameter(double least = 1) {
           .required = true,
           .least = least,
           .most = 0x1p31};
+}
+
+/// ggml's name; jquesnelle/yarn and vLLM call it extrapolation_factor.
+inline Parameter ext_factor_parameter() {
+  return {.name = "ext_factor",
+          .kind = ValueKind::real,
+          .meaning = "how much of the fast frequencies is kept; the rest of them is treated as slow (Grok: 0.5)",
+          .fallback = 1.0,
+          .least = 0,
+          .most = 1};
 }
 
 }  // namespace locus

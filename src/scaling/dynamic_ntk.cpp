@@ -33,6 +33,7 @@ const Rule& dynamic_ntk_rule();
 const Rule& dynamic_ntk_rule() {
   static const Rule rule{
       .name = "dynamic_ntk",
+      .title = "dynamic NTK",
       .summary = "NTK-aware with a base that grows with the sequence; cached keys do not survive a change of length",
       .paper = "emozilla 2023; Peng et al. 2023, arXiv 2309.00071",
       .parameters = {{.name = "factor",
@@ -51,6 +52,9 @@ const Rule& dynamic_ntk_rule() {
                       .meaning = "length of the sequence at hand; absent: not extended",
                       .least = 1,
                       .most = 0x1p31}},
+      .example = {{"factor", 2.0}, {"max_length", std::int64_t{2048}}},
+      .trained_length = "max_length",
+      .hf_types = {"dynamic"},
       .length_dependent = true,
       .exact = dynamic_ntk<DoubleDouble>,
       .single = dynamic_ntk<float>,

@@ -25,6 +25,7 @@ const Rule& linear_rule();
 const Rule& linear_rule() {
   static const Rule rule{
       .name = "linear",
+      .title = "interpolation",
       .summary = "position interpolation: every frequency divided by the factor",
       .paper = "Chen et al. 2023, arXiv 2306.15595",
       .parameters = {{.name = "factor",
@@ -32,6 +33,9 @@ const Rule& linear_rule() {
                       .meaning = "how many times longer than trained",
                       .required = true,
                       .least = 1}},
+      .example = {{"factor", 4.0}},
+      .hf_types = {"linear"},
+      .gguf_type = "linear",
       .exact = linear<DoubleDouble>,
       .single = linear<float>,
       .ggml = linear_ggml,

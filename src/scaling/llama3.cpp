@@ -45,6 +45,7 @@ const Rule& llama3_rule();
 const Rule& llama3_rule() {
   static const Rule rule{
       .name = "llama3",
+      .title = "Llama 3",
       .summary = "short wavelengths kept, long ones divided by the factor, a blend between",
       .paper = "Dubey et al. 2024, arXiv 2407.21783",
       .parameters = {{.name = "factor",
@@ -65,6 +66,10 @@ const Rule& llama3_rule() {
                       .least = 0,
                       .above_least = true},
                      original_length_parameter()},
+      .example = {{"factor", 8.0}, {"original_length", std::int64_t{8192}}},
+      .trained_length = "original_length",
+      .hf_types = {"llama3"},
+      .compared = false,
       .exact = llama3<DoubleDouble>,
       .single = llama3<float>,
   };

@@ -72,6 +72,7 @@ const Rule& longrope_rule();
 const Rule& longrope_rule() {
   static const Rule rule{
       .name = "longrope",
+      .title = "LongRoPE",
       .summary = "a divisor per frequency, one list up to the trained length and one beyond it",
       .paper = "Ding et al. 2024, arXiv 2402.13753",
       .parameters =
@@ -114,7 +115,15 @@ const Rule& longrope_rule() {
             .meaning = "length of the sequence at hand; absent: not extended",
             .least = 1,
             .most = 0x1p31}},
+      .example = {{"short_factor", std::vector<double>(8, 1.5)},
+                  {"long_factor", std::vector<double>(8, 4.0)},
+                  {"original_length", std::int64_t{4096}},
+                  {"max_length", std::int64_t{32768}}},
+      .trained_length = "original_length",
+      .hf_types = {"longrope", "su"},
+      .gguf_type = "longrope",
       .length_dependent = true,
+      .compared = false,
       .exact = longrope<DoubleDouble>,
       .single = longrope<float>,
       .ggml = longrope_ggml,

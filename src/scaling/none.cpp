@@ -21,9 +21,14 @@ const Rule& none_rule();
 const Rule& none_rule() {
   static const Rule rule{
       .name = "none",
+      .title = "no rule",
       .summary = "frequencies as trained",
       .paper = "Su et al. 2021, arXiv 2104.09864",
       .parameters = {},
+      .example = {},
+      .hf_types = {"default", "mrope"},
+      .gguf_type = "none",
+      .compared = false,
       .exact = none<DoubleDouble>,
       .single = none<float>,
       .ggml = none_ggml,

@@ -32,6 +32,7 @@ const Rule& ntk_rule();
 const Rule& ntk_rule() {
   static const Rule rule{
       .name = "ntk",
+      .title = "NTK",
       .summary = "NTK-aware: a larger base, so that slow frequencies are stretched and fast ones kept",
       .paper = "bloc97 2023; Peng et al. 2023, arXiv 2309.00071",
       .parameters = {{.name = "factor",
@@ -39,6 +40,8 @@ const Rule& ntk_rule() {
                       .meaning = "how many times longer than trained (alpha)",
                       .required = true,
                       .least = 1}},
+      .example = {{"factor", 4.0}},
+      .hf_types = {"ntk"},
       .exact = ntk<DoubleDouble>,
       .single = ntk<float>,
   };

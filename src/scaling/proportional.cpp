@@ -25,6 +25,7 @@ const Rule& proportional_rule();
 const Rule& proportional_rule() {
   static const Rule rule{
       .name = "proportional",
+      .title = "proportional",
       .summary = "frequencies over the whole head, the slow ones set to zero",
       .paper = "Gemma 4 (Google 2026), as published in transformers",
       .parameters = {{.name = "rotary_fraction",
@@ -39,6 +40,10 @@ const Rule& proportional_rule() {
                       .meaning = "divisor of all frequencies",
                       .fallback = 1.0,
                       .least = 1}},
+      .example = {{"rotary_fraction", 0.25}},
+      .hf_types = {"proportional"},
+      .whole_head = true,
+      .compared = false,
       .exact = proportional<DoubleDouble>,
       .single = proportional<float>,
   };

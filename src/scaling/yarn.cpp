@@ -4,12 +4,14 @@
 //   dim(r)  = d ln(L / (2 pi r)) / (2 ln base)      the pair whose wavelength fits r times into the original length L
 //   low     = dim(beta_fast), high = dim(beta_slow) floor and ceil unless `truncate` is false; clamped to [0, d - 1]
 //   ramp_i  = clamp((i - low) / (high - low), 0, 1)  equal bounds: high += 0.001
-//   w'_i    = (w_i / f) ramp_i + w_i (1 - ramp_i)
+//   keep_i  = e (1 - ramp_i)                         e = ext_factor, 1 but for a few models
+//   w'_i    = (w_i / f) (1 - keep_i) + w_i keep_i
 //   m(s, k) = 1 if s <= 1, else 0.1 k ln s + 1
 // cos and sin are multiplied by an explicit attention_factor, else m(f, mscale) / m(f, mscale_all_dim) where both are
 // given and not 0, else m(f, 1). DeepSeek also multiplies the softmax scale by m(f, mscale_all_dim)^2.
 // Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models" (arXiv 2309.00071), section 3.
 //
+// A factor below 1, which transformers reads with a warning, divides as any other; its magnitude is 1.
 // Deviations: the clamp ends at d - 1 although pairs end at d/2 - 1, everywhere. ggml always truncates, and multiplies
 // by 1 + 0.1 ln f itself.
 #include <algorithm>
@@ -17,6 +19,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "scaling/common_parameters.h"
 #include "scaling/wavelength.h"
 
 namespace locus {
@@ -38,8 +41,6 @@ YarnLengths<Scalar> lengths_of(const Arguments& arguments) {
   const double old_length = static_cast<double>(original ? *original : *longest);
   if (const auto factor = arguments.maybe_real("factor")) return {Scalar(*factor), old_length};
   require(longest && original, "rope rule yarn needs factor, or both max_length and original_length");
-  require(*longest >= *original, "rope rule yarn without factor takes max_length / original_length, which must be at ",
-          "least 1, got ", *longest, " / ", *original);
   return {Scalar(static_cast<double>(*longest)) / Scalar(old_length), old_length};
 }
 
@@ -72,6 +73,7 @@ Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
   high = std::min(high, d - Scalar(1));
   if (low == high) high = high + Scalar(0.001);
 
+  const Real share = Real(arguments.real("ext_factor"));
   Frequencies<Real> result;
   for (std::int64_t i = 0; i < context.rotary_dim / 2; ++i) {
     const Real exponent = Real(static_cast<double>(2 * i)) / Real(static_cast<double>(context.rotary_dim));
@@ -79,7 +81,7 @@ Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
     const Real kept = Real(1) / wavelength;
     const Real stretched = Real(1) / (Real(lengths.factor) * wavelength);
     const Real slope = (Real(static_cast<double>(i)) - Real(low)) / Real(high - low);
-    const Real keep = Real(1) - std::clamp(slope, Real(0), Real(1));
+    const Real keep = share * (Real(1) - std::clamp(slope, Real(0), Real(1)));
     result.inv_freq.push_back(stretched * (Real(1) - keep) + kept * keep);
   }
   result.attention_factor = attention_factor_of(arguments, factor);
@@ -90,10 +92,11 @@ Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
 
 GgmlRope yarn_ggml(const RuleContext& context, const Arguments& arguments) {
   const YarnLengths<double> lengths = lengths_of<double>(arguments);
-  const double own = 1 + 0.1 * std::log(lengths.factor);  // what ggml multiplies by itself
+  const double share = arguments.real("ext_factor");
+  const double own = share == 0 ? 1 : 1 + 0.1 * std::log(lengths.factor);  // what ggml multiplies by itself
   return {.freq_base = static_cast<float>(context.base),
           .freq_scale = static_cast<float>(1 / lengths.factor),
-          .ext_factor = 1,
+          .ext_factor = static_cast<float>(share),
           .attn_factor = static_cast<float>(attention_factor_of(arguments, lengths.factor) / own),
           .beta_fast = static_cast<float>(arguments.real("beta_fast")),
           .beta_slow = static_cast<float>(arguments.real("beta_slow")),
@@ -106,13 +109,15 @@ const Rule& yarn_rule();
 const Rule& yarn_rule() {
   static const Rule rule{
       .name = "yarn",
+      .title = "YaRN",
       .summary = "fast frequencies kept, slow ones interpolated, a ramp between; scores sharpened",
       .paper = "Peng et al. 2023, arXiv 2309.00071",
       .parameters =
           {{.name = "factor",
             .kind = ValueKind::real,
             .meaning = "how many times longer than trained; absent: max_length / original_length",
-            .least = 1},
+            .least = 0,
+            .above_least = true},
            {.name = "original_length",
             .kind = ValueKind::integer,
             .meaning = "trained length; absent: max_length",
@@ -131,6 +136,7 @@ const Rule& yarn_rule() {
             .fallback = 1.0,
             .least = 0,
             .above_least = true},
+           ext_factor_parameter(),
            {.name = "truncate",
             .kind = ValueKind::boolean,
             .meaning = "round the ramp's bounds outwards to whole pairs (gpt-oss does not)",
@@ -148,6 +154,10 @@ const Rule& yarn_rule() {
             .meaning = "replaces the magnitude that the rule would give",
             .least = 0,
             .above_least = true}},
+      .example = {{"factor", 4.0}, {"original_length", std::int64_t{4096}}},
+      .trained_length = "original_length",
+      .hf_types = {"yarn"},
+      .gguf_type = "yarn",
       .exact = yarn<DoubleDouble>,
       .single = yarn<float>,
       .ggml = yarn_ggml,

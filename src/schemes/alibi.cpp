@@ -83,6 +83,7 @@ const Scheme& alibi_scheme();
 const Scheme& alibi_scheme() {
   static const Scheme scheme{
       .name = "alibi",
+      .title = "ALiBi",
       .summary = "a penalty linear in distance, one slope per head",
       .paper = "Press et al. 2021, arXiv 2108.12409",
       .site = Site::score,
@@ -107,6 +108,11 @@ const Scheme& alibi_scheme() {
                       .most = 0x1p31}},
       .make = make,
       .example = {{"heads", std::int64_t{8}}},
+      .variants = {{"heads=12", {{"heads", 12}}},
+                   {"form=symmetric", {{"heads", 8}, {"form", "symmetric"}}},
+                   {"form=bloom", {{"heads", 8}, {"form", "bloom"}}},
+                   {"form=mpt", {{"heads", 8}, {"form", "mpt"}, {"length", 100}}},
+                   {"form=falcon", {{"heads", 8}, {"form", "falcon"}}}},
   };
   return scheme;
 }

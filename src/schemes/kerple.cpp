@@ -50,7 +50,15 @@ SchemeResult make(const Arguments& arguments) {
       slopes[1] = -r1[h] * distance / (1 + r2[h] * distance);
     }
   };
-  return {std::move(bias), claims};
+  const auto per_head_weight = [heads = bias.heads](std::string_view name, std::int64_t column) {
+    return LearnedWeight{.name = name,
+                         .shape = {heads},
+                         .deviation = 0,
+                         .gradient = LearnedGradient::bias_parameters,
+                         .positive = true,
+                         .column = column};
+  };
+  return {.term = std::move(bias), .claims = claims, .learned = {per_head_weight("r1", 0), per_head_weight("r2", 1)}};
 }
 
 }  // namespace
@@ -59,6 +67,7 @@ const Scheme& kerple_scheme();
 const Scheme& kerple_scheme() {
   static const Scheme scheme{
       .name = "kerple",
+      .title = "KERPLE",
       .summary = "a penalty logarithmic in distance, or a power of it, learned per head",
       .paper = "Chi et al. 2022, arXiv 2205.09921",
       .site = Site::score,
@@ -83,6 +92,9 @@ const Scheme& kerple_scheme() {
                       .above_least = true}},
       .make = make,
       .example = {{"heads", std::int64_t{8}}},
+      .variants =
+          {{"form=power",
+            {{"heads", 2}, {"form", "power"}, {"r1", std::vector<double>{1, 0.5}}, {"r2", std::vector<double>{1.5}}}}},
   };
   return scheme;
 }

@@ -33,7 +33,13 @@ SchemeResult make(const Arguments& arguments) {
           "learned.table must have more rows than row_offset (", rows.row_offset, ") and at least one column, got ",
           [&] { return to_text(Value(rows.table)); });
   rows.dim = rows.table.dim(1);
-  return {std::move(rows), claims};
+  SchemeResult result{.term = {}, .claims = claims};
+  result.learned = {
+      {.name = "table", .shape = rows.table.shape, .deviation = 1, .gradient = LearnedGradient::hidden_rows}};
+  result.range = {0, rows.table.dim(0) - rows.row_offset - 1};
+  result.range_reason = "the rows of its table";
+  result.term = std::move(rows);
+  return result;
 }
 
 }  // namespace
@@ -42,6 +48,7 @@ const Scheme& learned_scheme();
 const Scheme& learned_scheme() {
   static const Scheme scheme{
       .name = "learned",
+      .title = "learned",
       .summary = "a trained row per position, added to the hidden state",
       .paper = "Gehring et al. 2017, arXiv 1705.03122",
       .site = Site::hidden,
@@ -67,6 +74,7 @@ const Scheme& learned_scheme() {
                      deviation_parameter()},
       .make = make,
       .example = {{"max_positions", std::int64_t{512}}, {"dim", std::int64_t{64}}},
+      .variants = {{"row_offset=2", {{"max_positions", 32}, {"dim", 8}, {"row_offset", 2}}}},
   };
   return scheme;
 }

@@ -17,6 +17,7 @@ const Scheme& nope_scheme();
 const Scheme& nope_scheme() {
   static const Scheme scheme{
       .name = "nope",
+      .title = "NoPE",
       .summary = "no encoding: the baseline",
       .paper = "Kazemnejad et al. 2023, arXiv 2305.19466",
       .site = Site::none,

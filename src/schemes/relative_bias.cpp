@@ -106,7 +106,14 @@ SchemeResult make(const Arguments& arguments) {
   bias.value = [bucket = bias.bucket, table = bias.table](std::int64_t head, Position query, Position key) {
     return static_cast<double>(table.row(bucket(query, key))[static_cast<std::size_t>(head)]);
   };
-  return {std::move(bias), kept};
+  SchemeResult result{.term = {}, .claims = kept};
+  result.learned = {{.name = "table", .shape = bias.table.shape, .gradient = LearnedGradient::bias_table}};
+  if (bias.max_id) {
+    result.range = {0, *bias.max_id - 1};
+    result.range_reason = "the places of its window";
+  }
+  result.term = std::move(bias);
+  return result;
 }
 
 }  // namespace
@@ -115,6 +122,7 @@ const Scheme& relative_bias_scheme();
 const Scheme& relative_bias_scheme() {
   static const Scheme scheme{
       .name = "relative_bias",
+      .title = "relative bias",
       .summary = "a learned number per head and offset: clipped, DeBERTa's log buckets, or Swin's window",
       .paper =
           "Shaw et al. 2018, arXiv 1803.02155; He et al. 2020, arXiv 2006.03654; Liu et al. 2021, arXiv 2103.14030",
@@ -166,6 +174,12 @@ const Scheme& relative_bias_scheme() {
                      deviation_parameter()},
       .make = make,
       .example = {{"heads", std::int64_t{8}}, {"clip_left", std::int64_t{16}}},
+      .variants =
+          {{"clip_right=2", {{"heads", 2}, {"clip_left", 5}, {"clip_right", 2}}},
+           {"index=deberta", {{"heads", 2}, {"index", "deberta"}, {"bucket_size", 16}, {"max_position", 128}}},
+           {"index=deberta profile=hf",
+            {{"heads", 2}, {"index", "deberta"}, {"bucket_size", 16}, {"max_position", 128}, {"profile", "hf"}}},
+           {"index=swin", {{"heads", 2}, {"index", "swin"}, {"window_height", 3}, {"window_width", 4}}}},
   };
   return scheme;
 }

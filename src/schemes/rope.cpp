@@ -256,8 +256,8 @@ void set_frequencies(Rotation& rotation, const Arguments& arguments) {
   const bool half_width = axes == "grid" || axes == "dinov3";
   require(rule.name == "none" || !(half_width || axes == "pixtral"), "rope.rule must be none with axes=", axes,
           ", got ", rule.name);
-  require(rule.name != "proportional" || rotation.rotary_dim == rotation.head_dim, "rope.rotary_dim must be head_dim (",
-          rotation.head_dim, ") with rule=proportional, got ", rotation.rotary_dim);
+  require(!rule.whole_head || rotation.rotary_dim == rotation.head_dim, "rope.rotary_dim must be head_dim (",
+          rotation.head_dim, ") with rule=", rule.name, ", got ", rotation.rotary_dim);
   const RuleContext context{.rotary_dim = half_width ? rotation.rotary_dim / 2 : rotation.rotary_dim,
                             .base = arguments.real("base"),
                             .profile = rotation.profile};
@@ -318,7 +318,50 @@ SchemeResult make(const Arguments& arguments) {
   if (rotation.map.kind != PositionMap::Kind::direct) {
     kept = kept.without(Claim::relative).without(Claim::negative_positions).without(Claim::unbounded);
   }
-  return {std::move(rotation), kept};
+  SchemeResult result{.term = {}, .claims = kept};
+  if (rotation.map.kind == PositionMap::Kind::patch_centres) {
+    result.range = {0, rotation.map.prefix + rotation.map.height * rotation.map.width - 1};
+    result.range_reason = "the places of its grid";
+  }
+  result.term = std::move(rotation);
+  return result;
+}
+
+Arguments small_rope(const Arguments& more) {
+  Arguments arguments{{"head_dim", 16}, {"pairing", "half"}};
+  for (const auto& [name, value] : more.all()) arguments.set(name, value);
+  return arguments;
+}
+
+// Every rule by its own example, then the layouts.
+std::vector<Example> variants() {
+  using List = std::vector<double>;
+  static const std::vector<std::string> rule_labels = [] {
+    std::vector<std::string> labels;
+    for (const Rule* rule : rules()) labels.push_back("rule=" + std::string(rule->name));
+    return labels;
+  }();
+  std::vector<Example> all = {{"pairing=interleaved", small_rope({{"pairing", "interleaved"}})}};
+  for (std::size_t i = 0; i < rules().size(); ++i) {
+    const Rule& rule = *rules()[i];
+    if (rule.name == "none") continue;  // the default
+    Arguments arguments = small_rope(rule.example);
+    arguments.set("rule", std::string(rule.name));
+    all.push_back({rule_labels[i], arguments});
+  }
+  const Example layouts[] = {
+      {"output_order=deinterleaved", small_rope({{"pairing", "interleaved"}, {"output_order", "deinterleaved"}})},
+      {"rotary_dim=8", small_rope({{"rotary_dim", 8}})},
+      {"rotary_offset=4", small_rope({{"head_dim", 24}, {"rotary_dim", 16}, {"rotary_offset", 4}, {"base", 1e6}})},
+      {"axes=mrope", small_rope({{"axes", "mrope"}, {"sections", List{2, 3, 3}}})},
+      {"axes=mrope sections=2,2,2,2", small_rope({{"axes", "mrope"}, {"sections", List{2, 2, 2, 2}}})},
+      {"axes=mrope_interleaved", small_rope({{"axes", "mrope_interleaved"}, {"sections", List{4, 2, 2}}})},
+      {"axes=grid", small_rope({{"axes", "grid"}})},
+      {"axes=pixtral", small_rope({{"axes", "pixtral"}, {"grid_width", 64}})},
+      {"axes=dinov3", small_rope({{"axes", "dinov3"}, {"grid_height", 3}, {"grid_width", 5}, {"prefix", 1}})},
+  };
+  all.insert(all.end(), std::begin(layouts), std::end(layouts));
+  return all;
 }
 
 }  // namespace
@@ -327,6 +370,7 @@ const Scheme& rope_scheme();
 const Scheme& rope_scheme() {
   static const Scheme scheme{
       .name = "rope",
+      .title = "RoPE",
       .summary = "rotary embedding: pairs of Q and K turn with the position",
       .paper = "Su et al. 2021, arXiv 2104.09864",
       .site = Site::query_key,
@@ -335,6 +379,7 @@ const Scheme& rope_scheme() {
       .make = make,
       .parameters_for = parameters_for,
       .example = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
+      .variants = variants(),
   };
   return scheme;
 }

@@ -40,6 +40,7 @@ const Scheme& sandwich_scheme();
 const Scheme& sandwich_scheme() {
   static const Scheme scheme{
       .name = "sandwich",
+      .title = "Sandwich",
       .summary = "the inner product of sinusoidal rows as a bias",
       .paper = "Chi et al. 2022, arXiv 2212.10356",
       .site = Site::score,
@@ -59,6 +60,7 @@ const Scheme& sandwich_scheme() {
                       .above_least = true}},
       .make = make,
       .example = {{"heads", std::int64_t{8}}},
+      .variants = {{"dim=8", {{"heads", 2}, {"dim", 8}}}},
   };
   return scheme;
 }

@@ -9,6 +9,7 @@
 //   index = query_minus_key:  clip(query - key, -right, left) + right      the same rows, in the other order
 // clip = false refuses offsets beyond the table instead.
 #include <algorithm>
+#include <cmath>
 
 #include "locus/error.h"
 #include "locus/initial_weights.h"
@@ -42,7 +43,14 @@ SchemeResult make(const Arguments& arguments) {
   if (arguments.boolean("values") || arguments.has("value_table")) {
     keys.value_table = weights_or_normal("shaw", arguments, "value_table", shape, 1);
   }
-  return {std::move(keys), clip ? claims : claims.without(Claim::unbounded)};
+  SchemeResult result{.term = {}, .claims = clip ? claims : claims.without(Claim::unbounded)};
+  const double deviation = 1 / std::sqrt(static_cast<double>(keys.head_dim));
+  result.learned.push_back({"key_table", shape, deviation, LearnedGradient::key_table});
+  if (!keys.value_table.data.empty()) {
+    result.learned.push_back({"value_table", shape, deviation, LearnedGradient::value_table});
+  }
+  result.term = std::move(keys);
+  return result;
 }
 
 }  // namespace
@@ -51,6 +59,7 @@ const Scheme& shaw_scheme();
 const Scheme& shaw_scheme() {
   static const Scheme scheme{
       .name = "shaw",
+      .title = "Shaw",
       .summary = "a learned vector per offset, added to the key (and to the value)",
       .paper = "Shaw et al. 2018, arXiv 1803.02155",
       .site = Site::relative_key,
@@ -97,6 +106,12 @@ const Scheme& shaw_scheme() {
                      deviation_parameter()},
       .make = make,
       .example = {{"heads", std::int64_t{8}}, {"head_dim", std::int64_t{64}}},
+      .variants = {{"values=true", {{"heads", 2}, {"head_dim", 8}, {"values", true}, {"index", "query_minus_key"}}},
+                   {"clip_right=1",
+                    {{"heads", 2}, {"head_dim", 4}, {"clip_left", 3}, {"clip_right", 1}, {"index", "query_minus_key"}}},
+                   {"meets_key=true",
+                    {{"heads", 2}, {"head_dim", 4}, {"meets_key", true}, {"values", true}, {"scaled", false}}},
+                   {"clip=false", {{"heads", 2}, {"head_dim", 8}, {"clip", false}}}},
   };
   return scheme;
 }

@@ -80,7 +80,11 @@ SchemeResult make(const Arguments& arguments) {
               .prefix = arguments.integer("prefix"),
               .height = arguments.integer("grid_height"),
               .width = arguments.integer("grid_width")};
-  return {std::move(rows), {Claim::cache_safe}};
+  const Position places = rows.map.prefix + rows.map.height * rows.map.width;
+  return {.term = std::move(rows),
+          .claims = {Claim::cache_safe},
+          .range = PositionRange{0, places - 1},
+          .range_reason = "the places of its grid"};
 }
 
 }  // namespace
@@ -89,6 +93,7 @@ const Scheme& sinusoidal_scheme();
 const Scheme& sinusoidal_scheme() {
   static const Scheme scheme{
       .name = "sinusoidal",
+      .title = "sinusoidal",
       .summary = "sines and cosines of the position, added to the hidden state",
       .paper = "Vaswani et al. 2017, arXiv 1706.03762",
       .site = Site::hidden,
@@ -142,6 +147,14 @@ const Scheme& sinusoidal_scheme() {
             .most = 65536}},
       .make = make,
       .example = {{"dim", std::int64_t{64}}},
+      .variants =
+          {{"arrangement=concatenated", {{"dim", 16}, {"arrangement", "concatenated"}}},
+           {"rate=fairseq", {{"dim", 16}, {"rate", "fairseq"}}},
+           {"dim=17", {{"dim", 17}}},
+           {"dim=17 rate=fairseq", {{"dim", 17}, {"rate", "fairseq"}}},
+           {"zero_position=1", {{"dim", 16}, {"first_position", 2}, {"zero_position", 1}}},
+           {"axes=grid",
+            {{"dim", 16}, {"axes", "grid"}, {"arrangement", "concatenated"}, {"grid_height", 3}, {"grid_width", 5}}}},
   };
   return scheme;
 }

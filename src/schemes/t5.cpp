@@ -94,7 +94,10 @@ SchemeResult make(const Arguments& arguments) {
   bias.value = [bucket = bias.bucket, table = bias.table](std::int64_t head, Position query, Position key) {
     return static_cast<double>(table.row(bucket(query, key))[static_cast<std::size_t>(head)]);
   };
-  return {std::move(bias), buckets.bidirectional ? claims : claims.with(Claim::causal_only)};
+  const std::vector<std::int64_t> shape = bias.table.shape;
+  return {.term = std::move(bias),
+          .claims = buckets.bidirectional ? claims : claims.with(Claim::causal_only),
+          .learned = {{.name = "table", .shape = shape, .gradient = LearnedGradient::bias_table}}};
 }
 
 }  // namespace
@@ -103,6 +106,7 @@ const Scheme& t5_scheme();
 const Scheme& t5_scheme() {
   static const Scheme scheme{
       .name = "t5",
+      .title = "T5",
       .summary = "a learned number per head and bucket of the offset",
       .paper = "Raffel et al. 2019, arXiv 1910.10683",
       .site = Site::score,
@@ -134,6 +138,8 @@ const Scheme& t5_scheme() {
                      deviation_parameter()},
       .make = make,
       .example = {{"heads", std::int64_t{8}}},
+      .variants = {{"bidirectional=false", {{"heads", 8}, {"bidirectional", false}}},
+                   {"profile=hf", {{"heads", 2}, {"num_buckets", 20}, {"max_distance", 160}, {"profile", "hf"}}}},
   };
   return scheme;
 }

@@ -6,6 +6,8 @@
 //
 // The published code gets R_(i-j) by a "relative shift" (pad a zero column on the left, drop the first row), which
 // leaves junk right of the causal diagonal; here the distance is looked up, and negative ones are simply those of R.
+#include <cmath>
+
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
@@ -33,7 +35,15 @@ SchemeResult make(const Arguments& arguments) {
       validate("transformer_xl", sinusoidal.parameters,
                {{"dim", model_dim}, {"base", arguments.real("base")}, {"arrangement", std::string("concatenated")}});
   keys.sinusoid = std::get<HiddenRows>(sinusoidal.make(rows).term);
-  return {std::move(keys), claims};
+  const auto weight = [](std::string_view name, const Tensor& tensor, LearnedGradient gradient) {
+    const double deviation = 1 / std::sqrt(static_cast<double>(tensor.shape.back()));
+    return LearnedWeight{.name = name, .shape = tensor.shape, .deviation = deviation, .gradient = gradient};
+  };
+  SchemeResult result{.term = {}, .claims = claims};
+  result.learned = {weight("u", keys.u, LearnedGradient::u), weight("v", keys.v, LearnedGradient::v),
+                    weight("w_r", keys.w_r, LearnedGradient::w_r)};
+  result.term = std::move(keys);
+  return result;
 }
 
 }  // namespace
@@ -42,6 +52,7 @@ const Scheme& transformer_xl_scheme();
 const Scheme& transformer_xl_scheme() {
   static const Scheme scheme{
       .name = "transformer_xl",
+      .title = "Transformer-XL",
       .summary = "a projected sinusoid of the distance meets the query, with learned biases",
       .paper = "Dai et al. 2019, arXiv 1901.02860",
       .site = Site::relative_key,
@@ -66,6 +77,7 @@ const Scheme& transformer_xl_scheme() {
                      deviation_parameter()},
       .make = make,
       .example = {{"heads", std::int64_t{8}}, {"head_dim", std::int64_t{8}}},
+      .variants = {{"model_dim=6", {{"heads", 2}, {"head_dim", 4}, {"model_dim", 6}}}},
   };
   return scheme;
 }

@@ -6,7 +6,9 @@
 //
 // With a fixed centre c the product of the two scales depends on the difference of positions only. torchscale's centre
 // moves with the length, ceil(length / 2), which makes cached keys wrong (moving_centre). zeta_0 = 2/7, so the scale
-// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions: refused beyond.
+// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions, and float16's where it is more
+// than 9.70 s / ln(7/2), about 3,965: refused beyond.
+#include <algorithm>
 #include <cmath>
 
 #include "locus/error.h"
@@ -19,6 +21,15 @@ namespace locus {
 namespace {
 
 constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions};
+
+// The positions whose scale and inverse scale, for the smallest zeta, are normal numbers of a type whose smallest is
+// 2^-exponent: 126 for float32 and bfloat16, 14 for float16.
+PositionRange range_within(const PairScale& scale, int exponent) {
+  const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
+  const double reach = std::floor(exponent * std::log(2.0) * scale.scale_base / -std::log(smallest));
+  const auto positions = static_cast<Position>(std::min(reach, static_cast<double>(2 * max_position)));
+  return {std::max(scale.centre - positions, -max_position), std::min(scale.centre + positions, max_position)};
+}
 
 SchemeResult make(const Arguments& arguments) {
   Rotation rotation;
@@ -41,8 +52,14 @@ SchemeResult make(const Arguments& arguments) {
     require(arguments.has("length"), "xpos.length must be given with moving_centre=true");
     scale.centre = (arguments.integer("length") + 1) / 2;
   }
+  SchemeResult result{.term = {},
+                      .claims = moving ? claims.without(Claim::cache_safe).without(Claim::relative) : claims};
+  result.range = range_within(scale, 126);
+  result.float16_range = range_within(scale, 14);
+  result.range_reason = "beyond, its scale leaves the element type";
   rotation.scale = std::move(scale);
-  return {std::move(rotation), moving ? claims.without(Claim::cache_safe).without(Claim::relative) : claims};
+  result.term = std::move(rotation);
+  return result;
 }
 
 }  // namespace
@@ -51,6 +68,7 @@ const Scheme& xpos_scheme();
 const Scheme& xpos_scheme() {
   static const Scheme scheme{
       .name = "xpos",
+      .title = "xPos",
       .summary = "rotary embedding with a scale that decays with distance",
       .paper = "Sun et al. 2022, arXiv 2212.10554",
       .site = Site::query_key,
@@ -89,6 +107,9 @@ const Scheme& xpos_scheme() {
                       .most = 0x1p31}},
       .make = make,
       .example = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("interleaved")}},
+      .variants = {{"centre=100", {{"head_dim", 16}, {"pairing", "half"}, {"centre", 100}}},
+                   {"moving_centre=true",
+                    {{"head_dim", 16}, {"pairing", "interleaved"}, {"moving_centre", true}, {"length", 100}}}},
   };
   return scheme;
 }

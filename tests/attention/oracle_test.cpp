@@ -70,7 +70,6 @@ std::vector<float> check_output(const OracleCase& peer, const Encoding& encoding
 }
 
 class ShawAttention : public ::testing::TestWithParam<std::string> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ShawAttention);
 INSTANTIATE_TEST_SUITE_P(Oracle, ShawAttention, ::testing::ValuesIn(oracle_cases("shaw")), case_name);
 
 TEST_P(ShawAttention, OutputsAndProbabilities) {
@@ -111,7 +110,6 @@ TEST_P(ShawAttention, OutputsAndProbabilities) {
 }
 
 class TransformerXlAttention : public ::testing::TestWithParam<std::string> {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransformerXlAttention);
 INSTANTIATE_TEST_SUITE_P(Oracle, TransformerXlAttention, ::testing::ValuesIn(oracle_cases("transformer_xl")),
                          case_name);
 

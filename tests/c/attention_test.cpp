@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, cache, plans and diagnosis through C: the same bits as through C++.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "c/c_support.h"
-#include "locus/doctor/diagnose.h"
-#include "locus/doctor/diagnose_bias.h"
+#include "locus/doctor/diagnosis_fields.h"
 
 namespace locus {
 namespace {
@@ -312,7 +312,28 @@ void expect_verdicts(locus_diagnosis* diagnosis, const std::vector<Verdict>& exp
     EXPECT_EQ(verdict.text, same.text);
     EXPECT_EQ(verdict.evidence, same.evidence);
     EXPECT_EQ(verdict.confidence, same.confidence);
+    EXPECT_EQ(verdict.about, name_of(same.about));
   }
+}
+
+/// The JSON has every field of the C++ result, with its value.
+template <class Found>
+void expect_fields(locus_diagnosis* diagnosis, const Found& expected) {
+  const char* text = nullptr;
+  ASSERT_OK(locus_diagnosis_json(diagnosis, &text));
+  const auto json = nlohmann::json::parse(text);
+  std::size_t fields = 0;
+  visit_fields(expected, [&](std::string_view name, const auto& value) {
+    ++fields;
+    ASSERT_TRUE(json.contains(name)) << name;
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<Value> || std::is_convertible_v<Value, std::string_view>) {
+      EXPECT_EQ(json[std::string(name)], value) << name;
+    }
+  });
+  EXPECT_EQ(json.size(), fields);
+  ASSERT_EQ(json["verdicts"].size(), expected.verdicts.size());
+  EXPECT_EQ(json["verdicts"][0]["name"], expected.verdicts[0].name);
 }
 
 TEST(CDiagnosis, NamesTheFault) {
@@ -347,7 +368,9 @@ TEST(CDiagnosis, NamesTheFault) {
       }
     }
   }
-  expect_verdicts(made, diagnose(same, {.encoding = half, .positions = ids}).verdicts);
+  const Diagnosis expected = diagnose(same, {.encoding = half, .positions = ids});
+  expect_verdicts(made, expected.verdicts);
+  expect_fields(made, expected);
 }
 
 TEST(CDiagnosis, OfBiases) {
@@ -360,7 +383,9 @@ TEST(CDiagnosis, OfBiases) {
   locus_diagnosis* made = nullptr;
   ASSERT_OK(locus_diagnose_bias(bias.data(), 8, 10, 10, handle.get(), &made));
   const OwnedDiagnosis owned(made);
-  expect_verdicts(made, diagnose_bias({8, 10, 10, bias}, alibi).verdicts);
+  const BiasDiagnosis expected = diagnose_bias({8, 10, 10, bias}, alibi);
+  expect_verdicts(made, expected.verdicts);
+  expect_fields(made, expected);
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ void add_diagnosis_cases(Cases& all) {
               [](World& w) { return locus_diagnosis_verdict(w.diagnosis.get(), -1, &verdict); });
   all.emplace("locus_diagnosis_verdict",
               [](World& w) { return locus_diagnosis_verdict(w.diagnosis.get(), 1000, &verdict); });
+  static const char* json = nullptr;
+  all.emplace("locus_diagnosis_json", [](World&) { return locus_diagnosis_json(nullptr, &json); });
+  all.emplace("locus_diagnosis_json", [](World& w) { return locus_diagnosis_json(w.diagnosis.get(), nullptr); });
+  all.emplace("locus_diagnosis_json",
+              [](World& w) { return locus_diagnosis_json(as<locus_diagnosis>(w.plan.get()), &json); });
 }
 const AddedCases added(add_diagnosis_cases);
 

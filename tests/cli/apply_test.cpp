@@ -129,7 +129,7 @@ class ApplyTypes : public ::testing::Test {};
 using ElementTypes = ::testing::Types<float, double, Float16>;
 TYPED_TEST_SUITE(ApplyTypes, ElementTypes);
 
-TYPED_TEST(ApplyTypes, all_layouts_agree_with_the_definition_and_with_each_other) {
+TYPED_TEST(ApplyTypes, AllLayoutsAgreeWithTheDefinitionAndWithEachOther) {
   const TemporaryFolder folder;
   const std::vector<double> positions = {0, 1, 17, 1000};
   Rope rope;
@@ -142,8 +142,8 @@ TYPED_TEST(ApplyTypes, all_layouts_agree_with_the_definition_and_with_each_other
       write_values<TypeParam>(folder, "x.npy", axes, sizes);
       const Json json = json_of(folder, "apply --scheme rope --set head_dim=8 --set pairing=" + pairing +
                                             " --input x.npy --output y.npy --positions 0,1,17,1000 --axes " + axes);
-      EXPECT_EQ(json["simd_target"],
-                (std::is_same_v<TypeParam, double> ? std::string("reference") : std::string(simd_target())));
+      EXPECT_EQ(json["simd_target"], std::string(simd_target()));
+      EXPECT_EQ(json["inferred"], Json::array());
       EXPECT_EQ(json["shape"], Json(shape_of(axes, sizes)));
       const std::map<Place, double> got = read_values<TypeParam>(folder, "y.npy", axes, sizes);
       expect_rotated(got, rope, tolerance<TypeParam>, pairing + " " + axes);
@@ -155,9 +155,76 @@ TYPED_TEST(ApplyTypes, all_layouts_agree_with_the_definition_and_with_each_other
   }
 }
 
+// ---- what is inferred
+
+Rope counted_from_zero() {
+  Rope rope;
+  rope.position = [](auto, auto token, auto) { return static_cast<double>(token); };
+  return rope;
+}
+
+TEST(ApplyInfers, AxesAndPositionsByTheNumberOfDimensions) {
+  const TemporaryFolder folder;
+  const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
+  for (const std::string axes : {"td", "thd", "bthd"}) {
+    write_values<float>(folder, "x.npy", axes, sizes);
+    const Json json = json_of(folder, rope8 + " --input x.npy");
+    EXPECT_EQ(json["axes"], axes);
+    EXPECT_EQ(json["inferred"], Json({"axes " + axes, "positions 0:4"}));
+    expect_rotated(read_values<float>(folder, "y.npy", axes, sizes), counted_from_zero(), tolerance<float>, axes);
+  }
+}
+
+TEST(ApplyInfers, HeadsFirstWhereOnlyThatFitsThePositions) {
+  const TemporaryFolder folder;
+  const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
+  for (const std::string axes : {"htd", "bhtd"}) {
+    write_values<float>(folder, "x.npy", axes, sizes);
+    const Json json = json_of(folder, rope8 + " --input x.npy --positions 0:4");
+    EXPECT_EQ(json["inferred"], Json({"axes " + axes}));
+    expect_rotated(read_values<float>(folder, "y.npy", axes, sizes), counted_from_zero(), tolerance<float>, axes);
+  }
+}
+
+TEST(ApplyInfers, SaysSoOnStandardError) {
+  const TemporaryFolder folder;
+  write_values<float>(folder, "x.npy", "td", {{'t', 4}, {'d', 8}});
+  const CommandResult all = run_locus(folder, rope8 + " --input x.npy");
+  EXPECT_NE(all.err.find("note: inferred axes td, positions 0:4"), std::string::npos) << all.err;
+  const CommandResult none = run_locus(folder, rope8 + " --input x.npy --axes td --positions 0:4");
+  EXPECT_EQ(none.err.find("inferred"), std::string::npos) << none.err;
+}
+
+TEST(ApplyInfers, AxesOfHiddenStates) {
+  const TemporaryFolder folder;
+  write_array<double>(folder, "x.npy", {2, 3, 4}, std::vector<double>(24, 0.0));
+  const Json json = json_of(folder, "apply --scheme sinusoidal:dim=4 --input x.npy --output y.npy");
+  EXPECT_EQ(json["inferred"], Json({"axes btd", "positions 0:3"}));
+  const std::vector<double> rows = read_array(folder, "y.npy", io::NpyType::float64, {2, 3, 4});
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(rows[i], rows[12 + i]);
+  EXPECT_NEAR(rows[4 + 0], std::sin(1.0), 1e-15);  // token 1, the first wave
+}
+
+TEST(ApplyTypes16, Uint16IsBfloat16) {
+  const TemporaryFolder folder;
+  const Sizes sizes = {{'t', 4}, {'h', 3}, {'d', 8}};
+  std::vector<std::uint16_t> bits;
+  for (const Place& place : places_of("thd", sizes)) bits.push_back(to_bfloat16(value_at(place)).bits);
+  write_array<std::uint16_t>(folder, "x.npy", {4, 3, 8}, bits);
+  EXPECT_EQ(json_of(folder, rope8 + " --input x.npy")["type"], "bfloat16");
+  const io::NpyArray result = io::read_npy(folder / "y.npy");
+  ASSERT_EQ(result.type, io::NpyType::uint16);
+  const std::vector<Place> places = places_of("thd", sizes);
+  const auto got = result.as<std::uint16_t>();
+  ASSERT_EQ(got.size(), places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_NEAR(to_float(BFloat16{got[i]}), rotated(counted_from_zero(), places[i]), tolerance_float32 + 0x1p-8);
+  }
+}
+
 // ---- positions
 
-TEST(ApplyPositions, come_as_lists_and_as_files_of_one_two_or_three_axes) {
+TEST(ApplyPositions, ComeAsListsAndAsFilesOfOneTwoOrThreeAxes) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 3}, {'h', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bhtd", sizes);
@@ -184,7 +251,7 @@ TEST(ApplyPositions, come_as_lists_and_as_files_of_one_two_or_three_axes) {
   expect_rotated(apply("rows.npy"), rope, tolerance_float32, "a row of ids per batch row");
 }
 
-TEST(ApplyPositions, drive_the_sections_of_mrope_by_axis) {
+TEST(ApplyPositions, DriveTheSectionsOfMropeByAxis) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 2}, {'h', 1}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bthd", sizes);
@@ -202,7 +269,7 @@ TEST(ApplyPositions, drive_the_sections_of_mrope_by_axis) {
 
 // ---- options
 
-TEST(Apply, leaves_what_is_not_rotated_untouched) {
+TEST(Apply, LeavesWhatIsNotRotatedUntouched) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -217,7 +284,7 @@ TEST(Apply, leaves_what_is_not_rotated_untouched) {
   }
 }
 
-TEST(Apply, writes_over_its_own_input) {
+TEST(Apply, WritesOverItsOwnInput) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -232,7 +299,7 @@ TEST(Apply, writes_over_its_own_input) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "only x.npy and y.npy";
 }
 
-TEST(Apply, turns_back) {
+TEST(Apply, TurnsBack) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'h', 2}, {'d', 8}};
   for (const std::string extra : {"", " --set output_order=deinterleaved"}) {
@@ -250,7 +317,7 @@ TEST(Apply, turns_back) {
   }
 }
 
-TEST(Apply, scales_queries_and_keys_of_xpos_oppositely) {
+TEST(Apply, ScalesQueriesAndKeysOfXposOppositely) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<double>(folder, "x.npy", "td", sizes);
@@ -272,7 +339,7 @@ TEST(Apply, scales_queries_and_keys_of_xpos_oppositely) {
   }
 }
 
-TEST(Apply, takes_the_length_from_the_positions_or_from_the_option) {
+TEST(Apply, TakesTheLengthFromThePositionsOrFromTheOption) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -291,7 +358,7 @@ TEST(Apply, takes_the_length_from_the_positions_or_from_the_option) {
   expect_rotated(read_values<float>(folder, "y.npy", "td", sizes), rope, tolerance_float32, "given length");
 }
 
-TEST(Apply, reads_a_config_and_takes_any_number_of_heads) {
+TEST(Apply, ReadsAConfigAndTakesAnyNumberOfHeads) {
   const TemporaryFolder folder;
   folder.write("gemma.json", R"({"model_type": "gemma3_text", "head_dim": 8, "num_attention_heads": 16,
       "max_position_embeddings": 64, "rope_theta": 1e6, "rope_local_base_freq": 500})");
@@ -312,7 +379,7 @@ TEST(Apply, reads_a_config_and_takes_any_number_of_heads) {
 
 // ---- the hidden site
 
-TYPED_TEST(ApplyTypes, adds_the_rows_of_a_learned_table) {
+TYPED_TEST(ApplyTypes, AddsTheRowsOfALearnedTable) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> table_shape = {6, 4};
   std::vector<float> table;
@@ -334,7 +401,7 @@ TYPED_TEST(ApplyTypes, adds_the_rows_of_a_learned_table) {
   }
 }
 
-TEST(ApplyHidden, adds_sinusoidal_rows_with_ids_per_batch_row) {
+TEST(ApplyHidden, AddsSinusoidalRowsWithIdsPerBatchRow) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 2}, {'d', 4}};
   write_values<float>(folder, "x.npy", "btd", sizes);

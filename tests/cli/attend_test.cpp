@@ -51,7 +51,7 @@ std::vector<double> small_output(double scale, const Bias& bias) {
 
 constexpr double tight = 1e-14;  // three terms of size 1 in double
 
-TEST(Attend, without_an_encoding) {
+TEST(Attend, WithoutAnEncoding) {
   const TemporaryFolder folder;
   write_small(folder);
   const auto none = [](int, int, int) { return 0.0; };
@@ -65,7 +65,7 @@ TEST(Attend, without_an_encoding) {
   expect_near(read_array(folder, "out.npy", io::NpyType::float64, {2, 2, 2}), small_output(0.25, none), tight, "scale");
 }
 
-TEST(Attend, adds_a_bias_at_the_given_positions) {
+TEST(Attend, AddsABiasAtTheGivenPositions) {
   const TemporaryFolder folder;
   write_small(folder);
   // Two heads: slopes 1/16 and 1/256. Queries at 7 and 9, keys at 0, 5 and 8; without a mask the later key gets 0.
@@ -80,7 +80,7 @@ TEST(Attend, adds_a_bias_at_the_given_positions) {
               tight, "alibi");
 }
 
-TEST(Attend, masks) {
+TEST(Attend, Masks) {
   const TemporaryFolder folder;
   write_small(folder);
   write_array<std::int64_t>(folder, "padding.npy", {3}, {0, 1, 1});
@@ -105,7 +105,7 @@ TEST(Attend, masks) {
   check("--mask causal --key-mask padding.npy", {0, 1, 0, 0, 1, 1});
 }
 
-TEST(Attend, saves_scores_probabilities_and_log_sum_exp) {
+TEST(Attend, SavesScoresProbabilitiesAndLogSumExp) {
   const TemporaryFolder folder;
   write_small(folder);
   json_of(folder,
@@ -136,7 +136,7 @@ TEST(Attend, saves_scores_probabilities_and_log_sum_exp) {
   }
 }
 
-TEST(Attend, rotates_unless_told_that_it_is_done) {
+TEST(Attend, RotatesUnlessToldThatItIsDone) {
   const TemporaryFolder folder;
   write_array<double>(folder, "q.npy", {1, 2, 3, 4}, ramp(24, 0.377));
   write_array<double>(folder, "k.npy", {1, 1, 5, 4}, ramp(20, 0.613));
@@ -153,7 +153,7 @@ TEST(Attend, rotates_unless_told_that_it_is_done) {
   EXPECT_NE(read_array(folder, "unrotated.npy", io::NpyType::float64, {1, 2, 3, 4}), one);
 }
 
-TEST(Attend, float32_files_give_float32) {
+TEST(Attend, Float32FilesGiveFloat32) {
   const TemporaryFolder folder;
   const auto single = [&](const std::string& name, const Shape& shape, const std::vector<double>& values) {
     write_array<float>(folder, name, shape, std::vector<float>(values.begin(), values.end()));
@@ -171,7 +171,7 @@ TEST(Attend, float32_files_give_float32) {
   read_array(folder, "l.npy", io::NpyType::float32, {1, 2, 2});
 }
 
-TEST(Attend, takes_weights_with_a_config) {
+TEST(Attend, TakesWeightsWithAConfig) {
   const TemporaryFolder folder;
   write_small(folder);
   folder.write("t5.json", R"({"model_type": "t5", "num_heads": 2, "d_kv": 2, "relative_attention_num_buckets": 4,
@@ -201,8 +201,7 @@ void expect_scores(const std::vector<double>& got, const std::vector<double>& wa
   EXPECT_GT(seen, 0u) << what;
 }
 
-TEST(AttendOracle, shaw) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(AttendOracle, Shaw) {
   for (const std::string& name : oracle_cases("shaw")) {
     const TemporaryFolder folder;
     const OracleCase peer("shaw", name);
@@ -263,8 +262,7 @@ std::vector<double> heads_first(const std::vector<double>& values, std::int64_t 
   return result;
 }
 
-TEST(AttendOracle, transformer_xl) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(AttendOracle, TransformerXl) {
   for (const std::string& name : oracle_cases("transformer_xl")) {
     const TemporaryFolder folder;
     const OracleCase peer("transformer_xl", name);

@@ -170,7 +170,16 @@ const std::vector<BadInput>& table() {
       {"unknown_option", "list --bogus", {"--bogus"}},
       {"unexpected_argument", "show extra", {"not expected", "extra"}},
       {"option_without_value", "show --scheme", {"--scheme"}},
-      {"option_twice", "show --scheme nope --scheme nope", {"--scheme"}},
+      {"two_encodings", "show --scheme nope --scheme nope", {"--scheme must name one encoding", "got 2"}},
+      {"spelling_unknown", "show --scheme ropee:head_dim=8", {"unknown scheme or rule 'ropee'; did you mean 'rope'?"}},
+      {"spelling_bare_setting", "show --scheme rope:8", {"rope:8: a setting must be name=value, got '8'"}},
+      {"spelling_and_set",
+       "show --scheme rope:head_dim=8,pairing=half --set head_dim=8",
+       {"--set head_dim", "rope:head_dim=8,pairing=half sets it already"}},
+      {"spelling_comma",
+       "show --scheme rope:head_dim=8,pairing=half,4",
+       {"pairing must be one value", "separated by ;"}},
+      {"spelling_config_twice", "show --scheme @llama.json --config llama.json", {"either --scheme or --config"}},
       {"neither_scheme_nor_config", "show", {"either --scheme or --config"}},
       {"both_scheme_and_config", "show --scheme nope --config llama.json", {"either --scheme or --config"}},
       {"set_with_config", "show --config llama.json --set head_dim=8", {"--set needs --scheme"}},
@@ -368,10 +377,11 @@ const std::vector<BadInput>& table() {
 
       // apply: what it is given
       {"apply_no_input", "apply --scheme nope --axes td --positions 0 --output out.npy", {"--input is required"}},
-      {"apply_no_axes", "apply --scheme nope --input q.npy --positions 0 --output out.npy", {"--axes is required"}},
-      {"apply_no_positions",
-       "apply --scheme nope --input q.npy --axes td --output out.npy",
-       {"--positions is required"}},
+      {"apply_no_axes_of_a_list",
+       apply("--input ids_float.npy --positions 0:3"),
+       {"ids_float.npy", "2 to 4 dimensions"}},
+      {"apply_no_axes_of_hidden", learned("--input q.npy --positions 0:3"), {"[tokens, dim]", "got 4"}},
+      {"apply_axes_without_tokens", apply("--input hidden.npy --axes hd"), {"tokens (t)", "hd"}},
       {"apply_no_output", "apply --scheme nope --input q.npy --axes td --positions 0", {"--output is required"}},
       {"apply_score_scheme",
        "apply --scheme alibi --set heads=8 --input q.npy --axes bhtd --positions 0:3 "
@@ -498,7 +508,7 @@ const std::vector<BadInput>& table() {
       {"config_zero_theta", "show --config zero_theta.json", {"rope_theta must be a positive number, got 0"}},
       {"config_huge_theta", "show --config huge_theta.json", {"huge_theta.json"}},
       {"config_number_rope", "show --config number_rope.json", {"rope_scaling must be an object, got 2"}},
-      {"config_unknown_rope", "show --config unknown_rope.json", {"rope_type must be one of", "spiral"}},
+      {"config_unknown_rope", "show --config unknown_rope.json", {"rope_type: unknown rule 'spiral'"}},
       {"config_number_type", "show --config number_type.json", {"rope_type must be a string, got 3"}},
       {"config_no_factor", "show --config no_factor.json", {"factor", "linear"}},
       {"config_small_factor", "show --config small_factor.json", {"factor must be at least 1, got 0.5"}},
@@ -728,7 +738,7 @@ void expect_refused(const TemporaryFolder& folder, const std::vector<std::string
 
 class BadInputTest : public ::testing::TestWithParam<BadInput> {};
 
-TEST_P(BadInputTest, is_refused_in_one_line) {
+TEST_P(BadInputTest, IsRefusedInOneLine) {
   const TemporaryFolder folder;
   write_files(folder, GetParam().line);
   expect_refused(folder, words(GetParam().line), GetParam().fragments);
@@ -737,7 +747,7 @@ TEST_P(BadInputTest, is_refused_in_one_line) {
 INSTANTIATE_TEST_SUITE_P(BadInput, BadInputTest, ::testing::ValuesIn(table()),
                          [](const auto& one) { return one.param.name; });
 
-TEST(BadInputTable, has_enough_cases_each_with_a_name_and_something_to_find) {
+TEST(BadInputTable, HasEnoughCasesEachWithANameAndSomethingToFind) {
   EXPECT_GE(table().size(), 110u);
   std::set<std::string> names;
   for (const BadInput& one : table()) {
@@ -748,7 +758,7 @@ TEST(BadInputTable, has_enough_cases_each_with_a_name_and_something_to_find) {
 
 // ---- what a table of plain words cannot hold
 
-TEST(BadInputText, control_characters_do_not_make_a_second_line) {
+TEST(BadInputText, ControlCharactersDoNotMakeASecondLine) {
   const TemporaryFolder folder;
   expect_refused(folder, {"show", "--scheme", "two\nlines"}, {"two?lines"});
   expect_refused(folder, {"show", "--config", "a\nb.json"}, {"a?b.json"});
@@ -756,7 +766,7 @@ TEST(BadInputText, control_characters_do_not_make_a_second_line) {
   expect_refused(folder, {"bogus\n"}, {"bogus?"});
 }
 
-TEST(BadInputText, a_link_that_leads_nowhere_is_not_written_through) {
+TEST(BadInputText, ALinkThatLeadsNowhereIsNotWrittenThrough) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("absent/target.npy", folder / "link.npy");
   expect_refused(folder, words("positions prefill 3 --output link.npy"), {"link.npy", "leads nowhere"});
@@ -764,7 +774,7 @@ TEST(BadInputText, a_link_that_leads_nowhere_is_not_written_through) {
 
 // A file whose header promises more than the file holds must not be believed: 2^50 bytes cannot be allocated, so a
 // reader that tries dies or says something about memory.
-TEST(BadInputText, sizes_are_refused_before_memory_is_asked_for) {
+TEST(BadInputText, SizesAreRefusedBeforeMemoryIsAskedFor) {
   const TemporaryFolder folder;
   for (const std::string name : {"huge_shape.npy", "huge_header.npy"}) {
     folder.write(name, files().at(name));

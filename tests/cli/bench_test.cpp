@@ -35,7 +35,7 @@ void expect_well_formed(const Json& line) {
   }
 }
 
-TEST(Bench, attention_has_a_line_for_every_claim_of_the_performance_page) {
+TEST(Bench, AttentionHasALineForEveryClaimOfThePerformancePage) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "takes minutes under a sanitizer; what it measures is tested elsewhere";
 #endif
@@ -61,7 +61,7 @@ TEST(Bench, attention_has_a_line_for_every_claim_of_the_performance_page) {
   EXPECT_EQ(names.size(), json["lines"].size()) << "names must tell lines apart";
 }
 
-TEST(Bench, one_group_is_measured_alone_and_in_text_has_a_row_per_line) {
+TEST(Bench, OneGroupIsMeasuredAloneAndInTextHasARowPerLine) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "bench tables --quick --rounds 1");
   ASSERT_EQ(json["lines"].size(), 4u);
@@ -73,7 +73,7 @@ TEST(Bench, one_group_is_measured_alone_and_in_text_has_a_row_per_line) {
   }
 }
 
-TEST(Bench, lines_are_chosen_by_what_their_names_hold) {
+TEST(Bench, LinesAreChosenByWhatTheirNamesHold) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "takes a minute under a sanitizer; what it measures is tested elsewhere";
 #endif
@@ -88,7 +88,7 @@ TEST(Bench, lines_are_chosen_by_what_their_names_hold) {
   }
 }
 
-TEST(Bench, check_fails_where_a_line_says_missed_and_only_there) {
+TEST(Bench, CheckFailsWhereALineSaysMissedAndOnlyThere) {
   const TemporaryFolder folder;
   const CommandResult result = run_locus(folder, "bench tables --quick --rounds 3 --check --json");
   const Json json = Json::parse(result.out, nullptr, false);
@@ -101,7 +101,7 @@ TEST(Bench, check_fails_where_a_line_says_missed_and_only_there) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(Bench, refuses_what_it_does_not_know_in_one_line) {
+TEST(Bench, RefusesWhatItDoesNotKnowInOneLine) {
   const TemporaryFolder folder;
   for (const char* line : {"bench rotation", "bench tables --rounds 0", "bench --fast", "bench --lines=nonsense"}) {
     const CommandResult result = run_locus(folder, line);

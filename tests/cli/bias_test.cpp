@@ -8,7 +8,7 @@
 namespace locus::testing {
 namespace {
 
-TEST(Bias, writes_heads_by_queries_by_keys) {
+TEST(Bias, WritesHeadsByQueriesByKeys) {
   const TemporaryFolder folder;
   const std::string line = "bias --scheme alibi --set heads=2 --queries 2 --keys 5 --query-start 3 --output b.npy";
   const CommandResult result = run_locus(folder, line);
@@ -31,7 +31,7 @@ TEST(Bias, writes_heads_by_queries_by_keys) {
   EXPECT_EQ(read_array(folder, "b.npy", io::NpyType::float32, {2, 2, 5}), wanted);  // powers of two: exact
 }
 
-TEST(Bias, prints_small_results) {
+TEST(Bias, PrintsSmallResults) {
   const TemporaryFolder folder;
   const std::string line = "bias --scheme alibi --set heads=1 --set form=symmetric --queries 2 --keys 3";
   EXPECT_EQ(json_of(folder, line)["bias"], Json({0.0, -1.0 / 256, -2.0 / 256, -1.0 / 256, 0.0, -1.0 / 256}));
@@ -41,7 +41,7 @@ TEST(Bias, prints_small_results) {
   EXPECT_EQ(printed, (std::vector<double>{0, -1.0 / 256, -2.0 / 256, -1.0 / 256, 0, -1.0 / 256}));
 }
 
-TEST(Bias, gives_slopes_alone) {
+TEST(Bias, GivesSlopesAlone) {
   const TemporaryFolder folder;
   const std::string line = "bias --scheme alibi --set heads=6 --slopes";
   // n = 4: 2^-2, 2^-4, 2^-6, 2^-8, and of the series for 8 every second: 2^-1, 2^-3
@@ -51,7 +51,7 @@ TEST(Bias, gives_slopes_alone) {
   EXPECT_EQ(read_array(folder, "s.npy", io::NpyType::float64, {6}), wanted);
 }
 
-TEST(Bias, gives_buckets_as_integers) {
+TEST(Bias, GivesBucketsAsIntegers) {
   const TemporaryFolder folder;
   const std::string clipped =
       "bias --scheme relative_bias --set heads=3 --set clip_left=1 --set clip_right=2"
@@ -63,7 +63,7 @@ TEST(Bias, gives_buckets_as_integers) {
   EXPECT_EQ(read_array(folder, "i.npy", io::NpyType::int64, {2, 4}), (std::vector<double>{1, 2, 3, 3, 0, 1, 2, 3}));
 }
 
-TEST(Bias, looks_numbers_up_in_a_given_table) {
+TEST(Bias, LooksNumbersUpInAGivenTable) {
   const TemporaryFolder folder;
   std::vector<float> table;  // [4 buckets, 2 heads]
   for (int bucket = 0; bucket < 4; ++bucket) {
@@ -76,7 +76,7 @@ TEST(Bias, looks_numbers_up_in_a_given_table) {
   EXPECT_EQ(json["bias"], Json({10.0, 20.0, 30.0, 30.0, 11.0, 21.0, 31.0, 31.0}));
 }
 
-TEST(Bias, knows_every_score_scheme) {
+TEST(Bias, KnowsEveryScoreScheme) {
   const TemporaryFolder folder;
   const Json kerple = json_of(folder, "bias --scheme kerple --set heads=1 --set r1=2 --set r2=3 --queries 1 --keys 3");
   EXPECT_EQ(kerple["bias"][0], 0.0);
@@ -90,7 +90,7 @@ TEST(Bias, knows_every_score_scheme) {
   EXPECT_NE(t5["bias"][0], t5["bias"][1]);
 }
 
-TEST(Bias, reads_a_config) {
+TEST(Bias, ReadsAConfig) {
   const TemporaryFolder folder;
   folder.write("bloom.json", R"({"model_type": "bloom", "hidden_size": 64, "n_head": 2})");
   const Json json = json_of(folder, "bias --config bloom.json --slopes");

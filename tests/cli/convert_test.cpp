@@ -65,7 +65,8 @@ TEST_F(Convert, PairingToInterleavedAndBack) {
   EXPECT_EQ(first_column("out.safetensors", "model.layers.0.self_attn.k_proj.weight"),
             (std::vector<float>{0, 2, 1, 3}));
 
-  const CommandResult back = run_locus(folder_, "convert pairing out.safetensors --to half --in-place");
+  const CommandResult back =
+      run_locus(folder_, "convert pairing out.safetensors --from interleaved --to half --in-place");
   EXPECT_EQ(back.exit_code, 0) << back.err;
   EXPECT_EQ(folder_.read("out.safetensors"), folder_.read("model.safetensors"));
 }
@@ -121,10 +122,12 @@ TEST_F(Convert, RefusesWithOneLine) {
   const std::string pairing = "convert pairing model.safetensors ";
   EXPECT_NE(refusal("convert").find("subcommand"), std::string::npos);
   EXPECT_NE(refusal(pairing + "--to half").find("--output"), std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to half --output x").find("are half already"), std::string::npos);
   EXPECT_NE(refusal(pairing + "--to quarter --output x").find("quarter"), std::string::npos);
   EXPECT_NE(refusal(pairing + "--to half --output x --in-place").find("--in-place"), std::string::npos);
-  EXPECT_NE(refusal(pairing + "--to half --output model.safetensors").find("must not be the input"), std::string::npos);
-  EXPECT_NE(refusal(pairing + "--to half --output no/such/x").find("cannot create a temporary file"),
+  EXPECT_NE(refusal(pairing + "--to interleaved --output model.safetensors").find("must not be the input"),
+            std::string::npos);
+  EXPECT_NE(refusal(pairing + "--to interleaved --output no/such/x").find("cannot create a temporary file"),
             std::string::npos);
   EXPECT_NE(refusal("convert pairing absent.gguf --to half --output x").find("absent.gguf"), std::string::npos);
   EXPECT_NE(refusal("convert table model.safetensors --tensor nope --to 8 --output x").find("has no tensor 'nope'"),
@@ -153,7 +156,7 @@ class ConvertOnFullDisk : public Convert {
   void expect_failure(const std::string& model) {
     const auto before = everything();
     const std::string script = std::string("trap '' XFSZ; ulimit -f 8; exec ") + LOCUS_COMMAND + " convert pairing " +
-                               model + " --to half --in-place";
+                               model + " --to interleaved --in-place";
     const CommandResult result = run_command("/bin/sh", {"-c", script}, folder_.path());
     EXPECT_EQ(result.exit_code, 2) << model;
     EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;

@@ -55,7 +55,7 @@ void write_dump(const TemporaryFolder& folder, double shift) {
 const std::string dump = "diagnose --before q.npy --after r.npy --axes htd";
 const std::string interleaved = " --scheme rope --set head_dim=32 --set pairing=interleaved";
 
-TEST(Diagnose, infers_from_the_dump_alone) {
+TEST(Diagnose, InfersFromTheDumpAlone) {
   const TemporaryFolder folder;
   write_dump(folder, 5);
   const Json json = json_of(folder, dump);
@@ -70,7 +70,7 @@ TEST(Diagnose, infers_from_the_dump_alone) {
   EXPECT_NE(text.find("5 ... 14"), std::string::npos) << text;
 }
 
-TEST(Diagnose, compares_and_exits_with_1_when_something_is_wrong) {
+TEST(Diagnose, ComparesAndExitsWith1WhenSomethingIsWrong) {
   const TemporaryFolder folder;
   write_dump(folder, 0);
   EXPECT_EQ(json_of(folder, dump + interleaved)["verdicts"][0]["name"], "as_expected");
@@ -83,7 +83,7 @@ TEST(Diagnose, compares_and_exits_with_1_when_something_is_wrong) {
   EXPECT_NE(late.out.find("position_offset: positions are off by -3 everywhere"), std::string::npos) << late.out;
 }
 
-TEST(Diagnose, reads_bfloat16_as_uint16) {
+TEST(Diagnose, ReadsBfloat16AsUint16) {
   const TemporaryFolder folder;
   for (const auto& [name, values] : {std::pair{"q.npy", unrotated()}, std::pair{"r.npy", rotated(2)}}) {
     std::vector<std::uint16_t> bits;
@@ -96,7 +96,7 @@ TEST(Diagnose, reads_bfloat16_as_uint16) {
   EXPECT_EQ(json["slice"]["pairing"], "interleaved");
 }
 
-TEST(Diagnose, reads_biases) {
+TEST(Diagnose, ReadsBiases) {
   const TemporaryFolder folder;
   std::vector<float> bias;  // two heads: slopes 1/16 and 1/256, here the wrong way round
   for (const double slope : {1.0 / 256, 1.0 / 16}) {
@@ -113,7 +113,7 @@ TEST(Diagnose, reads_biases) {
   EXPECT_NE(wrong.out.find("mask_mixed_in"), std::string::npos) << wrong.out;
 }
 
-TEST(Diagnose, refuses_bad_input_in_one_line) {
+TEST(Diagnose, RefusesBadInputInOneLine) {
   const TemporaryFolder folder;
   write_dump(folder, 0);
   write_array<float>(folder, "short.npy", {heads, tokens, dim - 2}, std::vector<float>(heads * tokens * (dim - 2)));

@@ -15,7 +15,7 @@ std::string lonely_locus(const TemporaryFolder& folder) {
   return folder / "locus";
 }
 
-TEST(Lab, gives_every_argument_to_the_program_beside_it) {
+TEST(Lab, GivesEveryArgumentToTheProgramBesideIt) {
   const TemporaryFolder folder;
   const std::string locus = lonely_locus(folder);
   folder.write("locus-lab", "#!/bin/sh\nfor word; do echo \"<$word>\"; done\nexit 7\n");
@@ -26,7 +26,7 @@ TEST(Lab, gives_every_argument_to_the_program_beside_it) {
   EXPECT_EQ(result.exit_code, 7);
 }
 
-TEST(Lab, says_how_to_build_it_where_it_is_missing) {
+TEST(Lab, SaysHowToBuildItWhereItIsMissing) {
   const TemporaryFolder folder;
   const CommandResult result = run_command(lonely_locus(folder), {"lab", "--preset", "quick"}, folder.path());
   EXPECT_EQ(result.exit_code, 2);

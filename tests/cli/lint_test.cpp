@@ -16,7 +16,7 @@ GgufModel gguf_llama() {
   return model;
 }
 
-TEST(LintCommand, describes_every_kind_of_layer) {
+TEST(LintCommand, DescribesEveryKindOfLayer) {
   const TemporaryFolder folder;
   folder.write("config.json", llama);
   const Json json = json_of(folder, "lint config.json");
@@ -43,7 +43,7 @@ TEST(LintCommand, describes_every_kind_of_layer) {
   }
 }
 
-TEST(LintCommand, an_error_ends_with_1) {
+TEST(LintCommand, AnErrorEndsWith1) {
   const TemporaryFolder folder;
   folder.write("config.json", llama);
   const CommandResult result = run_locus(folder, "lint config.json --served-length 8192 --json");
@@ -61,7 +61,7 @@ TEST(LintCommand, an_error_ends_with_1) {
   EXPECT_NE(text.out.find("error [served-beyond-trained] max_position_embeddings"), std::string::npos) << text.out;
 }
 
-TEST(LintCommand, settings_that_make_no_encoding_are_findings) {
+TEST(LintCommand, SettingsThatMakeNoEncodingAreFindings) {
   const TemporaryFolder folder;
   folder.write("config.json", R"({"model_type": "llama", "head_dim": 8, "rope_scaling": {"rope_type": "spiral"}})");
   const CommandResult result = run_locus(folder, "lint config.json --json");
@@ -70,7 +70,7 @@ TEST(LintCommand, settings_that_make_no_encoding_are_findings) {
   EXPECT_EQ(run_locus(folder, "lint config.json").exit_code, 1);
 }
 
-TEST(LintCommand, compares_a_folder_with_a_gguf_file) {
+TEST(LintCommand, ComparesAFolderWithAGgufFile) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "model");
   folder.write("model/config.json", llama);
@@ -91,7 +91,7 @@ TEST(LintCommand, compares_a_folder_with_a_gguf_file) {
   EXPECT_NE(text.out.find("against other.gguf (GGUF, llama)"), std::string::npos) << text.out;
 }
 
-TEST(LintCommand, equal_files_have_no_difference) {
+TEST(LintCommand, EqualFilesHaveNoDifference) {
   const TemporaryFolder folder;
   folder.write("config.json", llama);
   EXPECT_NE(output_of(folder, "lint config.json --against config.json").find("no difference"), std::string::npos);

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus list`: the whole registry, and the table of the README that is made from it.
-#include <fstream>
-#include <sstream>
-
+// `locus list`: the whole registry.
 #include "cli/locus_command.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
-#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
 
-TEST(List, names_every_scheme_with_site_claims_and_paper) {
+TEST(List, NamesEverySchemeWithSiteClaimsAndPaper) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list");
   const Json json = json_of(folder, "list");
@@ -32,7 +28,7 @@ TEST(List, names_every_scheme_with_site_claims_and_paper) {
   EXPECT_EQ(json["rules"].size(), rules().size());
 }
 
-TEST(List, tells_parameters_in_the_long_form) {
+TEST(List, TellsParametersInTheLongForm) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list --long");
   for (const Scheme* scheme : schemes()) {
@@ -40,21 +36,6 @@ TEST(List, tells_parameters_in_the_long_form) {
       EXPECT_NE(text.find(parameter.meaning), std::string::npos) << scheme->name << '.' << parameter.name;
     }
   }
-}
-
-TEST(List, makes_the_table_of_the_readme) {
-  const std::string open = "<!-- schemes -->\n", close = "<!-- /schemes -->";
-  std::ifstream stream((locus::testing::source_dir() / "README.md").string());
-  std::ostringstream content;
-  content << stream.rdbuf();
-  const std::string readme = content.str();
-  const std::size_t start = readme.find(open);
-  const std::size_t end = readme.find(close);
-  ASSERT_TRUE(start != std::string::npos && end != std::string::npos && start < end)
-      << "README.md needs the lines <!-- schemes --> and <!-- /schemes -->";
-  const TemporaryFolder folder;
-  EXPECT_EQ(readme.substr(start + open.size(), end - start - open.size()), output_of(folder, "list --markdown"))
-      << "run `locus list --markdown` and put its output between the two lines";
 }
 
 }  // namespace

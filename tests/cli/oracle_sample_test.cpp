@@ -34,8 +34,7 @@ void write_doubles(const TemporaryFolder& folder, const std::string& name, const
 
 // ---- rope: show
 
-TEST(OracleSample, rope_configs) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, RopeConfigs) {
   const TemporaryFolder folder;
   for (const std::string name :
        {"llama2_7b", "llama3_1_8b", "qwen2_5_7b_yarn4", "deepseek_v2_lite", "gpt_oss", "phi3_5_mini_seq4096",
@@ -74,8 +73,7 @@ TEST(OracleSample, rope_configs) {
   }
 }
 
-TEST(OracleSample, crosspeer_rules) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, CrosspeerRules) {
   const TemporaryFolder folder;
   const std::string rope = "show --scheme rope --set head_dim=128 --set pairing=half --set base=10000";
   for (const auto& [name, settings] : std::vector<std::pair<std::string, std::string>>{
@@ -128,8 +126,7 @@ const std::vector<ApplySample>& apply_samples() {
   return samples;
 }
 
-TEST(OracleSample, apply_in_double_and_in_float32) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, ApplyInDoubleAndInFloat32) {
   for (const ApplySample& sample : apply_samples()) {
     const TemporaryFolder folder;
     const OracleCase one(sample.folder, sample.name);
@@ -168,8 +165,7 @@ TEST(OracleSample, apply_in_double_and_in_float32) {
   }
 }
 
-TEST(OracleSample, apply_with_the_hf_profile) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, ApplyWithTheHfProfile) {
   const TemporaryFolder folder;
   const OracleCase one("apply", "llama_halfsplit_d64");
   folder.write("config.json", one.json()["config"].dump());
@@ -188,8 +184,7 @@ TEST(OracleSample, apply_with_the_hf_profile) {
 
 // ---- ggml
 
-TEST(OracleSample, ggml_profile) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, GgmlProfile) {
   const std::string head = "--scheme rope --set head_dim=128 ";
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"neox_d128_base1e6", head + "--set pairing=half --set base=1e6"},
@@ -218,8 +213,7 @@ TEST(OracleSample, ggml_profile) {
 
 // ---- the hidden site
 
-TEST(OracleSample, sinusoidal_rows_on_zeros) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, SinusoidalRowsOnZeros) {
   const std::string fairseq = " --set rate=fairseq --set arrangement=concatenated";
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"fairseq_64x32", fairseq},
@@ -243,8 +237,7 @@ TEST(OracleSample, sinusoidal_rows_on_zeros) {
 
 // ---- xpos
 
-TEST(OracleSample, xpos_with_the_moving_centre) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, XposWithTheMovingCentre) {
   for (const std::string name : {"xpos_d64_L16", "xpos_d32_L7_off5"}) {
     const TemporaryFolder folder;
     const OracleCase one("xpos", name);
@@ -265,8 +258,7 @@ TEST(OracleSample, xpos_with_the_moving_centre) {
 
 // ---- scores
 
-TEST(OracleSample, alibi_slopes_and_bias) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, AlibiSlopesAndBias) {
   const TemporaryFolder folder;
   const Json slopes = oracle_json("alibi/slopes.json")["heads"];
   for (const std::string heads : {"1", "8", "12", "20"}) {
@@ -296,8 +288,7 @@ TEST(OracleSample, alibi_slopes_and_bias) {
   }
 }
 
-TEST(OracleSample, t5_buckets_and_bias) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, T5BucketsAndBias) {
   const TemporaryFolder folder;
   const Json buckets = oracle_json("t5/buckets.json");
   for (std::size_t k = 0; k <= 600; ++k) ASSERT_EQ(buckets["offsets"][k], static_cast<int>(k) - 300);
@@ -326,8 +317,7 @@ TEST(OracleSample, t5_buckets_and_bias) {
   }
 }
 
-TEST(OracleSample, deberta_buckets) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, DebertaBuckets) {
   const TemporaryFolder folder;
   const Json buckets = oracle_json("deberta/log_buckets.json");
   for (const Json& one : buckets["cases"]) {
@@ -346,8 +336,7 @@ TEST(OracleSample, deberta_buckets) {
   }
 }
 
-TEST(OracleSample, swin_windows) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, SwinWindows) {
   const TemporaryFolder folder;
   const Json index = oracle_json("swin/relative_position_index.json");
   for (const Json& one : index["cases"]) {
@@ -366,8 +355,7 @@ TEST(OracleSample, swin_windows) {
 
 // ---- resize
 
-TEST(OracleSample, interpolated_tables) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
+TEST(OracleSample, InterpolatedTables) {
   for (const auto& [name, options] : std::vector<std::pair<std::string, std::string>>{
            {"vit_head_14to20x17", "--from 14x14 --to 20x17 --method bicubic --prefix 1"},
            {"vit_4_30_14to24x24", "--from 14x14 --to 24x24 --method bicubic --prefix 1 --scale-offset 0.1"},

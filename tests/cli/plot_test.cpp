@@ -15,7 +15,7 @@ const char* const llama = R"({"model_type": "llama", "head_dim": 64, "rope_theta
   "max_position_embeddings": 131072, "rope_scaling": {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0,
   "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}})";
 
-TEST(Plot, lists_its_figures) {
+TEST(Plot, ListsItsFigures) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "plot --list");
   const std::string text = output_of(folder, "plot --list");
@@ -28,7 +28,7 @@ TEST(Plot, lists_its_figures) {
   }
 }
 
-TEST(Plot, writes_the_chart_that_it_prints) {
+TEST(Plot, WritesTheChartThatItPrints) {
   const TemporaryFolder folder;
   const std::string line = "plot sinusoidal --set dim=8 --positions 0:10";
   const CommandResult result = run_locus(folder, line + " -o pe.vl.json");
@@ -47,7 +47,7 @@ TEST(Plot, writes_the_chart_that_it_prints) {
 }
 
 // Every picture that the documentation names.
-TEST(Plot, draws_in_the_terminal) {
+TEST(Plot, DrawsInTheTerminal) {
   const TemporaryFolder folder;
   folder.write("config.json", llama);
   for (const char* line : {"equivariance",
@@ -79,7 +79,7 @@ TEST(Plot, draws_in_the_terminal) {
   }
 }
 
-TEST(Plot, reads_the_model_from_its_config) {
+TEST(Plot, ReadsTheModelFromItsConfig) {
   const TemporaryFolder folder;
   folder.write("config.json", llama);
   const Json chart = json_of(folder, "plot scaling --rules llama3,linear --config config.json");
@@ -91,7 +91,7 @@ TEST(Plot, reads_the_model_from_its_config) {
   EXPECT_EQ(rows[32]["divisor"], 32.0);
 }
 
-TEST(Plot, is_as_wide_as_it_is_told) {
+TEST(Plot, IsAsWideAsItIsTold) {
   const TemporaryFolder folder;
   const auto widest = [&](const std::string& line) {
     std::istringstream lines(output_of(folder, line));
@@ -109,7 +109,7 @@ TEST(Plot, is_as_wide_as_it_is_told) {
   EXPECT_EQ(widest("plot waveforms"), 80u);
 }
 
-TEST(Plot, writes_a_page_or_says_why_not) {
+TEST(Plot, WritesAPageOrSaysWhyNot) {
   const TemporaryFolder folder;
   const CommandResult result = run_locus(folder, "plot bias -o bias.html");
   if (result.exit_code == 0) {
@@ -125,7 +125,7 @@ TEST(Plot, writes_a_page_or_says_why_not) {
 const std::string made_up = (locus::testing::source_dir() / "tests/web/fixture/results.json").string();
 
 // The chart is the report's; its numbers stand in results.json as they are.
-TEST(Plot, gives_the_charts_of_results) {
+TEST(Plot, GivesTheChartsOfResults) {
   const TemporaryFolder folder;
   std::ifstream stream(made_up);
   const Json results = Json::parse(stream);
@@ -149,7 +149,7 @@ TEST(Plot, gives_the_charts_of_results) {
   EXPECT_EQ(Json::parse(folder.read("loss.vl.json")), chart);
 }
 
-TEST(Plot, refuses_in_one_line) {
+TEST(Plot, RefusesInOneLine) {
   const TemporaryFolder folder;
   folder.write("empty.json", "{}");
   folder.write("broken.json", "{\"format\": 1, ");
@@ -160,7 +160,7 @@ TEST(Plot, refuses_in_one_line) {
   };
   for (const Case& one : std::vector<Case>{
            {"plot", "--list"},
-           {"plot spiral", "no figure spiral"},
+           {"plot spiral", "unknown figure 'spiral'"},
            {"plot sinusoidal -o pe.png", ".vl.json or .html, got pe.png"},
            {"plot sinusoidal -o kept.json", "kept.json"},
            {"plot sinusoidal -o kept.vl.json --positions 3:1", "range"},

@@ -50,7 +50,7 @@ void flatten(const Json& nested, std::vector<std::int64_t>& shape, std::vector<d
   for (const Json& inner : nested) flatten(inner, shape, values, depth + 1);
 }
 
-TEST(Positions, prints_saves_and_describes_every_kind) {
+TEST(Positions, PrintsSavesAndDescribesEveryKind) {
   const TemporaryFolder folder;
   for (const Kind& kind : kinds()) {
     const std::string line = "positions " + kind.line;
@@ -70,7 +70,7 @@ TEST(Positions, prints_saves_and_describes_every_kind) {
   }
 }
 
-TEST(Positions, tells_masks_kept_tokens_and_the_decode_delta) {
+TEST(Positions, TellsMasksKeptTokensAndTheDecodeDelta) {
   const TemporaryFolder folder;
   const Json padded = json_of(folder, "positions left-padded 1,3");
   EXPECT_EQ(padded["mask"], Json::parse("[[0, 0, 1], [1, 1, 1]]"));
@@ -83,18 +83,18 @@ TEST(Positions, tells_masks_kept_tokens_and_the_decode_delta) {
   EXPECT_EQ(mixed["axis_names"], Json({"time", "height", "width"}));
 }
 
-TEST(Positions, reads_masks_from_files) {
+TEST(Positions, ReadsMasksFromFiles) {
   const TemporaryFolder folder;
   write_array<std::int64_t>(folder, "mask.npy", {2, 4}, {0, 0, 1, 1, 1, 1, 1, 1});
   EXPECT_EQ(output_of(folder, "positions mask mask.npy"), "0,0,0,1\n0,1,2,3\n");
 }
 
-TEST(Positions, reads_whole_decimal_numbers_only) {
+TEST(Positions, ReadsWholeDecimalNumbersOnly) {
   const TemporaryFolder folder;
   EXPECT_EQ(output_of(folder, "positions prefill 010"), "0,1,2,3,4,5,6,7,8,9\n");
 }
 
-TEST(Positions, feeds_apply) {
+TEST(Positions, FeedsApply) {
   const TemporaryFolder folder;
   output_of(folder, "positions packed 2,1 --output p.npy");
   write_array<double>(folder, "x.npy", {3, 2}, {1, 0, 1, 0, 1, 0});

@@ -20,7 +20,7 @@ class ProbeMeasure : public ::testing::Test {
   std::string model_, story_;
 };
 
-TEST_F(ProbeMeasure, loss_has_a_curve_per_rule_and_three_per_length_dependent_one) {
+TEST_F(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
   const Json json = json_of(folder_, "probe loss " + model_ + " --text " + story_ +
                                          " --rules none,linear:2,dynamic_ntk:2 --buckets 0,64,128,512");
   std::vector<std::string> names;
@@ -44,7 +44,7 @@ TEST_F(ProbeMeasure, loss_has_a_curve_per_rule_and_three_per_length_dependent_on
   EXPECT_GT(json["curves"][2]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>() + 0.1);
 }
 
-TEST_F(ProbeMeasure, without_a_text_the_model_speaks_and_the_output_says_what_that_shows) {
+TEST_F(ProbeMeasure, WithoutATextTheModelSpeaksAndTheOutputSaysWhatThatShows) {
   const Json json = json_of(folder_, "probe loss " + model_ + " --rules none --buckets 0,100 --seed 3");
   EXPECT_EQ(json["tokens"], 101);
   EXPECT_NE(json["caveat"].get<std::string>().find("sampled from the model itself"), std::string::npos);
@@ -52,7 +52,7 @@ TEST_F(ProbeMeasure, without_a_text_the_model_speaks_and_the_output_says_what_th
   EXPECT_NE(text.find("Where they break"), std::string::npos);
 }
 
-TEST_F(ProbeMeasure, ids_and_figures) {
+TEST_F(ProbeMeasure, IdsAndFigures) {
   folder_.write("ids.json", "[403, 407, 261, 378, 432]");
   const Json json = json_of(folder_, "probe loss " + model_ + " --ids ids.json --rules none --buckets 0,8");
   EXPECT_EQ(json["tokens"], 6);  // with the beginning
@@ -62,26 +62,26 @@ TEST_F(ProbeMeasure, ids_and_figures) {
   EXPECT_TRUE(Json::parse(folder_.read("l.vl.json")).contains("layer"));
 }
 
-TEST_F(ProbeMeasure, check_passes_on_real_weights) {
+TEST_F(ProbeMeasure, CheckPassesOnRealWeights) {
   const Json json = json_of(folder_, "probe check " + model_);
   EXPECT_EQ(json["passed"], 5);
   EXPECT_EQ(json["failed"], 0);
 }
 
-TEST_F(ProbeMeasure, attention_in_and_beyond_range) {
+TEST_F(ProbeMeasure, AttentionInAndBeyondRange) {
   const Json json = json_of(folder_, "probe attention " + model_ + " --length 600 --queries 4");
   ASSERT_EQ(json["ranges"].size(), 2u);
   EXPECT_EQ(json["ranges"][1]["begin"], 512);
   EXPECT_EQ(json["ranges"][0]["heads"].size(), 40u);
 }
 
-TEST_F(ProbeMeasure, retrieve_says_that_a_small_model_cannot) {
+TEST_F(ProbeMeasure, RetrieveSaysThatASmallModelCannot) {
   const Json json = json_of(folder_, "probe retrieve " + model_ + " --lengths 400,800 --depths 0,1 --trials 1");
   EXPECT_EQ(json["cells"].size(), 4u);
   EXPECT_NE(json["words"].get<std::string>().find("cannot do the task"), std::string::npos);
 }
 
-TEST_F(ProbeMeasure, refuses_bad_input_in_one_line) {
+TEST_F(ProbeMeasure, RefusesBadInputInOneLine) {
   for (const std::string line :
        {"loss MODEL --rules nonsense", "loss MODEL --rules linear:0", "loss MODEL --rules none:2",
         "loss MODEL --buckets 5,3", "loss MODEL --text absent.txt", "loss MODEL --window-stride 0",

@@ -37,7 +37,7 @@ class ProbeGenerate : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ProbeGenerate, prints_the_published_story_and_nothing_else) {
+TEST_F(ProbeGenerate, PrintsThePublishedStoryAndNothingElse) {
   const CommandResult result = generate(
       folder_, {model_, "--tokenizer", tokenizer_, "--prompt", "", "--max-tokens", "200", "--temperature", "0"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -45,7 +45,7 @@ TEST_F(ProbeGenerate, prints_the_published_story_and_nothing_else) {
   EXPECT_NE(result.err.find("tokens/s"), std::string::npos) << result.err;
 }
 
-TEST_F(ProbeGenerate, continues_a_prompt_whatever_the_chunks_and_threads) {
+TEST_F(ProbeGenerate, ContinuesAPromptWhateverTheChunksAndThreads) {
   const std::string story = published();
   const std::string prompt = story.substr(0, story.find(" Lily"));
   for (const std::string chunk : {"1", "4", "512"}) {
@@ -57,7 +57,7 @@ TEST_F(ProbeGenerate, continues_a_prompt_whatever_the_chunks_and_threads) {
   }
 }
 
-TEST_F(ProbeGenerate, takes_a_rule) {
+TEST_F(ProbeGenerate, TakesARule) {
   const auto told = [&](const std::string& rule, const std::string& factor) {
     std::vector<std::string> arguments = {model_, "--max-tokens", "60", "--rope-rule", rule};
     if (!factor.empty()) arguments.insert(arguments.end(), {"--rope-factor", factor});
@@ -69,7 +69,7 @@ TEST_F(ProbeGenerate, takes_a_rule) {
   EXPECT_NE(published().rfind(told("linear", "1000"), 0), 0U);  // 60 tokens within a sixteenth of a position
 }
 
-TEST_F(ProbeGenerate, says_in_one_line_what_is_wrong) {
+TEST_F(ProbeGenerate, SaysInOneLineWhatIsWrong) {
   const auto expect_line = [&](const std::vector<std::string>& arguments, const std::string& part) {
     const CommandResult result = generate(folder_, arguments);
     EXPECT_EQ(result.exit_code, 2);

@@ -17,7 +17,7 @@ bool pages_are_built(const TemporaryFolder& folder) {
   return run_locus(folder, "report nowhere").err.find("built without npm") == std::string::npos;
 }
 
-TEST(Report, refuses_what_is_not_a_result_in_one_line) {
+TEST(Report, RefusesWhatIsNotAResultInOneLine) {
   const TemporaryFolder folder;
   if (!pages_are_built(folder)) GTEST_SKIP() << "built without npm: no pages";
   write_text(folder / "text.json", "not json");
@@ -37,7 +37,7 @@ TEST(Report, refuses_what_is_not_a_result_in_one_line) {
   EXPECT_FALSE(std::filesystem::exists(folder / "page.html"));
 }
 
-TEST(Report, puts_the_page_beside_the_results_of_a_folder) {
+TEST(Report, PutsThePageBesideTheResultsOfAFolder) {
   const TemporaryFolder folder;
   if (!pages_are_built(folder)) GTEST_SKIP() << "built without npm: no pages";
   std::filesystem::create_directory(folder / "run");

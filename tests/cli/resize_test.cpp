@@ -6,7 +6,7 @@
 namespace locus::testing {
 namespace {
 
-TEST(Resize, lengthens_a_line) {
+TEST(Resize, LengthensALine) {
   const TemporaryFolder folder;
   write_array<double>(folder, "t.npy", {2, 1}, {0, 1});
   const CommandResult result = run_locus(folder, "resize --table t.npy --from 2 --to 4 --method linear --output r.npy");
@@ -17,7 +17,7 @@ TEST(Resize, lengthens_a_line) {
   EXPECT_EQ(read_array(folder, "r.npy", io::NpyType::float64, {4, 1}), (std::vector<double>{0, 0.25, 0.75, 1}));
 }
 
-TEST(Resize, keeps_prefix_rows_type_and_form) {
+TEST(Resize, KeepsPrefixRowsTypeAndForm) {
   const TemporaryFolder folder;
   // A class token of 9, then a 1x2 grid (0, 1); to 1x4 it is the line above.
   const std::vector<double> wanted = {9, 0, 0.25, 0.75, 1};
@@ -35,7 +35,7 @@ TEST(Resize, keeps_prefix_rows_type_and_form) {
   EXPECT_EQ(read_array(folder, "r.npy", io::NpyType::float16, {5, 1}), wanted);
 }
 
-TEST(Resize, takes_a_table_in_the_form_of_its_grid) {
+TEST(Resize, TakesATableInTheFormOfItsGrid) {
   const TemporaryFolder folder;
   write_array<double>(folder, "t.npy", {1, 2, 1}, {0, 1});
   json_of(folder, "resize --table t.npy --from 1x2 --to 3x4 --method bilinear --output r.npy");
@@ -43,7 +43,7 @@ TEST(Resize, takes_a_table_in_the_form_of_its_grid) {
             (std::vector<double>{0, 0.25, 0.75, 1, 0, 0.25, 0.75, 1, 0, 0.25, 0.75, 1}));
 }
 
-TEST(Resize, passes_its_options_on) {
+TEST(Resize, PassesItsOptionsOn) {
   const TemporaryFolder folder;
   write_array<double>(folder, "t.npy", {2, 1}, {0, 1});
   // --scale-offset 0.5: the step is 2 / 4.5, so the sources are (o + 1/2) / 2.25 - 1/2.
@@ -61,7 +61,7 @@ TEST(Resize, passes_its_options_on) {
   EXPECT_NEAR(read_array(folder, "r.npy", io::NpyType::float64, {4, 1})[1], k75 / (k25 + k75), 1e-15);
 }
 
-TEST(Resize, writes_over_its_own_table) {
+TEST(Resize, WritesOverItsOwnTable) {
   const TemporaryFolder folder;
   write_array<double>(folder, "t.npy", {2, 1}, {0, 1});
   output_of(folder, "resize --table t.npy --from 2 --to 4 --method linear --output t.npy");

@@ -37,7 +37,7 @@ const std::string rope8 = "show --scheme rope --set head_dim=8 --set pairing=hal
 
 // ---- keys
 
-TEST(Show, has_the_promised_keys_for_rope) {
+TEST(Show, HasThePromisedKeysForRope) {
   const TemporaryFolder folder;
   folder.write("config.json", R"({"model_type": "llama", "head_dim": 8, "max_position_embeddings": 64})");
   for (const std::string& line : {rope8, std::string("show --config config.json")}) {
@@ -70,7 +70,7 @@ TEST(Show, has_the_promised_keys_for_rope) {
 
 // ---- numbers
 
-TEST(Show, prints_numbers_that_round_trip) {
+TEST(Show, PrintsNumbersThatRoundTrip) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "show --scheme rope --set head_dim=128 --set pairing=half --set base=500000");
   const Encoding encoding("rope", {{"head_dim", std::int64_t{128}}, {"pairing", std::string("half")}, {"base", 5e5}});
@@ -78,7 +78,7 @@ TEST(Show, prints_numbers_that_round_trip) {
   expect_relative(numbers(json["inv_freq"]), plain_frequencies(128, 5e5), few_ulps);
 }
 
-TEST(Show, multiplies_cos_and_sin_by_the_attention_factor) {
+TEST(Show, MultipliesCosAndSinByTheAttentionFactor) {
   const TemporaryFolder folder;
   const Json json =
       json_of(folder, rope8 +
@@ -101,7 +101,7 @@ TEST(Show, multiplies_cos_and_sin_by_the_attention_factor) {
   }
 }
 
-TEST(Show, keeps_negative_and_far_positions) {
+TEST(Show, KeepsNegativeAndFarPositions) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, rope8 + " --positions -3,3,2147483647");
   EXPECT_EQ(json["cos"][0], json["cos"][1]);
@@ -113,7 +113,7 @@ TEST(Show, keeps_negative_and_far_positions) {
   EXPECT_NEAR(json["cos"][2][0].get<double>(), static_cast<double>(std::cos(2147483647.0L)), 1e-15);
 }
 
-TEST(Show, gives_proportional_rope_its_full_width_and_exact_zeros) {
+TEST(Show, GivesProportionalRopeItsFullWidthAndExactZeros) {
   const TemporaryFolder folder;
   const Json json = json_of(folder,
                             "show --scheme rope --set head_dim=16 --set pairing=half --set rule=proportional"
@@ -133,7 +133,7 @@ TEST(Show, gives_proportional_rope_its_full_width_and_exact_zeros) {
   }
 }
 
-TEST(Show, shows_the_float32_frequencies_of_the_hf_profile) {
+TEST(Show, ShowsTheFloat32FrequenciesOfTheHfProfile) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, rope8 + " --profile hf");
   EXPECT_EQ(json["profile"], "hf");
@@ -149,7 +149,7 @@ std::vector<double> dynamic_frequencies(double length) {
   return plain_frequencies(8, 1e4 * std::pow(2 * length / 64 - 1, 8.0 / 6));
 }
 
-TEST(Show, takes_the_length_from_positions_or_from_the_option) {
+TEST(Show, TakesTheLengthFromPositionsOrFromTheOption) {
   const TemporaryFolder folder;
   expect_relative(numbers(json_of(folder, dynamic8)["inv_freq"]), plain_frequencies(8, 1e4), few_ulps);
   expect_relative(numbers(json_of(folder, dynamic8 + " --positions 0,127")["inv_freq"]), dynamic_frequencies(128),
@@ -162,7 +162,7 @@ TEST(Show, takes_the_length_from_positions_or_from_the_option) {
                   dynamic_frequencies(256), few_ulps);
 }
 
-TEST(Show, notes_a_length_that_is_shorter_than_a_position) {
+TEST(Show, NotesALengthThatIsShorterThanAPosition) {
   const TemporaryFolder folder;
   const CommandResult result = run_locus(folder, dynamic8 + " --seq-len 100 --positions 0,127 --json");
   EXPECT_EQ(result.exit_code, 0);
@@ -170,7 +170,7 @@ TEST(Show, notes_a_length_that_is_shorter_than_a_position) {
   expect_relative(numbers(Json::parse(result.out)["inv_freq"]), dynamic_frequencies(100), few_ulps);
 }
 
-TEST(Show, chooses_the_list_of_longrope_by_the_length) {
+TEST(Show, ChoosesTheListOfLongropeByTheLength) {
   const TemporaryFolder folder;
   folder.write("phi.json", R"({"head_dim": 4, "max_position_embeddings": 128, "rope_scaling": {"type": "su",
       "short_factor": [1, 2], "long_factor": [4, 8], "original_max_position_embeddings": 32}})");
@@ -189,7 +189,7 @@ TEST(Show, chooses_the_list_of_longrope_by_the_length) {
 
 // ---- configs
 
-TEST(Show, reads_old_and_new_configs_alike) {
+TEST(Show, ReadsOldAndNewConfigsAlike) {
   const TemporaryFolder folder;
   folder.write("old.json", R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
       "max_position_embeddings": 512, "rope_theta": 500000, "rope_scaling": {"type": "linear", "factor": 4}})");
@@ -212,7 +212,7 @@ TEST(Show, reads_old_and_new_configs_alike) {
   EXPECT_TRUE(any_contains(new_style["used"], "rope_parameters.rope_theta"));
 }
 
-TEST(Show, says_what_it_used_defaulted_and_did_not_know) {
+TEST(Show, SaysWhatItUsedDefaultedAndDidNotKnow) {
   const TemporaryFolder folder;
   folder.write("bare.json", R"({"head_dim": 8, "rotary_spin": 3, "vocab_size": 100})");
   const Json json = json_of(folder, "show --config bare.json");
@@ -227,7 +227,7 @@ TEST(Show, says_what_it_used_defaulted_and_did_not_know) {
   EXPECT_FALSE(any_contains(settings["defaulted"], "base"));
 }
 
-TEST(Show, overrides_the_pairing) {
+TEST(Show, OverridesThePairing) {
   const TemporaryFolder folder;
   folder.write("cohere.json", R"({"model_type": "cohere", "head_dim": 8})");
   EXPECT_EQ(json_of(folder, "show --config cohere.json")["pairing"], "interleaved");
@@ -239,7 +239,7 @@ TEST(Show, overrides_the_pairing) {
   EXPECT_EQ(json_of(folder, "show --scheme rope --set head_dim=8 --pairing interleaved")["pairing"], "interleaved");
 }
 
-TEST(Show, shows_each_layer_type_or_the_one_asked_for) {
+TEST(Show, ShowsEachLayerTypeOrTheOneAskedFor) {
   const TemporaryFolder folder;
   folder.write("gemma.json", R"({"model_type": "gemma3_text", "head_dim": 8, "max_position_embeddings": 64,
       "rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 8}})");
@@ -263,7 +263,7 @@ TEST(Show, shows_each_layer_type_or_the_one_asked_for) {
   EXPECT_EQ(one["inv_freq"], full["inv_freq"]);
 }
 
-TEST(Show, takes_text_positions_for_all_axes_of_mrope) {
+TEST(Show, TakesTextPositionsForAllAxesOfMrope) {
   const TemporaryFolder folder;
   const std::string sections = " --set axes=mrope --set sections=2,1,1";
   const Json text = json_of(folder, rope8 + sections + " --positions 0,7");
@@ -284,7 +284,7 @@ TEST(Show, takes_text_positions_for_all_axes_of_mrope) {
 
 // ---- other sites
 
-TEST(Show, shows_slopes_and_buckets) {
+TEST(Show, ShowsSlopesAndBuckets) {
   const TemporaryFolder folder;
   const Json alibi = json_of(folder, "show --scheme alibi --set heads=3");
   EXPECT_EQ(alibi["site"], "score");
@@ -302,14 +302,14 @@ TEST(Show, shows_slopes_and_buckets) {
   EXPECT_TRUE(json_of(folder, "show --scheme t5 --set heads=2").contains("buckets"));
 }
 
-TEST(Show, counts_the_parameters_of_a_learned_table) {
+TEST(Show, CountsTheParametersOfALearnedTable) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "show --scheme learned --set max_positions=4096 --set dim=64");
   EXPECT_EQ(json["parameters"], 262144);
   EXPECT_EQ(json["site"], "hidden");
 }
 
-TEST(Show, shows_every_kind_of_scheme) {
+TEST(Show, ShowsEveryKindOfScheme) {
   const TemporaryFolder folder;
   for (const std::string line :
        {"nope", "sinusoidal --set dim=4", "xpos --set head_dim=4 --set pairing=half", "kerple --set heads=2",
@@ -324,7 +324,7 @@ TEST(Show, shows_every_kind_of_scheme) {
 
 // ---- for people
 
-TEST(Show, prints_a_table_of_wavelengths_with_turns) {
+TEST(Show, PrintsATableOfWavelengthsWithTurns) {
   const TemporaryFolder folder;
   folder.write("config.json", R"({"model_type": "llama", "head_dim": 4, "max_position_embeddings": 2048})");
   const std::string text = output_of(folder, "show --config config.json");
@@ -339,47 +339,6 @@ TEST(Show, prints_a_table_of_wavelengths_with_turns) {
                                       "show --scheme rope --set head_dim=4 --set pairing=half"
                                       " --set rule=proportional --set rotary_fraction=0.5");
   EXPECT_NE(still.find("never turns"), std::string::npos) << still;
-}
-
-// ---- help
-
-/// The names that stand under "Subcommands:" in a help text.
-std::vector<std::string> subcommands_in(const std::string& help) {
-  std::vector<std::string> names;
-  std::istringstream lines(help.substr(std::min(help.find("Subcommands:\n"), help.size())));
-  std::string line;
-  std::getline(lines, line);
-  while (std::getline(lines, line) && line.starts_with("  ")) {
-    if (line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));  // longer texts go on further right
-  }
-  return names;
-}
-
-TEST(Help, is_there_for_every_subcommand_with_an_example) {
-  const TemporaryFolder folder;
-  std::size_t seen = 0;
-  for (std::vector<std::string> waiting = {"locus"}; !waiting.empty(); ++seen) {
-    const std::string command = waiting.back();
-    waiting.pop_back();
-    std::vector<std::string> arguments = words(command + " --help");
-    arguments.erase(arguments.begin());
-    const CommandResult result = run_locus(folder, arguments);
-    EXPECT_EQ(result.exit_code, 0) << command;
-    EXPECT_EQ(result.err, "") << command;
-    const std::size_t example = result.out.find("Example");
-    ASSERT_NE(example, std::string::npos) << command;
-    EXPECT_NE(result.out.find(command + " ", example), std::string::npos) << command << "\n" << result.out;
-    for (const std::string& name : subcommands_in(result.out)) waiting.push_back(command + " " + name);
-  }
-  EXPECT_GE(seen, 1u + 6 + 12);  // list, show, apply, bias, resize, positions, and twelve kinds of positions
-}
-
-TEST(Help, names_the_version) {
-  const TemporaryFolder folder;
-  const std::string text = output_of(folder, "--version");
-  int major = -1, minor = -1, patch = -1;
-  EXPECT_EQ(std::sscanf(text.c_str(), "%d.%d.%d", &major, &minor, &patch), 3) << text;
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
 }  // namespace

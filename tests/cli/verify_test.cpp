@@ -28,7 +28,7 @@ bool asks(const Json& json, std::string_view scheme, const std::string& start) {
   return false;
 }
 
-TEST(Verify, asks_every_scheme_about_every_claim) {
+TEST(Verify, AsksEverySchemeAboutEveryClaim) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1");
   expect_report(json);
@@ -42,7 +42,7 @@ TEST(Verify, asks_every_scheme_about_every_claim) {
   EXPECT_TRUE(asks(json, "positions", "decode ids after a prefix of 12"));
 }
 
-TEST(Verify, prints_one_line_per_check_and_a_summary) {
+TEST(Verify, PrintsOneLinePerCheckAndASummary) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
   std::istringstream lines(output_of(folder, "verify --shapes 1 --scheme alibi"));
@@ -57,7 +57,7 @@ TEST(Verify, prints_one_line_per_check_and_a_summary) {
   EXPECT_EQ(last, std::to_string(checks) + " passed, 0 failed");
 }
 
-TEST(Verify, a_scheme_alone_brings_its_variants_and_examples) {
+TEST(Verify, ASchemeAloneBringsItsVariantsAndExamples) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
   expect_report(json);
@@ -68,7 +68,7 @@ TEST(Verify, a_scheme_alone_brings_its_variants_and_examples) {
   EXPECT_TRUE(asks(json, "alibi", "slopes of 8 heads"));
 }
 
-TEST(Verify, settings_choose_one_encoding) {
+TEST(Verify, SettingsChooseOneEncoding) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1 --scheme rope --set head_dim=16 --pairing half");
   expect_report(json);
@@ -78,7 +78,7 @@ TEST(Verify, settings_choose_one_encoding) {
 }
 
 // No weights at all tell no order: learned, but with nothing to learn from.
-TEST(Verify, exits_with_1_where_a_check_fails) {
+TEST(Verify, ExitsWith1WhereACheckFails) {
   const TemporaryFolder folder;
   const std::string line = "verify --shapes 1 --scheme learned --set max_positions=16 --set dim=4 --set deviation=0";
   const CommandResult text = run_locus(folder, line);
@@ -92,7 +92,7 @@ TEST(Verify, exits_with_1_where_a_check_fails) {
   EXPECT_GE(json["failed"], 1);
 }
 
-TEST(Verify, verifies_the_layers_of_a_config) {
+TEST(Verify, VerifiesTheLayersOfAConfig) {
   const TemporaryFolder folder;
   folder.write("llama.json", R"({"model_type": "llama", "head_dim": 64, "num_attention_heads": 4, "rope_theta": 500000,
     "max_position_embeddings": 131072, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
@@ -113,7 +113,7 @@ TEST(Verify, verifies_the_layers_of_a_config) {
   EXPECT_EQ(2 * one["checks"].size(), gemma["checks"].size());
 }
 
-TEST(Verify, lists_the_names_of_the_checks_once) {
+TEST(Verify, ListsTheNamesOfTheChecksOnce) {
   const TemporaryFolder folder;
   std::istringstream lines(output_of(folder, "verify --list --scheme rope"));
   std::set<std::string> names;
@@ -125,7 +125,7 @@ TEST(Verify, lists_the_names_of_the_checks_once) {
   EXPECT_EQ(json_of(folder, "verify --list --scheme rope")["names"].size(), names.size());
 }
 
-TEST(Verify, finds_and_names_every_broken_encoding) {
+TEST(Verify, FindsAndNamesEveryBrokenEncoding) {
   const TemporaryFolder folder;
   const Json list = json_of(folder, "verify --broken list");
   EXPECT_GE(list["broken"].size(), 6u);
@@ -144,7 +144,7 @@ TEST(Verify, finds_and_names_every_broken_encoding) {
   }
 }
 
-TEST(Verify, compares_the_ways_of_cutting_the_same_tokens) {
+TEST(Verify, ComparesTheWaysOfCuttingTheSameTokens) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1 --scheme rope --set head_dim=16 --pairing half");
   for (const std::string way : {"chunked", "padded", "packed", "forked", "zigzag", "shifted"}) {
@@ -154,7 +154,7 @@ TEST(Verify, compares_the_ways_of_cutting_the_same_tokens) {
   }
 }
 
-TEST(Verify, refuses_bad_input_in_one_line) {
+TEST(Verify, RefusesBadInputInOneLine) {
   const TemporaryFolder folder;
   folder.write("broken.json", "{");
   for (const std::string line :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guide tells the truth: its commands run and print what is shown, and its code is in programs that are compiled.
+// The guide and the README tell the truth: its commands run and print what is shown, and its code is in programs that are compiled.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ std::string trimmed(const std::string& line) {
 }
 
 std::vector<fs::path> pages() {
-  std::vector<fs::path> all;
+  std::vector<fs::path> all = {root / "README.md"};
   for (const auto& entry : fs::directory_iterator(root / "docs/guide")) all.push_back(entry.path());
   std::sort(all.begin(), all.end());
   return all;

@@ -11,7 +11,6 @@
 #include "locus/error.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
-#include "support/rule_arguments.h"
 
 namespace locus {
 namespace {
@@ -54,9 +53,7 @@ TEST(Equivalences, EveryRule) {
   for (const Rule* rule : rules()) {
     SCOPED_TRACE(rule->name);
     Arguments arguments{{"head_dim", 16}, {"pairing", "half"}, {"rule", std::string(rule->name)}};
-    const auto own = rule_arguments().find(std::string(rule->name));
-    ASSERT_NE(own, rule_arguments().end()) << "say here what the rule needs";
-    for (const auto& [name, value] : own->second.all()) arguments.set(name, value);
+    for (const auto& [name, value] : rule->example.all()) arguments.set(name, value);
     const std::vector<Check> checks = verify_equivalences(Encoding("rope", arguments));
     expect_all_pass(checks);
     // Coarser types do not always show the difference; float32 must.

@@ -291,7 +291,6 @@ TEST(Lint, PhiAndGptOssAreLoudAboutTheirRulesOnly) {
 }
 
 TEST(Lint, ThePeersConfigsHaveNoErrors) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const std::string& name : testing::oracle_cases("rope")) {
     const testing::OracleCase one("rope", name);
     for (const Finding& finding : lint(config_model(one.json()["config"].dump()))) {

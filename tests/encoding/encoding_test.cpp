@@ -11,6 +11,7 @@
 
 #include "locus/error.h"
 #include "locus/initial_weights.h"
+#include "locus/rotate.h"
 #include "locus/rows.h"
 
 namespace locus {
@@ -128,7 +129,7 @@ TEST(PositionRangeTest, XposEndsWhereItsScaleLeavesFloat32) {
   const Encoding encoding("xpos", {{"head_dim", 64}, {"pairing", "interleaved"}});
   expect_range(encoding, -reach, reach);
   expect_range(Encoding("xpos", {{"head_dim", 64}, {"pairing", "half"}, {"centre", 1000}}), 1000 - reach, 1000 + reach);
-  EXPECT_NE(error_of([&] { check(encoding, 36000); }).find("its scale leaves float32"), std::string::npos);
+  EXPECT_NE(error_of([&] { check(encoding, 36000); }).find("its scale leaves the element type"), std::string::npos);
   for (const Role role : {Role::query, Role::key}) {
     for (const Position p : {-reach, reach}) {
       std::vector<float> cos(32), sin(32);
@@ -139,6 +140,37 @@ TEST(PositionRangeTest, XposEndsWhereItsScaleLeavesFloat32) {
       }
     }
   }
+}
+
+TEST(PositionRangeTest, XposEndsSoonerInFloat16) {
+  // (2/7)^(n/512) >= 2^-14, the smallest normal float16: n <= 512 * 14 ln 2 / ln 3.5 = 3966.0.
+  const auto reach = static_cast<Position>(512 * 14 * std::log(2.0) / std::log(3.5));
+  EXPECT_NEAR(static_cast<double>(reach), 3965, 2);
+  const Encoding encoding("xpos", {{"head_dim", 4}, {"pairing", "half"}, {"centre", 100}});
+  EXPECT_EQ(encoding.position_range(ElementType::float16).first, 100 - reach);
+  EXPECT_EQ(encoding.position_range(ElementType::float16).last, 100 + reach);
+  EXPECT_EQ(encoding.position_range(ElementType::bfloat16).last, encoding.position_range().last);
+  // Every id that is accepted leaves vectors of length 1 finite and above 0, in both roles; no other is accepted.
+  for (const Position p : {100 - reach - 1, 100 - reach, 100 + reach, 100 + reach + 1, Position{5000}}) {
+    for (const Role role : {Role::query, Role::key}) {
+      std::vector<Float16> x(4, to_float16(1.0f));
+      const HeadsView view = heads_view(x.data(), ElementType::float16, "td", std::vector<std::int64_t>{1, 4});
+      const PositionIds ids{.tokens = 1, .ids = {p}};
+      if (std::abs(p - 100) > reach) {
+        EXPECT_NE(error_of([&] { rotate(encoding, view, ids, role); }).find("its scale leaves the element type"),
+                  std::string::npos)
+            << p;
+        continue;
+      }
+      rotate(encoding, view, ids, role);
+      double length = 0;
+      for (const Float16 element : x) length += std::pow(static_cast<double>(to_float(element)), 2);
+      EXPECT_TRUE(std::isfinite(length) && length > 0) << p;
+    }
+  }
+  std::vector<Float16> keys(4);
+  const HeadsView view = heads_view(keys.data(), ElementType::float16, "td", std::vector<std::int64_t>{1, 4});
+  EXPECT_THROW(shift(encoding, view, {.tokens = 1, .ids = {reach + 1}}), Error);
 }
 
 TEST(PositionRangeTest, GridsAndWindowsEndWithTheirPlaces) {

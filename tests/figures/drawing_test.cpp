@@ -13,6 +13,7 @@
 #include "figures/terminal/canvas.h"
 #include "figures/terminal/panel.h"
 #include "locus/error.h"
+#include "results/json.h"
 #include "support/paths.h"
 
 namespace locus::testing {
@@ -175,7 +176,7 @@ TEST(Drawing, FacetsArePanels) {
 
 TEST(Drawing, EveryFigureFits) {
   std::ifstream stream((locus::testing::source_dir() / "tests/web/fixture/results.json").string());
-  std::vector<Figure> all = figures::results_figures(figures::read_results(Json::parse(stream)));
+  std::vector<Figure> all = figures::results_figures(results::read_results(Json::parse(stream)));
   for (const figures::FigureKind* kind : figures::figure_kinds()) all.push_back(figures::make_figure(*kind));
   for (const Figure& made : all) {
     for (const std::size_t width : {40, 80, 133}) {

@@ -9,13 +9,13 @@
 namespace locus::figures {
 namespace {
 
-TEST(Html, escapes_what_markup_is_made_of) {
+TEST(Html, EscapesWhatMarkupIsMadeOf) {
   EXPECT_EQ(escaped("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
   EXPECT_EQ(Html("</script>").markup(), "&lt;/script&gt;");
   EXPECT_EQ(Html(std::string("&amp;")).markup(), "&amp;amp;");
 }
 
-TEST(Html, keeps_utf8_and_replaces_what_is_not) {
+TEST(Html, KeepsUtf8AndReplacesWhatIsNot) {
   const std::string good = "d\xc3\xa9j\xc3\xa0 \xe2\x82\xac \xf0\x9f\x98\x80\n\t";
   EXPECT_EQ(escaped(good), good);
   const std::string replaced = "\xef\xbf\xbd";
@@ -27,13 +27,13 @@ TEST(Html, keeps_utf8_and_replaces_what_is_not) {
   EXPECT_EQ(escaped(std::string_view("\0\x1b\x7f", 3)), replaced + replaced + replaced);
 }
 
-TEST(Html, elements_nest_and_links_stay_on_the_page) {
+TEST(Html, ElementsNestAndLinksStayOnThePage) {
   EXPECT_EQ(element("p", strong("a & b") + Html(" c"), "class=\"x\"").markup(),
             "<p class=\"x\"><strong>a &amp; b</strong> c</p>");
   EXPECT_EQ(link_to("results", "Results").markup(), "<a href=\"#results\">Results</a>");
 }
 
-TEST(Html, backticks_mark_code_and_a_lone_one_is_itself) {
+TEST(Html, BackticksMarkCodeAndALoneOneIsItself) {
   EXPECT_EQ(prose("say `a<b` or `c`").markup(), "say <code>a&lt;b</code> or <code>c</code>");
   EXPECT_EQ(prose("it`s").markup(), "it`s");
   EXPECT_EQ(sentence("a word"), "A word.");
@@ -41,13 +41,13 @@ TEST(Html, backticks_mark_code_and_a_lone_one_is_itself) {
   EXPECT_EQ(sentence(""), "");
 }
 
-TEST(Html, identifiers_hold_small_letters_digits_and_hyphens) {
+TEST(Html, IdentifiersHoldSmallLettersDigitsAndHyphens) {
   EXPECT_EQ(identifier("rope+yarn+tuned"), "rope-yarn-tuned");
   EXPECT_EQ(identifier("  The Answer: 42! "), "the-answer-42");
   EXPECT_EQ(identifier("\xc3\xa9\xc3\xa9"), "x");
 }
 
-TEST(Numbers, are_written_short) {
+TEST(Numbers, AreWrittenShort) {
   EXPECT_EQ(significant(0.012345), "0.0123");
   EXPECT_EQ(significant(0), "0");
   EXPECT_EQ(grouped(1234567), "1,234,567");

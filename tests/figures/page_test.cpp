@@ -41,7 +41,7 @@ class Pages : public ::testing::Test {
   }
 };
 
-TEST(PagesOrNot, without_npm_a_page_is_an_error) {
+TEST(PagesOrNot, WithoutNpmAPageIsAnError) {
   if (can_write_pages()) {
     EXPECT_NO_THROW(html_page(hostile_figure()));
   } else {
@@ -49,7 +49,7 @@ TEST(PagesOrNot, without_npm_a_page_is_an_error) {
   }
 }
 
-TEST_F(Pages, hold_hostile_text_as_text) {
+TEST_F(Pages, HoldHostileTextAsText) {
   const std::string page = html_page(hostile_figure());
   EXPECT_NE(page.find("<title>&lt;/script&gt;&lt;script&gt;alert(1)"), std::string::npos);
   const std::string own = own_part(page);
@@ -60,7 +60,7 @@ TEST_F(Pages, hold_hostile_text_as_text) {
 }
 
 // To see, once; the drawing says it again to those who hear the page.
-TEST_F(Pages, of_one_figure_say_its_title_once) {
+TEST_F(Pages, OfOneFigureSayItsTitleOnce) {
   const std::string own = own_part(html_page({.name = "n", .title = "Slopes", .caption = "Read it.", .spec = {}}));
   EXPECT_EQ(count(own, ">Slopes<"), 1u);
   EXPECT_NE(own.find("<h1>Slopes</h1>"), std::string::npos);
@@ -68,7 +68,7 @@ TEST_F(Pages, of_one_figure_say_its_title_once) {
   EXPECT_EQ(count(own, "Slopes"), 2u);
 }
 
-TEST_F(Pages, keep_the_data_of_a_chart_as_it_was) {
+TEST_F(Pages, KeepTheDataOfAChartAsItWas) {
   const Figure figure = hostile_figure();
   const std::string own = own_part(html_page(figure));
   const std::string opening = "<script type=\"application/json\">";
@@ -76,7 +76,7 @@ TEST_F(Pages, keep_the_data_of_a_chart_as_it_was) {
   EXPECT_EQ(Json::parse(own.substr(begin, own.find("</script>") - begin)), figure.spec);
 }
 
-TEST_F(Pages, end_their_scripts_only_where_they_end) {
+TEST_F(Pages, EndTheirScriptsOnlyWhereTheyEnd) {
   const Assets files = assets();
   for (const std::string_view file : {files.charts_script, files.page_script}) {
     EXPECT_EQ(file.find("</script"), std::string_view::npos);
@@ -87,7 +87,7 @@ TEST_F(Pages, end_their_scripts_only_where_they_end) {
 }
 
 // The browser test sees that nothing is asked for; here, that nothing of ours could ask.
-TEST_F(Pages, load_nothing) {
+TEST_F(Pages, LoadNothing) {
   const std::string page = html_page(hostile_figure());
   const std::string head = page.substr(0, page.find("<body>"));
   EXPECT_NE(head.find("default-src 'none'"), std::string::npos);
@@ -96,7 +96,7 @@ TEST_F(Pages, load_nothing) {
   EXPECT_FALSE(std::regex_search(own_part(page), std::regex("(src|href)=\"[^#]")));
 }
 
-TEST_F(Pages, list_their_sections_and_keep_ids_apart) {
+TEST_F(Pages, ListTheirSectionsAndKeepIdsApart) {
   Page page("x");
   EXPECT_EQ(page.section(2, "Results & more"), "results-more");
   EXPECT_EQ(page.section(3, "Results more"), "results-more-2");
@@ -108,7 +108,7 @@ TEST_F(Pages, list_their_sections_and_keep_ids_apart) {
   EXPECT_THROW(page.section(1, "x"), Error);
 }
 
-TEST_F(Pages, put_tables_in_a_box_and_give_columns_their_style) {
+TEST_F(Pages, PutTablesInABoxAndGiveColumnsTheirStyle) {
   Page page("x");
   Table table;
   table.head = {"name", {"value", "number"}};

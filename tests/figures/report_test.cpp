@@ -12,6 +12,8 @@
 #include "figures/report/page.h"
 #include "figures/report/results_figures.h"
 #include "locus/error.h"
+#include "results/json.h"
+#include "results/made_results.h"
 #include "support/paths.h"
 
 namespace locus::figures {
@@ -22,16 +24,18 @@ Json made_up() {
   return Json::parse(stream);
 }
 
+results::Results results_of_fixture() { return results::read_results(made_up()); }
+
 std::string error_of(const Json& results) {
   try {
-    check_results(results);
+    results::read_results(results);
   } catch (const Error& error) {
     return error.what();
   }
   return "none";
 }
 
-TEST(Report, says_where_results_are_not_results) {
+TEST(Report, SaysWhereResultsAreNotResults) {
   EXPECT_EQ(error_of(made_up()), "none");
   EXPECT_EQ(error_of(Json::array()), "the results must be an object, got array");
   Json results = made_up();
@@ -48,7 +52,7 @@ TEST(Report, says_where_results_are_not_results) {
   EXPECT_EQ(error_of(results), "lines[0] has no \"label\"");
 }
 
-TEST(Report, reads_what_verify_prints) {
+TEST(Report, ReadsWhatVerifyPrints) {
   const Json file = Json::parse(
       R"({"checks":[{"name":"n","scheme":"s","value":null,"bound":1,"pass":false,"note":""}],"passed":0,"failed":1})");
   const std::vector<Check> checks = checks_from_json(file);
@@ -59,8 +63,8 @@ TEST(Report, reads_what_verify_prints) {
   EXPECT_THROW(checks_from_json(Json::parse(R"({"checks":[{"name":"n"}]})")), Error);
 }
 
-TEST(Report, has_a_chart_for_everything_measured) {
-  const Results results = read_results(made_up());
+TEST(Report, HasAChartForEverythingMeasured) {
+  const results::Results results = results_of_fixture();
   const auto names_of = [](const std::vector<Figure>& figures) {
     std::vector<std::string> names;
     for (const Figure& figure : figures) names.push_back(figure.name);
@@ -75,9 +79,9 @@ TEST(Report, has_a_chart_for_everything_measured) {
   EXPECT_EQ(names_of(grid_figures(results, results.tasks[1])), Names{"passkey-grid"});
   EXPECT_TRUE(grid_figures(results, results.tasks[2]).empty());
   EXPECT_EQ(names_of(cost_figures(results)), Names{"cost"});
-  std::vector<std::string> all = names_of(beyond_figures(results, answer_of(results)));
+  std::vector<std::string> all = names_of(beyond_figures(results, results::ranking_of(results)));
   EXPECT_EQ(all, Names{"beyond"});
-  for (const ResultTask& task : results.tasks) {
+  for (const results::Task& task : results.tasks) {
     for (const std::string& name : names_of(task_figures(results, task))) all.push_back(name);
   }
   all.emplace_back("cost");
@@ -87,10 +91,10 @@ TEST(Report, has_a_chart_for_everything_measured) {
   EXPECT_NE(first.caption.find("Not learned, grey and dashed: No positions."), std::string::npos) << first.caption;
 }
 
-TEST(Report, holds_every_section_and_every_line_of_the_verification) {
+TEST(Report, HoldsEverySectionAndEveryLineOfTheVerification) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::vector<Check> checks = {at_most("first <check>", "rope", 0.5, 1), at_most("second check", "rope", 2, 1)};
-  const std::string page = report_html(made_up(), checks);
+  const std::string page = report_html(results_of_fixture(), checks);
   for (const char* id : {"answer", "why", "schemes", "results", "verification", "run"}) {
     EXPECT_NE(page.find("<h2 id=\"" + std::string(id) + "\">"), std::string::npos) << id;
   }
@@ -98,19 +102,32 @@ TEST(Report, holds_every_section_and_every_line_of_the_verification) {
   EXPECT_NE(page.find("Lines that fail"), std::string::npos);
   EXPECT_NE(page.find("T5 &lt;b&gt;buckets&lt;/b&gt; &amp; &lt;/script&gt;"), std::string::npos);
   EXPECT_EQ(page.find("<b>buckets"), std::string::npos);
-  EXPECT_NE(page.find("Not all of it ran."), std::string::npos);
+  EXPECT_NE(page.find("Not every trial finished."), std::string::npos);
 }
 
 // What `locus plot` names is what the report shows, no more and no less.
-TEST(Report, shows_every_figure_that_can_be_plotted) {
+TEST(Report, ShowsEveryFigureThatCanBePlotted) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::multiset<std::string> wanted, shown;
   for (const FigureKind* kind : figure_kinds()) wanted.emplace(kind->name);
-  for (const Figure& figure : results_figures(read_results(made_up()))) wanted.insert(figure.name);
-  const std::string page = report_html(made_up(), {});
+  for (const Figure& figure : results_figures(results_of_fixture())) wanted.insert(figure.name);
+  const std::string page = report_html(results_of_fixture(), {});
   const std::regex chart("<figure id=\"[^\"]*\" class=\"chart\" data-name=\"([^\"]*)\"");
   for (std::sregex_iterator at(page.begin(), page.end(), chart), end; at != end; ++at) shown.insert((*at)[1]);
   EXPECT_EQ(shown, wanted);
+}
+
+// 0.9 and 1: mean 0.95, and with one degree of freedom 12.7 x 0.05 = 0.635 to both sides.
+TEST(Report, TheChartDrawsNoShareAboveOneAndKeepsTheData) {
+  results::Results results;
+  results::add_task(results, "one", true, {{"a", {1, 1}, {0.9, 1}}});
+  const Figure figure = beyond_figures(results, results::ranking_of(results)).at(0);
+  const Json& row = figure.spec["concat"][0]["data"]["values"][0];
+  EXPECT_NEAR(row["high"].get<double>(), 1.585, 1e-3);
+  EXPECT_EQ(row["shown_high"], 1.0);
+  EXPECT_NEAR(row["low"].get<double>(), 0.315, 1e-3);
+  EXPECT_EQ(row["shown_low"], row["low"]);
+  EXPECT_NE(figure.caption.find("cut where the number can go no further"), std::string::npos);
 }
 
 }  // namespace

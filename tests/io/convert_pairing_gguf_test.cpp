@@ -99,8 +99,55 @@ TEST_F(ConvertPairingGguf, MovesRowsOfEveryTypeWhole) {
     EXPECT_EQ(after.metadata()[i].key, before.metadata()[i].key);
     EXPECT_EQ(after.metadata()[i].value, before.metadata()[i].value);
   }
-  convert_pairing(folder_ / "out.gguf", {Pairing::interleaved, folder_ / "back.gguf"});
+  convert_pairing(folder_ / "out.gguf",
+                  {.to = Pairing::interleaved, .output = folder_ / "back.gguf", .from = Pairing::half});
   EXPECT_EQ(contents(folder_ / "back.gguf"), contents(in));
+}
+
+TEST_F(ConvertPairingGguf, RefusesWeightsThatHaveThePairingAlready) {
+  add("blk.0.attn_q.weight", GgufTensorType::f32, {24, 2}, 24 * 2 * 4);
+  add("blk.0.attn_k.weight", GgufTensorType::f32, {12, 2}, 12 * 2 * 4);
+  const fs::path in = write(metadata());
+  const std::string text = error_of([&] { convert_pairing(in, {Pairing::interleaved, folder_ / "out.gguf"}); });
+  EXPECT_NE(text.find("are interleaved already"), std::string::npos) << text;
+  EXPECT_FALSE(fs::exists(folder_ / "out.gguf"));
+}
+
+// A model that the lab saved is known to the converter, and its file says the pairing that it has.
+TEST_F(ConvertPairingGguf, TheLabsOwnModel) {
+  const auto entries = [](const std::string& encoding) {
+    return std::vector<GgufEntry>{{"general.architecture", GgufValue::of(std::string_view("locus_lab"))},
+                                  {"locus_lab.attention.head_count", GgufValue::of(std::uint32_t{2})},
+                                  {"locus_lab.encoding", GgufValue::of(encoding)},
+                                  {"tokenizer.ggml.model", GgufValue::of(std::string_view("bytes"))}};
+  };
+  const std::string half = R"({"arguments":{"base":10000.0,"head_dim":4,"pairing":"half"},"scheme":"rope"})";
+  add("blk.0.attn_qkv.weight", GgufTensorType::f32, {24, 2}, 24 * 2 * 4);
+  add("blk.0.attn_output.weight", GgufTensorType::f32, {8, 2}, 8 * 2 * 4);
+  const fs::path in = write(entries(half));
+  const PairingReport report = convert_pairing(in, {Pairing::interleaved, folder_ / "out.gguf"});
+  EXPECT_EQ(report.architecture, "locus_lab");
+  EXPECT_EQ(report.tensors, (std::vector<std::string>{"blk.0.attn_qkv.weight"}));
+  const GgufFile before = read_gguf(in), after = read_gguf(folder_ / "out.gguf");
+  EXPECT_EQ(after.text("locus_lab.encoding"),
+            R"({"arguments":{"base":10000.0,"head_dim":4,"pairing":"interleaved"},"scheme":"rope"})");
+  EXPECT_EQ(after.text("tokenizer.ggml.model"), "bytes");
+  expect_rows(after.tensors()[0].bytes, before.tensors()[0].bytes, 24, "qkv", [](std::int64_t row) {
+    const std::int64_t from[] = {0, 2, 1, 3};
+    return row < 16 ? row / 4 * 4 + from[row % 4] : row;
+  });
+  expect_rows(after.tensors()[1].bytes, before.tensors()[1].bytes, 8, "output", [](std::int64_t row) { return row; });
+  convert_pairing(folder_ / "out.gguf", {Pairing::half, folder_ / "back.gguf"});
+  EXPECT_EQ(contents(folder_ / "back.gguf"), contents(in));
+  EXPECT_NE(error_of([&] {
+              convert_pairing(in, {Pairing::half, folder_ / "no.gguf"});
+            }).find("half already"),
+            std::string::npos);
+  const fs::path alibi = write(entries(R"({"arguments":{"heads":2},"scheme":"alibi"})"));
+  EXPECT_NE(error_of([&] {
+              convert_pairing(alibi, {Pairing::half, folder_ / "no.gguf"});
+            }).find("this model has alibi"),
+            std::string::npos);
 }
 
 TEST_F(ConvertPairingGguf, RefusesWhatItDoesNotUnderstand) {

@@ -10,6 +10,7 @@
 
 #include "io/bytes.h"
 #include "locus/attention.h"
+#include "locus/io/hf_config.h"
 #include "locus/io/safetensors.h"
 #include "locus/positions.h"
 
@@ -181,7 +182,9 @@ TEST_F(ConvertPairing, AttentionIsEqualToRounding) {
   save(folder_ / "model.safetensors", before, shapes_);
   put("config.json", config_of(shape));
   for (const Pairing to : {Pairing::half, Pairing::interleaved}) {
-    const PairingReport report = convert_pairing(folder_ / "model.safetensors", {to, folder_ / "new.safetensors"});
+    const Pairing from = to == Pairing::half ? Pairing::interleaved : Pairing::half;
+    const PairingReport report =
+        convert_pairing(folder_ / "model.safetensors", {.to = to, .output = folder_ / "new.safetensors", .from = from});
     const Weights after = load(folder_ / "new.safetensors");
     const char* const target = to == Pairing::half ? "half" : "interleaved";
     const char* const source = to == Pairing::half ? "interleaved" : "half";
@@ -244,9 +247,12 @@ TEST_F(ConvertPairing, ThereAndBackGivesTheSameBytes) {
   const std::string original = contents(folder_ / "model.safetensors");
   convert_pairing(folder_ / "model.safetensors", {Pairing::interleaved, folder_ / "there.safetensors"});
   EXPECT_NE(contents(folder_ / "there.safetensors"), original);
-  convert_pairing(folder_ / "there.safetensors", {Pairing::half, folder_ / "back.safetensors"});
+  const auto from = Pairing::interleaved;
+  convert_pairing(folder_ / "there.safetensors",
+                  {.to = Pairing::half, .output = folder_ / "back.safetensors", .from = from});
   EXPECT_EQ(contents(folder_ / "back.safetensors"), original);
-  convert_pairing(folder_ / "there.safetensors", {.to = Pairing::half, .output = {}, .in_place = true});
+  convert_pairing(folder_ / "there.safetensors",
+                  {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
   EXPECT_EQ(contents(folder_ / "there.safetensors"), original);
   EXPECT_EQ(files(), 4u);  // nothing left lying about
 }
@@ -278,12 +284,13 @@ TEST_F(ConvertPairing, ShardedModelsAndFolders) {
   const Attended got = attend_tiny(load(out / "model.safetensors.index.json"), shape, "interleaved");
   EXPECT_LE(largest_difference(got.output, wanted.output), got.bound + wanted.bound);
 
-  convert_pairing(out / "model.safetensors.index.json", {.to = Pairing::half, .output = {}, .in_place = true});
+  convert_pairing(out / "model.safetensors.index.json",
+                  {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
   EXPECT_EQ(contents(out / "a.safetensors"), contents(folder_ / "a.safetensors"));
   EXPECT_EQ(contents(out / "b.safetensors"), contents(folder_ / "b.safetensors"));
   EXPECT_EQ(std::distance(fs::directory_iterator(out), fs::directory_iterator{}), 5);
   EXPECT_NE(error_of([&] {
-              convert_pairing(folder_, {Pairing::half, out});
+              convert_pairing(folder_, {Pairing::interleaved, out});
             }).find("must be a new folder"),
             std::string::npos);
 }
@@ -296,13 +303,61 @@ TEST_F(ConvertPairing, NeverOntoItsOwnInput) {
   const std::string original = contents(folder_ / "model.safetensors");
   for (const fs::path& path : {folder_ / "model.safetensors", folder_ / "link.safetensors",
                                folder_ / ".." / folder_.filename() / "model.safetensors"}) {
-    const std::string text = error_of([&] { convert_pairing(folder_ / "model.safetensors", {Pairing::half, path}); });
+    const std::string text = error_of([&] {
+      convert_pairing(folder_ / "model.safetensors", {Pairing::interleaved, path});
+    });
     EXPECT_NE(text.find("the output must not be the input"), std::string::npos) << text;
   }
   EXPECT_EQ(contents(folder_ / "model.safetensors"), original);
   EXPECT_NE(error_of([&] {
               convert_pairing(folder_ / "model.safetensors", {.to = Pairing::half});
             }).find("say either where the result goes"),
+            std::string::npos);
+}
+
+TEST_F(ConvertPairing, RefusesWeightsThatHaveThePairingAlready) {
+  const TinyShape shape;
+  save(folder_ / "model.safetensors", tiny_model(shape), shapes_);
+  put("config.json", config_of(shape));
+  const auto message = [&](const ConvertPairingOptions& options) {
+    return error_of([&] { convert_pairing(folder_ / "model.safetensors", options); });
+  };
+  const fs::path out = folder_ / "o";
+  const std::string already = message({Pairing::half, out});
+  EXPECT_NE(already.find("are half already; if these are not, say so (--from interleaved)"), std::string::npos)
+      << already;
+  const std::string twice = message({.to = Pairing::half, .output = out, .from = Pairing::half});
+  EXPECT_NE(twice.find("--from and --to must differ, got half twice"), std::string::npos) << twice;
+  EXPECT_FALSE(fs::exists(out));
+  // The same weights, said to be interleaved although the architecture's are half.
+  convert_pairing(folder_ / "model.safetensors", {.to = Pairing::half, .output = out, .from = Pairing::interleaved});
+  EXPECT_TRUE(fs::exists(out));
+}
+
+// The lab's config.json states the pairing: it must say the new one afterwards.
+TEST_F(ConvertPairing, AFolderOfTheLabStatesItsNewPairing) {
+  const std::string name = "layers.0.attention.qkv.weight";
+  Weights weights{{name, random_floats(3 * 8 * 8, 5)}};
+  save(folder_ / "model.safetensors", weights, {{name, {24, 8}}});
+  put("config.json", R"({"model_type": "locus_lab", "num_attention_heads": 2, "hidden_size": 8,
+                         "max_position_embeddings": 32, "locus_encoding": {"scheme": "rope", "arguments":
+                         {"head_dim": 4, "rotary_dim": 4, "pairing": "half", "base": 10000.0}}})");
+  const fs::path out = folder_ / "out";
+  convert_pairing(folder_, {Pairing::interleaved, out});
+  EXPECT_EQ(read_hf_config(out / "config.json").layers.front().arguments.text("pairing"), "interleaved");
+  const std::vector<float> after = load(out / "model.safetensors").at(name);
+  for (std::size_t row = 0; row < 24; ++row) {  // heads of 4: x0 x1 y0 y1 becomes x0 y0 x1 y1; values stay
+    const std::size_t order[] = {0, 2, 1, 3};
+    const std::size_t from = row < 16 ? row / 4 * 4 + order[row % 4] : row;
+    for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(after[row * 8 + i], weights.at(name)[from * 8 + i]) << row;
+  }
+  EXPECT_NE(error_of([&] {
+              convert_pairing(out, {Pairing::interleaved, folder_ / "again"});
+            }).find("already"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              convert_pairing(folder_ / "model.safetensors", {Pairing::interleaved, folder_ / "one"});
+            }).find("give the folder"),
             std::string::npos);
 }
 

@@ -83,7 +83,6 @@ void expect_frequencies(const Encoding& encoding, const testing::Json& wanted) {
 }
 
 TEST(GgufEncoding, Llama31AsRopeFreqs) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const testing::OracleCase peer("rope", "llama3_1_8b");
   std::vector<float> divisors;
   const auto inv_freq = peer.json()["inv_freq_f64"].get<std::vector<double>>();
@@ -99,7 +98,6 @@ TEST(GgufEncoding, Llama31AsRopeFreqs) {
 }
 
 TEST(GgufEncoding, QwenYarn) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const testing::OracleCase peer("rope", "qwen2_5_7b_yarn4");
   GgufModel model = heads_of_128("qwen2");
   model.real("rope.freq_base", 1e6f).text("rope.scaling.type", "yarn").real("rope.scaling.factor", 4);
@@ -114,6 +112,33 @@ TEST(GgufEncoding, QwenYarn) {
               wanted / 2, 1e-12);
   const LayerEncoding off = only_layer(GgufModel(model).real("rope.scaling.yarn_ext_factor", 0));
   EXPECT_EQ(off.arguments.text("rule"), "linear");
+}
+
+// Grok: only half of what YaRN keeps is kept. In ggml the angle of pair i is then w_i (k_i + (1 - k_i) / f) times the
+// position, k_i = ext_factor (1 - ramp_i), and the magnitude is the same as with ext_factor 1.
+TEST(GgufEncoding, YarnWithPartOfItsExtrapolation) {
+  GgufModel model = heads_of_128("grok");
+  model.text("rope.scaling.type", "yarn").real("rope.scaling.factor", 16);
+  model.integer("rope.scaling.original_context_length", 8192);
+  model.real("rope.scaling.yarn_beta_fast", 8).real("rope.scaling.yarn_beta_slow", 1);
+  const auto frequencies = [&](float ext_factor) {
+    return encoding_of(only_layer(GgufModel(model).real("rope.scaling.yarn_ext_factor", ext_factor))).rotation();
+  };
+  const auto bound = [](double turns) { return 64 * std::log(8192 / (2 * M_PI * turns)) / std::log(10000.0); };
+  const double low = std::floor(bound(8)), high = std::ceil(bound(1));
+  for (const double ext_factor : {0.5, 0.25, 1.0}) {
+    const Rotation got = frequencies(static_cast<float>(ext_factor));
+    ASSERT_EQ(got.inv_freq.size(), 64u);
+    for (int i = 0; i < 64; ++i) {
+      const double keep = ext_factor * (1 - std::min(1.0, std::max(0.0, (i - low) / (high - low))));
+      const double w = std::pow(10000.0, -i / 64.0) * (keep + (1 - keep) / 16);
+      EXPECT_NEAR(got.inv_freq[static_cast<std::size_t>(i)], w, 1e-12 * w) << ext_factor << " pair " << i;
+    }
+    EXPECT_NEAR(got.magnitude, 0.1 * std::log(16.0) + 1, 1e-12);
+  }
+  // A negative one is how llama.cpp says that there is none.
+  EXPECT_EQ(frequencies(-1).inv_freq, frequencies(1).inv_freq);
+  EXPECT_THROW(frequencies(1.5), Error);
 }
 
 // DeepSeek's converter writes 0.1 mscale_all_dim.
@@ -221,7 +246,7 @@ TEST(GgufEncoding, Refusals) {
       message(GgufModel("llama")),
       "llama: attention.key_length, or embedding_length and attention.head_count, must be there to tell head_dim");
   EXPECT_EQ(message(heads_of_128("llama").text("rope.scaling.type", "spiral")),
-            "llama: rope.scaling.type must be none, linear, yarn or longrope, got spiral");
+            "llama: unknown rope.scaling.type 'spiral'; known: none, linear, yarn, longrope");
   EXPECT_EQ(message(heads_of_128("qwen2").integer("rope.dimension_count", 4000000000u)),
             "qwen2: the rotary width must be from 2 to 65536, got 4000000000");
   EXPECT_EQ(message(heads_of_128("qwen2vl")), "qwen2vl: rope.dimension_sections is missing, but several axes need it");

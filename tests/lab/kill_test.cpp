@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lab_run/lab_process.h"
+#include "results/schema_check.h"
 
 namespace locus::lab {
 namespace {
@@ -19,7 +20,7 @@ const std::vector<std::string> miniature = {
     "--preset", "quick", "--no-speed",     "--tasks", "back,verbs", "--schemes", "rope,alibi,learned", "--seeds", "2",
     "--steps",  "12",    "--train-length", "32",      "--lengths",  "1x,2x",     "--workers",          "2"};
 
-TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
+TEST_F(RealLab, GivesTheSameNumbersAfterAKill) {
   const pid_t parent = start(miniature);
   wait_for_the_middle();
   kill(parent, SIGKILL);
@@ -37,6 +38,7 @@ TEST_F(RealLab, gives_the_same_numbers_after_a_kill) {
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   EXPECT_EQ(whole.err.find("already"), std::string::npos) << whole.err;
   EXPECT_EQ(results(), numbers);
+  EXPECT_EQ(locus::testing::schema_complaint(nlohmann::json::parse(folder_.read("locus-lab/results.json"))), "");
   // A build without npm writes no pages, and says nothing of one.
   EXPECT_EQ(whole.err.find("report.html") != std::string::npos,
             std::filesystem::exists(folder_ / "locus-lab" / "report.html"));

@@ -11,6 +11,7 @@
 
 #include "lab_model/small_trial.h"
 #include "locus/registry.h"
+#include "locus/stretch.h"
 #include "model/save.h"
 #include "probe/measure/model_check.h"
 #include "probe/measure/retrieval.h"
@@ -23,7 +24,7 @@ namespace {
 using locus::testing::TemporaryFolder;
 using Logits = std::vector<float>;
 
-constexpr std::int64_t length = 24;  // beyond the training length of 16
+constexpr std::int64_t length = 24;  // beyond the trained length of 16
 
 std::vector<std::string> schemes_and_variants() {
   std::vector<std::string> all;
@@ -230,9 +231,13 @@ TEST(Save, TheProbeFindsAsManyKeysAsTheLab) {
   EXPECT_GT(found(model.encoding(), 16), 0.9);  // nearly all
   EXPECT_NEAR(found(model.encoding(), 16), accuracy(measured, "rope", 16), granted);
   EXPECT_NEAR(found(model.encoding(), 32), accuracy(measured, "rope", 32), granted);
-  EXPECT_NEAR(found(under_rule(model, "yarn", {{"factor", 2.0}}), 32), accuracy(measured, "rope+yarn", 32), granted);
+  EXPECT_NEAR(
+      found(under_rule(model.encoding(), "yarn", {.trained = model.config().trained_length}, {{"factor", 2.0}}), 32),
+      accuracy(measured, "rope+yarn", 32), granted);
   // What the grid can show: a rule that the model was not made for loses keys.
-  EXPECT_LT(found(under_rule(model, "linear", {{"factor", 64.0}}), 16), 0.5);
+  EXPECT_LT(
+      found(under_rule(model.encoding(), "linear", {.trained = model.config().trained_length}, {{"factor", 64.0}}), 16),
+      0.5);
 }
 
 }  // namespace

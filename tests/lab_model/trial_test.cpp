@@ -125,7 +125,7 @@ TEST(TrialTest, RopeLearnsWhatNeedsPositions) {
   const TaskDescription task = make_task("back")->description();
   const auto with = run_trial(spec, {});
   EXPECT_GT(find(with, "rope", task.main, 16), task.learned_at);
-  // Every rule is RoPE itself at the training length.
+  // Every rule is RoPE itself at the trained length.
   EXPECT_EQ(find(with, "rope+yarn", task.main, 16), find(with, "rope", task.main, 16));
   EXPECT_LT(find(with, "rope", "train_loss", 0, 150), find(with, "rope", "train_loss", 0, 10));
   spec.scheme = "none";

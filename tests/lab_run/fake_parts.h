@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 
@@ -33,7 +34,7 @@ inline TaskDescription fake_task(const std::string& name) {
   return task;
 }
 
-/// A loss of 1 that grows by `slope` with every doubling beyond the training length, and with the seed.
+/// A loss of 1 that grows by `slope` with every doubling beyond the trained length, and with the seed.
 inline double fake_loss(double slope, std::int64_t seed, std::int64_t train_length, std::int64_t length) {
   double loss = 1 + 0.01 * static_cast<double>(seed);
   for (std::int64_t l = train_length; l < length; l *= 2) loss += slope;

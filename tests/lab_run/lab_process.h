@@ -58,7 +58,7 @@ class LabProcess {
       int done = 0, at_work = 0;
       for (const StoredTrial& one : trials()) {
         done += one.state == TrialState::finished;
-        at_work += one.state == TrialState::claimed;
+        at_work += one.state == TrialState::leased;
       }
       if (done >= 1 && at_work >= 1) return;
     }

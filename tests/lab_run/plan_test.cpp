@@ -27,7 +27,7 @@ std::string refusal(const PlanRequest& request) {
   return "";
 }
 
-TEST(Presets, keep_to_what_was_promised) {
+TEST(Presets, KeepToWhatWasPromised) {
   const Preset& quick = find_preset("quick");
   EXPECT_EQ(quick.tasks, (std::vector<std::string>{"verbs", "back"}));
   EXPECT_EQ(quick.schemes.size(), 6u);
@@ -41,7 +41,7 @@ TEST(Presets, keep_to_what_was_promised) {
   EXPECT_GE(full.seeds, 3);
 }
 
-TEST(Presets, have_a_budget_for_every_task) {
+TEST(Presets, HaveABudgetForEveryTask) {
   for (const Preset& preset : presets()) {
     for (const char* task : {"verbs", "passkey", "back", "first", "order", "text"}) {
       const Budget& budget = find_budget(preset.name, task);
@@ -54,7 +54,7 @@ TEST(Presets, have_a_budget_for_every_task) {
   }
 }
 
-TEST(Plan, is_every_task_with_every_scheme_and_seed) {
+TEST(Plan, IsEveryTaskWithEverySchemeAndSeed) {
   const Plan plan = make_plan({.preset = "standard"});
   ASSERT_EQ(plan.trials.size(), 4u * 8 * 3);
   std::set<std::string> keys;
@@ -67,7 +67,28 @@ TEST(Plan, is_every_task_with_every_scheme_and_seed) {
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(plan.trials[i].seed, 1);  // seed by seed
 }
 
-TEST(Plan, follows_what_is_asked) {
+// Seed by seed, and in each seed the task with the least work first: its last trial gives the first answer.
+TEST(Plan, PutsTheShortestTaskOfTheFirstSeedFirst) {
+  for (const char* preset : {"quick", "standard", "full"}) {
+    const Plan plan = make_plan({.preset = preset, .seeds = "2"});
+    const std::size_t schemes = plan.schemes.size(), tasks = plan.tasks.size();
+    ASSERT_EQ(plan.trials.size(), 2 * schemes * tasks);
+    for (std::size_t i = 0; i < plan.trials.size(); ++i) {
+      const TrialSpec& spec = plan.trials[i];
+      EXPECT_EQ(spec.seed, i < schemes * tasks ? 1 : 2);
+      EXPECT_EQ(spec.scheme, plan.schemes[i % schemes]);
+      if (i % schemes > 0) {
+        EXPECT_EQ(spec.task, plan.trials[i - 1].task);
+      } else if (i % (schemes * tasks) > 0) {
+        EXPECT_GE(training_work(spec), training_work(plan.trials[i - 1])) << preset << ' ' << spec.task;
+      }
+    }
+  }
+  EXPECT_EQ(make_plan({.preset = "standard"}).trials.front().task, "first");
+  EXPECT_EQ(make_plan({.preset = "standard"}).tasks.front(), "verbs") << "results keep the order of the preset";
+}
+
+TEST(Plan, FollowsWhatIsAsked) {
   PlanRequest request{.preset = "quick", .tasks = {"first", "first"}, .schemes = {"none", "rope:base=500000"}};
   request.seeds = "9,4";
   request.lengths = "2x,100,64";
@@ -84,14 +105,25 @@ TEST(Plan, follows_what_is_asked) {
   EXPECT_EQ(plan.trials[3].seed, 9);
 }
 
-TEST(Plan, refuses_with_the_name_of_what_is_wrong) {
+TEST(Plan, TakesSchemesInEverySpelling) {
+  const auto planned = [](std::vector<std::string> schemes) {
+    return make_plan({.preset = "quick", .tasks = {"first"}, .schemes = std::move(schemes)}).schemes;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(planned({"none,rope,alibi"}), (Texts{"nope", "rope", "alibi"}));
+  EXPECT_EQ(planned({"rope:rule=yarn,factor=8,original_length=32;alibi", "yarn:4"}),
+            (Texts{"rope:rule=yarn,factor=8,original_length=32", "alibi", "yarn:4"}));
+  EXPECT_EQ(planned({"rope:base=500000,alibi"}), (Texts{"rope:base=500000", "alibi"}));
+}
+
+TEST(Plan, RefusesWithTheNameOfWhatIsWrong) {
   const auto asks = [](const auto& change) {
     PlanRequest request{.preset = "quick"};
     change(request);
     return refusal(request);
   };
-  EXPECT_NE(asks([](PlanRequest& r) { r.preset = "slow"; }).find("\"slow\""), std::string::npos);
-  EXPECT_NE(asks([](PlanRequest& r) { r.tasks = {"verb"}; }).find("\"verb\""), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.preset = "slow"; }).find("'slow'"), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.tasks = {"verb"}; }).find("did you mean 'verbs'"), std::string::npos);
   EXPECT_NE(asks([](PlanRequest& r) { r.schemes = {"rop"}; }).find("rop"), std::string::npos);
   EXPECT_NE(asks([](PlanRequest& r) { r.schemes = {"rope+yarn"}; }).find("rope+yarn"), std::string::npos);
   for (const char* seeds : {"0", "-1", "x", "1,1", "1,x", ",", "1001", "2.5"}) {
@@ -107,7 +139,7 @@ TEST(Plan, refuses_with_the_name_of_what_is_wrong) {
   EXPECT_NE(asks([](PlanRequest& r) { r.text_file = "/no/such/file"; }).find("/no/such/file"), std::string::npos);
 }
 
-TEST(Spec, comes_back_from_its_text_unchanged) {
+TEST(Spec, ComesBackFromItsTextUnchanged) {
   TrialSpec spec = make_plan({.preset = "full"}).trials.back();
   spec.learning_rate = 0.1 + 0.2;
   spec.seed = 1'000'000'000;
@@ -119,7 +151,7 @@ TEST(Spec, comes_back_from_its_text_unchanged) {
   EXPECT_THROW(spec_from_json(missing), Error);
 }
 
-TEST(Spec, has_another_key_for_any_other_field) {
+TEST(Spec, HasAnotherKeyForAnyOtherField) {
   const TrialSpec spec = make_plan({.preset = "quick"}).trials.front();
   const Json fields = to_json(spec);
   for (const auto& [name, value] : fields.items()) {
@@ -137,7 +169,7 @@ TEST(Spec, has_another_key_for_any_other_field) {
   }
 }
 
-TEST(Spec, knows_a_text_by_its_content_not_by_its_place) {
+TEST(Spec, KnowsATextByItsContentNotByItsPlace) {
   const TemporaryFolder folder;
   folder.write("a.txt", "one text");
   folder.write("b.txt", "one text");

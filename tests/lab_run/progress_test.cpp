@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time left, the live table, and workers that cannot work.
+// The time left, what is shown of it, and workers that cannot start.
 #include "run/progress.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<TrialSpec> specs() {
   return make_plan(request).trials;
 }
 
-TEST(Timing, prefers_the_same_scheme_then_the_same_task_and_scales_by_tokens) {
+TEST(Timing, PrefersTheSameSchemeThenTheSameTaskAndScalesByTokens) {
   const std::vector<TrialSpec> all = specs();
   Timing timing;
   EXPECT_FALSE(timing.seconds(all[0]));
@@ -37,12 +37,12 @@ TEST(Timing, prefers_the_same_scheme_then_the_same_task_and_scales_by_tokens) {
   EXPECT_EQ(timing.seconds(longer), 12);
 }
 
-TEST(Timing, counts_what_is_at_work_by_what_it_has_done) {
+TEST(Timing, CountsWhatIsAtWorkByWhatItHasDone) {
   std::vector<StoredTrial> trials(3);
   const std::vector<TrialSpec> all = specs();
   for (std::size_t i = 0; i < 3; ++i) trials[i].spec = all[i];
   trials[0].state = TrialState::finished;
-  trials[1].state = TrialState::claimed;
+  trials[1].state = TrialState::leased;
   trials[1].started = 100;
   trials[1].heartbeat = 103;
   trials[1].done = 0.25;  // 3 s for a quarter: 9 s more
@@ -50,13 +50,13 @@ TEST(Timing, counts_what_is_at_work_by_what_it_has_done) {
   EXPECT_FALSE(work_left(trials, timing));  // nothing is known of the waiting one
   timing.add(all[0], 8);
   EXPECT_EQ(work_left(trials, timing), 9 + 8);
-  const std::string table = live_table(trials, timing, 2);
-  EXPECT_NE(table.find("back                1        1        1        0\n"), std::string::npos) << table;
+  const std::string table = work_table(trials, timing, 2, {.width = 80, .height = 24});
+  EXPECT_NE(table.find("trials done: back 1/3\n"), std::string::npos) << table;
   EXPECT_NE(table.find("sinusoidal, seed 1: 25 %"), std::string::npos) << table;
   EXPECT_NE(table.find("41 %, about 9 s left"), std::string::npos) << table;  // 1.25 of 3; 17 s by two workers
 }
 
-TEST(Supervisor, gives_up_where_no_worker_can_begin) {
+TEST(Supervisor, GivesUpWhereNoWorkerStarts) {
   const locus::testing::TemporaryFolder folder;
   Store store("sqlite:" + (folder / "store.sqlite").string());
   const std::int64_t run = store.begin_run(Json::object(), specs(), false);
@@ -67,7 +67,7 @@ TEST(Supervisor, gives_up_where_no_worker_can_begin) {
       supervise(store, run, how);
       FAIL() << program;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("workers cannot begin"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("workers do not start"), std::string::npos) << error.what();
     }
   }
 }

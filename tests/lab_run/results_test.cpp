@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "lab_run/fake_parts.h"
-#include "run/claims.h"
+#include "results/file.h"
+#include "results/json.h"
 #include "run/header.h"
-#include "run/numbers.h"
 #include "run/summary.h"
 #include "support/command.h"
 
@@ -39,8 +39,8 @@ struct Lab {
     Parts parts = fake_parts();
     parts.lines_of = [&](const TrialSpec& spec) { return lines.at(spec.scheme); };
     const Plan plan = make_plan(request);
-    const std::int64_t run = store.begin_run(make_header(plan, parts, "rope"), plan.trials, true);
-    while (const auto trial = store.claim(run, "a")) {
+    const std::int64_t run = store.begin_run(results::header_json(make_header(plan, parts, "rope")), plan.trials, true);
+    while (const auto trial = store.lease(run, "a")) {
       std::vector<Measurement> measured = {{trial->spec.scheme, "parameters", 0, -1, 500}};
       const auto seed = static_cast<std::size_t>(trial->spec.seed - 1);
       bool there = true;
@@ -53,7 +53,7 @@ struct Lab {
       there ? store.finish(trial->key, "a", 2, measured) : store.fail(trial->key, "a", "did not work");
     }
     store.end_run(run);
-    return make_results(store, run);
+    return results::to_json(make_results(store, run));
   }
 };
 
@@ -65,12 +65,15 @@ Json find(const Json& rows, const std::string& line, std::int64_t length = 0) {
   return {};
 }
 
+/// Through JSON and back: what is read says the same as what was written.
+std::string summary_of(const Json& json) { return summary_text(results::read_results(json)); }
+
 // Losses; the fake task `verbs` has learned_at 2 and majority 3.
 const Given losses = {{"rope", {{32, {1.0, 1.1, 1.2}}, {64, {2.0, 2.2, 2.4}}}},
                       {"alibi", {{32, {1.2, 1.2, 1.2}}, {64, {1.2, 1.3, 1.1}}}},
                       {"nope", {{32, {2.5, 2.4, 2.6}}, {64, {2.5, 2.5, 2.5}}}}};
 
-TEST(Results, gives_means_with_student_intervals) {
+TEST(Results, GivesMeansWithStudentIntervals) {
   Lab lab;
   const Json results = lab.results("verbs", losses);
   const Json number = find(results["numbers"], "rope", 64);
@@ -87,7 +90,7 @@ TEST(Results, gives_means_with_student_intervals) {
   for (const Json& one : results["numbers"]) EXPECT_NE(one["name"], "parameters");
 }
 
-TEST(Results, ranks_only_what_was_learned) {
+TEST(Results, RanksOnlyWhatWasLearned) {
   Lab lab;
   const Json verdicts = lab.results("verbs", losses)["verdicts"];
   EXPECT_EQ(find(verdicts, "alibi")["rank"], 1);  // 1.2 beyond
@@ -99,7 +102,7 @@ TEST(Results, ranks_only_what_was_learned) {
   EXPECT_NEAR(find(verdicts, "rope")["beyond"], 2.2, 1e-12);
 }
 
-TEST(Results, ranks_accuracies_from_above_and_lets_equals_share) {
+TEST(Results, RanksAccuraciesFromAboveAndLetsEqualsShare) {
   Lab lab;
   const Json verdicts = lab.results("back", {{"rope", {{32, {1, 1, 1}}, {64, {0.5, 0.5, 0.5}}}},
                                              {"t5", {{32, {1, 1, 1}}, {64, {0.5, 0.5, 0.5}}}},
@@ -109,7 +112,7 @@ TEST(Results, ranks_accuracies_from_above_and_lets_equals_share) {
   EXPECT_EQ(find(verdicts, "t5")["rank"], 2);
 }
 
-TEST(Results, judges_a_stretched_line_by_the_scheme_that_was_trained) {
+TEST(Results, JudgesAStretchedLineByTheSchemeThatWasTrained) {
   Lab lab;
   const Json verdicts =
       lab.results("verbs", {{"rope", {{32, {1, 1, 1}}, {64, {2, 2, 2}}}},
@@ -118,7 +121,7 @@ TEST(Results, judges_a_stretched_line_by_the_scheme_that_was_trained) {
   EXPECT_EQ(find(verdicts, "rope+linear")["rank"], 1);
 }
 
-TEST(Results, compares_with_the_baseline_seed_by_seed) {
+TEST(Results, ComparesWithTheBaselineSeedBySeed) {
   Lab lab;
   const Json pair = find(lab.results("verbs", losses)["pairs"], "alibi", 64);
   // alibi - rope: -0.8, -0.9, -1.3; mean -1, squares 0.04 + 0.01 + 0.09 = 0.14, standard deviation sqrt(0.07).
@@ -130,17 +133,17 @@ TEST(Results, compares_with_the_baseline_seed_by_seed) {
   EXPECT_EQ(pair["other"], "rope");
 }
 
-TEST(Results, makes_no_interval_of_one_seed) {
+TEST(Results, MakesNoIntervalOfOneSeed) {
   Lab lab;
   const Json results = lab.results("verbs", losses, "1");
   EXPECT_TRUE(find(results["numbers"], "rope", 64)["low"].is_null());
   EXPECT_EQ(find(results["numbers"], "rope", 64)["mean"], 2.0);
   EXPECT_TRUE(find(results["pairs"], "alibi", 64)["low"].is_null());
   for (const Json& claim : results["claims"]) EXPECT_EQ(claim["agrees"], "cannot tell") << claim;
-  EXPECT_NE(summary_text(results).find("One seed"), std::string::npos);
+  EXPECT_NE(summary_of(results).find("One seed"), std::string::npos);
 }
 
-TEST(Results, leaves_out_what_failed_but_not_what_diverged) {
+TEST(Results, LeavesOutWhatFailedButNotWhatDiverged) {
   Lab lab;
   const double nothing = std::nan("");
   const Json results = lab.results("verbs", {{"rope", {{32, {1.0, 1.2}}, {64, {2.0, 3.0}}}},  // seed 3 failed
@@ -153,34 +156,49 @@ TEST(Results, leaves_out_what_failed_but_not_what_diverged) {
   EXPECT_TRUE(find(results["numbers"], "t5", 64)["mean"].is_null());
   EXPECT_EQ(find(results["verdicts"], "t5")["learned"], true);
   EXPECT_TRUE(find(results["verdicts"], "t5")["beyond"].is_null());
-  EXPECT_NE(summary_text(results).find("did not work"), std::string::npos);
+  EXPECT_NE(summary_of(results).find("did not work"), std::string::npos);
 }
 
-TEST(Results, takes_the_mean_over_depths_as_the_whole) {
+TEST(Results, TakesTheMeanOverDepthsAsTheWhole) {
   Lab lab;
   PlanRequest request{.preset = "quick", .tasks = {"passkey"}, .schemes = {"rope"}};
   request.train_length = 32;
   request.lengths = "1x,2x";
   const Plan plan = make_plan(request);
-  const std::int64_t run = lab.store.begin_run(make_header(plan, fake_parts(), "rope"), plan.trials, false);
-  const auto trial = lab.store.claim(run, "a");
+  const std::int64_t run =
+      lab.store.begin_run(results::header_json(make_header(plan, fake_parts(), "rope")), plan.trials, false);
+  const auto trial = lab.store.lease(run, "a");
   lab.store.finish(trial->key, "a", 1,
                    {{"rope", "accuracy", 32, 0, 1.0},
                     {"rope", "accuracy", 32, 50, 0.9},
                     {"rope", "accuracy", 64, 0, 0.25},
                     {"rope", "accuracy", 64, 50, 0.75}});
-  const Json results = make_results(lab.store, run);
+  const Json results = results::to_json(make_results(lab.store, run));
   EXPECT_NEAR(results["verdicts"][0]["in_range"], 0.95, 1e-12);
   EXPECT_NEAR(results["verdicts"][0]["beyond"], 0.5, 1e-12);
-  const std::string text = summary_text(results);
+  const std::string text = summary_of(results);
   EXPECT_NE(text.find("by depth and length"), std::string::npos) << text;
   EXPECT_NE(text.find("  RoPE    0 %  1.00  0.25\n"), std::string::npos) << text;
   EXPECT_NE(text.find("         50 %  0.90  0.75\n"), std::string::npos) << text;
 }
 
+TEST(Results, ARunOfAnOlderVersionIsRefusedInOneLine) {
+  Lab lab;
+  PlanRequest request{.preset = "quick", .tasks = {"back"}};
+  const std::int64_t run = lab.store.begin_run({{"preset", "quick"}}, make_plan(request).trials, false);
+  try {
+    make_results(lab.store, run);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("older Locus"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
 // ---- claims
 
-TEST(Claims, are_decided_by_the_share_of_what_was_learned) {
+TEST(Claims, AreDecidedByTheShareOfWhatWasLearned) {
   Lab lab;
   const auto says = [](const Json& results, const std::string& start) {
     for (const Json& claim : results["claims"]) {
@@ -216,19 +234,20 @@ TEST(Claims, are_decided_by_the_share_of_what_was_learned) {
 
 // ---- texts
 
-TEST(Csv, has_a_row_per_number) {
+TEST(Csv, HasARowPerNumber) {
   Lab lab;
   const Json results = lab.results("verbs", {{"rope:base=2", {{32, {1.5, 2.5}}, {64, {2, 2}}}}}, "2");
-  const std::string csv = results_csv(results);
+  const std::string csv = results::to_csv(results::read_results(results));
   EXPECT_EQ(csv.substr(0, csv.find('\n')), "task,line,name,length,place,mean,low,high,seed_1,seed_2");
   EXPECT_NE(csv.find("\nverbs,rope:base=2,loss,32,-1,2.0,"), std::string::npos) << csv;
   EXPECT_NE(csv.find("\nverbs,rope:base=2,loss,64,-1,2.0,2.0,2.0,2.0,2.0\n"), std::string::npos) << csv;
 }
 
-TEST(Summary, shows_ranks_intervals_and_what_did_not_learn) {
+TEST(Summary, ShowsRanksIntervalsAndWhatDidNotLearn) {
   Lab lab;
-  const std::string text = summary_text(lab.results("verbs", losses));
-  const auto first = text.find("ALiBi"), second = text.find("RoPE"), last = text.find("NoPE");
+  const std::string text = summary_of(lab.results("verbs", losses));
+  const auto table = text.find("verbs: ");
+  const auto first = text.find("ALiBi", table), second = text.find("RoPE", table), last = text.find("NoPE", table);
   EXPECT_TRUE(first < second && second < last) << text;
   EXPECT_NE(text.find("2.200 ±0.497"), std::string::npos) << text;  // 4.302653 x 0.2 / sqrt 3
   EXPECT_NE(text.find("not learned"), std::string::npos);
@@ -237,17 +256,17 @@ TEST(Summary, shows_ranks_intervals_and_what_did_not_learn) {
   EXPECT_NE(text.find("The budget"), std::string::npos);
 }
 
-TEST(Lines, are_told_apart_by_their_names) {
-  const Json tuned = describe_line("rope:base=5+dynamic_ntk+tuned");
-  EXPECT_EQ(tuned["trained"], "rope:base=5");
-  EXPECT_EQ(tuned["variant"], "dynamic_ntk");
-  EXPECT_EQ(tuned["tuned"], true);
-  EXPECT_EQ(tuned["label"], "RoPE:base=5, dynamic NTK, fine-tuned");
-  EXPECT_EQ(tuned["site"], "query_key");
-  const Json plain = describe_line("learned+resized");
-  EXPECT_EQ(plain["variant"], "resized");
-  EXPECT_EQ(plain["tuned"], false);
-  EXPECT_EQ(describe_line("rope+tuned")["variant"], "");
+TEST(Lines, AreToldApartByTheirNames) {
+  const results::Line tuned = describe_line("rope:base=5+dynamic_ntk+tuned");
+  EXPECT_EQ(tuned.trained, "rope:base=5");
+  EXPECT_EQ(tuned.variant, "dynamic_ntk");
+  EXPECT_EQ(tuned.tuned, true);
+  EXPECT_EQ(tuned.label, "RoPE:base=5, dynamic NTK, fine-tuned");
+  EXPECT_EQ(tuned.site, "query_key");
+  const results::Line plain = describe_line("learned+resized");
+  EXPECT_EQ(plain.variant, "resized");
+  EXPECT_EQ(plain.tuned, false);
+  EXPECT_EQ(describe_line("rope+tuned").variant, "");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "lab_run/lab_process.h"
+#include "results/json.h"
+#include "results/schema_check.h"
 
 namespace locus::lab {
 namespace {
@@ -20,7 +22,7 @@ class RunTest : public ::testing::Test, protected LabProcess {
 const std::vector<std::string> slow = {
     "--preset", "quick", "--tasks", "back", "--schemes", "nope,rope:slow,alibi:slow", "--seeds", "2", "--workers", "2"};
 
-TEST_F(RunTest, gives_files_and_a_summary) {
+TEST_F(RunTest, GivesFilesAndASummary) {
   const CommandResult result = lab({"--preset", "quick", "--seeds", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("24 of 24 trials finished"), std::string::npos) << result.out;
@@ -35,7 +37,47 @@ TEST_F(RunTest, gives_files_and_a_summary) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "locus-lab/results.csv"));
 }
 
-TEST_F(RunTest, is_the_same_twice_and_reuses_what_it_has) {
+// What a run writes keeps the schema, with or without failures, and is read back unchanged.
+TEST_F(RunTest, WritesResultsThatKeepTheSchema) {
+  const std::vector<std::vector<std::string>> runs = {
+      {"--preset", "quick"},
+      {"--preset", "standard", "--seeds", "3"},
+      {"--preset", "quick", "--lengths", "1x", "--tasks", "back,order"},
+      {"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw,rope:base=5,alibi", "--baseline", "alibi"},
+      {"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw", "--baseline", "t5:throw"}};
+  for (const std::vector<std::string>& arguments : runs) {
+    lab(arguments);
+    const std::string text = folder_.read("locus-lab/results.json");
+    EXPECT_EQ(locus::testing::schema_complaint(nlohmann::json::parse(text)), "") << text.substr(0, 400);
+    const Json json = Json::parse(text);
+    EXPECT_TRUE(json.contains("ranking"));
+    EXPECT_EQ(results::to_json(results::read_results(json)), json);
+  }
+}
+
+// A run that was stopped has results as well.
+TEST_F(RunTest, AnUnfinishedRunKeepsTheSchema) {
+  const pid_t parent = start(slow);
+  wait_for_the_middle();
+  kill(parent, SIGKILL);
+  wait_for(parent);
+  EXPECT_EQ(lab({"results"}).exit_code, 0);
+  const nlohmann::json json = nlohmann::json::parse(folder_.read("locus-lab/results.json"));
+  EXPECT_EQ(locus::testing::schema_complaint(json), "");
+  EXPECT_TRUE(json["run"]["finished"].is_null());
+}
+
+TEST_F(RunTest, RepeatsNoRankingInAFile) {
+  const CommandResult result = lab({"--preset", "quick", "--schemes", "nope,rope:slow", "--workers", "1"});
+  std::size_t rankings = 0;
+  for (std::size_t at = result.err.find("ranking after"); at != std::string::npos;
+       at = result.err.find("ranking after", at + 1)) {
+    ++rankings;
+  }
+  EXPECT_LE(rankings, 1u) << result.err;  // after the first of two tasks; the second ends in the summary
+}
+
+TEST_F(RunTest, IsTheSameTwiceAndReusesWhatItHas) {
   lab({"--preset", "quick", "--tasks", "back", "--out", "locus-lab"});
   const Json first = results();
   const CommandResult again = lab({"--preset", "quick", "--tasks", "back"});
@@ -50,7 +92,7 @@ TEST_F(RunTest, is_the_same_twice_and_reuses_what_it_has) {
   EXPECT_EQ(Json::parse(shown.out)["numbers"], first["numbers"]);
 }
 
-TEST_F(RunTest, survives_a_kill_and_goes_on) {
+TEST_F(RunTest, SurvivesAKillAndGoesOn) {
   const pid_t parent = start(slow);
   wait_for_the_middle();
   kill(parent, SIGKILL);
@@ -58,7 +100,7 @@ TEST_F(RunTest, survives_a_kill_and_goes_on) {
   // The workers end with it, and at most the trials in flight are lost.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   for (const StoredTrial& trial : trials()) {
-    EXPECT_TRUE(trial.state != TrialState::claimed || is_gone(trial.owner)) << "a worker lives on";
+    EXPECT_TRUE(trial.state != TrialState::leased || is_gone(trial.owner)) << "a worker lives on";
   }
   const CommandResult again = lab(slow);
   EXPECT_EQ(again.exit_code, 0) << again.err;
@@ -69,17 +111,17 @@ TEST_F(RunTest, survives_a_kill_and_goes_on) {
   EXPECT_EQ(resumed, results());
 }
 
-TEST_F(RunTest, stops_on_ctrl_c_and_says_how_to_go_on) {
+TEST_F(RunTest, StopsOnCtrlCAndSaysHowToGoOn) {
   const pid_t parent = start(slow);
   wait_for_the_middle();
   kill(parent, SIGINT);
   const int status = wait_for(parent);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
   EXPECT_NE(folder_.read("err.txt").find("give the same command again"), std::string::npos) << folder_.read("err.txt");
-  for (const StoredTrial& trial : trials()) EXPECT_NE(trial.state, TrialState::claimed);
+  for (const StoredTrial& trial : trials()) EXPECT_NE(trial.state, TrialState::leased);
 }
 
-TEST_F(RunTest, goes_on_after_trials_that_throw_or_crash) {
+TEST_F(RunTest, GoesOnAfterTrialsThatThrowOrCrash) {
   const CommandResult result =
       lab({"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw,shaw:crash,xpos:crash_once,rope"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -90,7 +132,7 @@ TEST_F(RunTest, goes_on_after_trials_that_throw_or_crash) {
   EXPECT_EQ(results()["failures"].size(), 2u);
 }
 
-TEST_F(RunTest, shares_its_work_with_another_run_on_the_same_store) {
+TEST_F(RunTest, SharesItsWorkWithAnotherRunOnTheSameStore) {
   const pid_t first = start(slow);
   wait_for_the_middle();
   const CommandResult second = lab(slow);
@@ -99,7 +141,7 @@ TEST_F(RunTest, shares_its_work_with_another_run_on_the_same_store) {
   for (const StoredTrial& trial : trials()) EXPECT_EQ(trial.state, TrialState::finished);
 }
 
-TEST_F(RunTest, plans_without_running) {
+TEST_F(RunTest, PlansWithoutRunning) {
   const CommandResult result = lab({"plan", "--preset", "quick", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const Json plan = Json::parse(result.out);
@@ -112,7 +154,7 @@ TEST_F(RunTest, plans_without_running) {
   EXPECT_NE(after.out.find("the trials in the store"), std::string::npos) << after.out;
 }
 
-TEST_F(RunTest, saves_models_and_does_again_what_has_none) {
+TEST_F(RunTest, SavesModelsAndDoesAgainWhatHasNone) {
   const std::vector<std::string> plain = {"--preset", "quick",     "--tasks",
                                           "back",     "--schemes", "rope:base=500000,alibi"};
   std::vector<std::string> saving = plain;
@@ -144,7 +186,7 @@ TEST_F(RunTest, saves_models_and_does_again_what_has_none) {
   EXPECT_EQ(results(), numbers);
 }
 
-TEST_F(RunTest, says_when_a_model_is_not_saved) {
+TEST_F(RunTest, SaysWhenAModelIsNotSaved) {
   const CommandResult result = lab({"--preset", "quick", "--tasks", "order,back", "--schemes", "rope:throw,alibi",
                                     "--save-models", "safetensors", "--baseline", "alibi"});
   EXPECT_EQ(result.exit_code, 1);
@@ -154,7 +196,7 @@ TEST_F(RunTest, says_when_a_model_is_not_saved) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab/models/order-alibi-seed1"));
 }
 
-TEST_F(RunTest, refuses_with_one_line) {
+TEST_F(RunTest, RefusesWithOneLine) {
   folder_.write("file", "not a folder");
   folder_.write("broken-store", "");
   std::filesystem::create_directory(folder_ / "broken");
@@ -182,7 +224,7 @@ TEST_F(RunTest, refuses_with_one_line) {
   }
 }
 
-TEST_F(RunTest, has_help_with_examples) {
+TEST_F(RunTest, HasHelpWithExamples) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--help"}, {"plan", "--help"}, {"results", "--help"}}) {
     const CommandResult result = lab(arguments);

@@ -56,10 +56,10 @@ int in_another_process(const Work& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST_F(StoreTest, keeps_numbers_bit_by_bit) {
+TEST_F(StoreTest, KeepsNumbersBitByBit) {
   Store store(url());
   const std::int64_t run = store.begin_run({{"preset", "quick"}}, some_trials(), false);
-  const auto trial = store.claim(run, "a");
+  const auto trial = store.lease(run, "a");
   ASSERT_TRUE(trial);
   const std::vector<double> values = {0.1 + 0.2, 1.0 / 3, -2.5, 5e-324, 1.7976931348623157e308, 3};
   std::vector<Measurement> measured;
@@ -82,10 +82,10 @@ TEST_F(StoreTest, keeps_numbers_bit_by_bit) {
   EXPECT_EQ(store.latest_run()->header, (Json{{"preset", "quick"}}));
 }
 
-TEST_F(StoreTest, reuses_what_is_finished_and_tries_again_what_failed) {
+TEST_F(StoreTest, ReusesWhatIsFinishedAndTriesAgainWhatFailed) {
   Store store(url());
   const std::int64_t first = store.begin_run(Json::object(), some_trials("1"), false);
-  const auto finished = store.claim(first, "a"), failed = store.claim(first, "a");
+  const auto finished = store.lease(first, "a"), failed = store.lease(first, "a");
   ASSERT_TRUE(finished && failed);
   store.finish(finished->key, "a", 2, {{"nope", "loss", 32, -1, 1}});
   store.fail(failed->key, "a", "because");
@@ -103,7 +103,7 @@ TEST_F(StoreTest, reuses_what_is_finished_and_tries_again_what_failed) {
   EXPECT_TRUE(store.measurements(finished->key).empty());
 }
 
-TEST_F(StoreTest, gives_every_trial_to_one_of_several_processes) {
+TEST_F(StoreTest, GivesEveryTrialToOneOfSeveralProcesses) {
   std::int64_t run = 0;
   {
     Store store(url());
@@ -117,7 +117,7 @@ TEST_F(StoreTest, gives_every_trial_to_one_of_several_processes) {
       try {
         Store store(url());
         const std::string owner = this_owner();
-        while (const auto trial = store.claim(run, owner)) {
+        while (const auto trial = store.lease(run, owner)) {
           const auto pid = static_cast<double>(getpid());
           if (!store.finish(trial->key, owner, 0, {{"line", "pid", 0, -1, pid}})) code = 1;
         }
@@ -140,13 +140,13 @@ TEST_F(StoreTest, gives_every_trial_to_one_of_several_processes) {
   }
 }
 
-TEST_F(StoreTest, does_not_take_results_of_a_lost_claim) {
+TEST_F(StoreTest, DoesNotTakeResultsOfALostClaim) {
   Store store(url());
   const std::int64_t run = store.begin_run(Json::object(), some_trials(), false);
-  const auto trial = store.claim(run, "slow");
+  const auto trial = store.lease(run, "slow");
   EXPECT_TRUE(store.keep(trial->key, "slow", 0.5));
   store.release("slow");
-  const auto again = store.claim(run, "quick");
+  const auto again = store.lease(run, "quick");
   ASSERT_EQ(again->key, trial->key);
   EXPECT_FALSE(store.keep(trial->key, "slow", 0.6));
   EXPECT_FALSE(store.finish(trial->key, "slow", 1, {{"nope", "loss", 32, -1, 1}}));
@@ -155,34 +155,34 @@ TEST_F(StoreTest, does_not_take_results_of_a_lost_claim) {
   EXPECT_EQ(store.trials(run).front().owner, "quick");
 }
 
-TEST_F(StoreTest, finds_claims_of_processes_that_are_gone) {
+TEST_F(StoreTest, FindsClaimsOfProcessesThatAreGone) {
   Store store(url());
   const std::int64_t run = store.begin_run(Json::object(), some_trials(), false);
   EXPECT_EQ(in_another_process([&] {
               Store own(url());
-              return own.claim(run, this_owner()) ? 0 : 1;
+              return own.lease(run, this_owner()) ? 0 : 1;
             }),
             0);
-  ASSERT_TRUE(store.claim(run, this_owner()));               // lives
-  ASSERT_TRUE(store.claim(run, "another-machine/1/1"));      // cannot be asked
-  const auto reused = store.claim(run, this_owner() + "0");  // this number, but another start
+  ASSERT_TRUE(store.lease(run, this_owner()));               // lives
+  ASSERT_TRUE(store.lease(run, "another-machine/1/1"));      // cannot be asked
+  const auto reused = store.lease(run, this_owner() + "0");  // this number, but another start
   ASSERT_TRUE(reused);
   EXPECT_EQ(store.release_stale(run), 2);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::waiting);
-  EXPECT_EQ(store.trials(run)[1].state, TrialState::claimed);
-  EXPECT_EQ(store.trials(run)[2].state, TrialState::claimed);
+  EXPECT_EQ(store.trials(run)[1].state, TrialState::leased);
+  EXPECT_EQ(store.trials(run)[2].state, TrialState::leased);
   EXPECT_EQ(store.trials(run)[3].state, TrialState::waiting);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(store.release_stale(run, 0.01), 2);  // silent for longer than that
 }
 
-TEST_F(StoreTest, gives_up_a_trial_that_crashed_twice) {
+TEST_F(StoreTest, GivesUpATrialThatCrashedTwice) {
   Store store(url());
   const std::int64_t run = store.begin_run(Json::object(), some_trials(), false);
-  ASSERT_TRUE(store.claim(run, "a"));
+  ASSERT_TRUE(store.lease(run, "a"));
   EXPECT_EQ(store.crashed("a", "signal 6"), 1);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::waiting);
-  ASSERT_TRUE(store.claim(run, "b"));
+  ASSERT_TRUE(store.lease(run, "b"));
   EXPECT_EQ(store.crashed("b", "signal 6"), 1);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::failed);
   EXPECT_EQ(store.trials(run)[0].error, "signal 6");
@@ -191,13 +191,13 @@ TEST_F(StoreTest, gives_up_a_trial_that_crashed_twice) {
 
 // ---- files that are not a store
 
-TEST_F(StoreTest, refuses_what_is_no_database) {
+TEST_F(StoreTest, RefusesWhatIsNoDatabase) {
   folder_.write("store.sqlite", std::string(5000, 'x'));
   EXPECT_NE(refusal().find("store.sqlite"), std::string::npos) << refusal();
   EXPECT_EQ(folder_.read("store.sqlite"), std::string(5000, 'x'));
 }
 
-TEST_F(StoreTest, refuses_another_programs_database) {
+TEST_F(StoreTest, RefusesAnotherProgramsDatabase) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open((folder_ / "store.sqlite").c_str(), &database), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(database, "CREATE TABLE bookmarks (url TEXT)", nullptr, nullptr, nullptr), SQLITE_OK);
@@ -205,7 +205,7 @@ TEST_F(StoreTest, refuses_another_programs_database) {
   EXPECT_NE(refusal().find("another program"), std::string::npos) << refusal();
 }
 
-TEST_F(StoreTest, refuses_a_torn_file) {
+TEST_F(StoreTest, RefusesATornFile) {
   {
     Store store(url());
     store.begin_run(Json::object(), some_trials("20"), false);
@@ -220,14 +220,14 @@ TEST_F(StoreTest, refuses_a_torn_file) {
   EXPECT_NE(refusal().find("store.sqlite"), std::string::npos) << refusal();
 }
 
-TEST_F(StoreTest, refuses_an_address_it_does_not_know) {
+TEST_F(StoreTest, RefusesAnAddressItDoesNotKnow) {
   for (const char* address : {"", "sqlite:", "postgresql://machine/lab", "store.sqlite"}) {
     EXPECT_THROW(Store store(address), Error) << address;
   }
   EXPECT_THROW(Store store("sqlite:/no/such/folder/store.sqlite"), Error);
 }
 
-TEST_F(StoreTest, says_so_when_the_disk_is_full_and_keeps_what_it_has) {
+TEST_F(StoreTest, SaysSoWhenTheDiskIsFullAndKeepsWhatItHas) {
   std::int64_t run = 0;
   {
     Store store(url());
@@ -236,7 +236,7 @@ TEST_F(StoreTest, says_so_when_the_disk_is_full_and_keeps_what_it_has) {
   const int code = in_another_process([&] {
     try {
       Store store(url());
-      const auto trial = store.claim(run, "a");
+      const auto trial = store.lease(run, "a");
       std::signal(SIGXFSZ, SIG_IGN);
       const rlimit limit{100'000, 100'000};
       setrlimit(RLIMIT_FSIZE, &limit);  // stands in for a disk without room
@@ -250,11 +250,11 @@ TEST_F(StoreTest, says_so_when_the_disk_is_full_and_keeps_what_it_has) {
   });
   EXPECT_EQ(code, 0);
   Store store(url());
-  EXPECT_EQ(store.trials(run)[0].state, TrialState::claimed);  // by a process that is gone, in a real run
+  EXPECT_EQ(store.trials(run)[0].state, TrialState::leased);  // by a process that is gone, in a real run
   EXPECT_TRUE(store.measurements(store.trials(run)[0].key).empty());
 }
 
-TEST_F(StoreTest, says_so_when_it_may_not_write) {
+TEST_F(StoreTest, SaysSoWhenItMayNotWrite) {
   { Store store(url()); }
   namespace fs = std::filesystem;
   const fs::perms all_read = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;

@@ -11,7 +11,6 @@ namespace {
 constexpr double single_slope = 7e-7;
 
 TEST(AlibiOracleFiles, SlopesOfEveryHeadCount) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const Json peer = oracle_json("alibi/slopes.json");
   ASSERT_FALSE(peer.at("heads").empty());
   Worst f64("ofirpress_f64");
@@ -62,7 +61,6 @@ class AlibiOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AlibiOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, AlibiOracle, ::testing::ValuesIn(oracle_cases("alibi")), case_name);
 
 TEST_P(AlibiOracle, Bloom) {

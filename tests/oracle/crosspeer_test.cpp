@@ -101,7 +101,6 @@ class CrosspeerOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CrosspeerOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, CrosspeerOracle, ::testing::ValuesIn(oracle_cases("crosspeer")), case_name);
 
 TEST_P(CrosspeerOracle, FrequenciesAndFactor) {
@@ -133,11 +132,9 @@ std::vector<std::string> cases_with(const std::string& array) {
 }
 
 class CrosspeerTableOracle : public CrosspeerOracle {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CrosspeerTableOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, CrosspeerTableOracle, ::testing::ValuesIn(cases_with("cos_f64")), case_name);
 
 class CrosspeerRotationOracle : public CrosspeerOracle {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CrosspeerRotationOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, CrosspeerRotationOracle, ::testing::ValuesIn(cases_with("q")), case_name);
 
 TEST_P(CrosspeerTableOracle, Tables) {

@@ -9,7 +9,6 @@ namespace locus::testing {
 namespace {
 
 TEST(DebertaOracleFiles, LogBuckets) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const Json peer = oracle_json("deberta/log_buckets.json");
   const auto offsets = peer.at("offsets").get<std::vector<std::int64_t>>();
   ASSERT_EQ(peer.at("cases").size(), 2U);

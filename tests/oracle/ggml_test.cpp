@@ -94,7 +94,6 @@ class GgmlOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GgmlOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, GgmlOracle, ::testing::ValuesIn(oracle_cases("ggml")), case_name);
 
 TEST_P(GgmlOracle, ProfileGgmlReproducesTheKernel) {
@@ -117,7 +116,6 @@ std::vector<std::string> llama3_cases() {
 }
 
 class GgmlLlama3Oracle : public GgmlOracle {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GgmlLlama3Oracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, GgmlLlama3Oracle, ::testing::ValuesIn(llama3_cases()), case_name);
 
 // llama.cpp hands Llama 3's rule over as divisors; the rule itself must give the same.

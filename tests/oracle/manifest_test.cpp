@@ -3,6 +3,7 @@
 // file is one that a test of this executable reads by name.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -33,6 +34,28 @@ const std::map<std::string, std::string> suite_of_file = {
     {"t5/buckets.json", "T5OracleFiles"},
 };
 
+// Read by tests of other executables: tests/encoding/resize_test.cpp and tests/io/hf_config_test.cpp.
+const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
+
+// Vectors of encodings that Locus does not have yet. A folder leaves this list with the scheme that it checks.
+const std::set<std::string> awaited = {
+    "axes",
+    "conformer",
+    "conv_position",
+    "cope",
+    "deberta_attention",
+    "decomposed_2d",
+    "distance_mlp",
+    "fope",
+    "forget_gate",
+    "offset_map",
+    "output_rotation",
+    "pope",
+    "query_temperature",
+    "small_parameters",
+    "zigzag",
+};
+
 /// Names of the tests in a suite: `Test/case` for parameterised ones.
 std::set<std::string> tests_of(const std::string& suite) {
   std::set<std::string> names;
@@ -53,11 +76,10 @@ bool has_test_of_case(const std::set<std::string>& tests, const std::string& nam
 }
 
 TEST(OracleManifest, EveryCaseIsTested) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   for (const auto& folder : std::filesystem::directory_iterator(oracle_folder())) {
     if (!folder.is_directory()) continue;
     const std::string name = folder.path().filename();
-    if (name == "interpolate") continue;  // beside what it tests, in tests/tables
+    if (tested_elsewhere.contains(name) || awaited.contains(name)) continue;
     std::set<std::string> cases;
     if (std::filesystem::exists(folder.path() / "index.json")) {
       ASSERT_TRUE(suite_of_folder.contains(name)) << "no suite for the folder " << name;
@@ -76,6 +98,31 @@ TEST(OracleManifest, EveryCaseIsTested) {
       EXPECT_FALSE(tests_of(suite->second).empty()) << suite->second;
     }
   }
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The copy has every case, and what it has is what the other project gave: the same arrays, the same JSON.
+TEST(OracleManifest, TheCopyHoldsEveryCase) {
+  int cases = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(oracle_folder())) {
+    if (!folder.is_directory()) continue;
+    const std::filesystem::path copy = unpacked_oracle_folder() / folder.path().filename();
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      const std::filesystem::path copied = copy / file.path().filename();
+      if (file.path().extension() == ".json") {
+        ASSERT_TRUE(std::filesystem::exists(copied)) << copied << " is missing: run scripts/make_golden.py";
+        EXPECT_EQ(Json::parse(bytes_of(copied)), Json::parse(bytes_of(file.path()))) << copied;
+        ++cases;
+      } else if (std::filesystem::exists(copied)) {
+        EXPECT_EQ(bytes_of(copied), bytes_of(file.path())) << copied;
+      }
+    }
+  }
+  EXPECT_GT(cases, 350);
 }
 
 }  // namespace

@@ -29,7 +29,6 @@ class RopeOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RopeOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, RopeOracle, ::testing::ValuesIn(oracle_cases("rope")), case_name);
 
 struct Tables {

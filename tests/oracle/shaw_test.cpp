@@ -43,7 +43,6 @@ class ShawOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ShawOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, ShawOracle, ::testing::ValuesIn(oracle_cases("shaw")), case_name);
 
 TEST_P(ShawOracle, Scores) {
@@ -88,7 +87,6 @@ std::vector<std::string> cases_with_an_index() {
 }
 
 class ShawIndexOracle : public ShawOracle {};
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ShawIndexOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, ShawIndexOracle, ::testing::ValuesIn(cases_with_an_index()), case_name);
 
 TEST_P(ShawIndexOracle, RowOfEveryQueryAndKey) {

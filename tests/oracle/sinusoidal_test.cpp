@@ -32,7 +32,6 @@ class SinusoidalOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SinusoidalOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, SinusoidalOracle, ::testing::ValuesIn(oracle_cases("sinusoidal")), case_name);
 
 TEST_P(SinusoidalOracle, Table) {

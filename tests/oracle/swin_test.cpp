@@ -8,7 +8,6 @@ namespace locus::testing {
 namespace {
 
 TEST(SwinOracleFiles, RelativePositionIndex) {
-  LOCUS_SKIP_WITHOUT_ORACLE();
   const Json peer = oracle_json("swin/relative_position_index.json");
   ASSERT_EQ(peer.at("cases").size(), 3U);
   for (const Json& entry : peer.at("cases")) {

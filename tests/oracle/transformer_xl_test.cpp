@@ -49,7 +49,6 @@ class TransformerXlOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransformerXlOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, TransformerXlOracle, ::testing::ValuesIn(oracle_cases("transformer_xl")), case_name);
 
 // Row t is the sinusoid of the distance K - 1 - t. The float32 rates are a power (one last bit) and a reciprocal.

@@ -41,7 +41,6 @@ class XposOracle : public ::testing::TestWithParam<std::string> {
   }
 };
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(XposOracle);
 INSTANTIATE_TEST_SUITE_P(Oracle, XposOracle, ::testing::ValuesIn(oracle_cases("xpos")), case_name);
 
 TEST_P(XposOracle, QueriesAndKeys) {

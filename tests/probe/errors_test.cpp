@@ -43,7 +43,7 @@ void expect_refused(TinyModel tiny, const std::vector<std::string>& parts) {
 TEST(Errors, NameTheArchitecture) {
   TinyModel tiny = make_tiny("llama");
   tiny.config["model_type"] = "mamba";
-  expect_refused(tiny, {"mamba", "not served", "gpt_neox"});
+  expect_refused(tiny, {"unknown architecture 'mamba'", "gpt_neox"});
 }
 
 TEST(Errors, NameTheMissingTensor) {

@@ -26,7 +26,7 @@ TEST(LossReport, Buckets) {
   for (const std::vector<std::int64_t>& wrong : {std::vector<std::int64_t>{0}, {3, 3}, {-1, 2}, {4, 2}}) {
     EXPECT_NE(io::error_of([&] { (void)bucketed(losses, wrong); }), "no error");
   }
-  EXPECT_EQ(usual_edges(512), (std::vector<std::int64_t>{0, 256, 512, 1024, 2048, 4096}));
+  EXPECT_EQ(default_edges(512), (std::vector<std::int64_t>{0, 256, 512, 1024, 2048, 4096}));
 }
 
 TEST(LossReport, ARuleBreaksWhereABlockAndTheNextAreWorse) {
@@ -54,11 +54,11 @@ TEST(LossReport, ARuleBreaksWhereABlockAndTheNextAreWorse) {
 
 TEST(LossReport, Words) {
   EXPECT_EQ(
-      words_of(Breaking{640, 0.8}, 4096, 512),
+      describe(Breaking{640, 0.8}, 4096, 512),
       "breaks at about position 640 (1.25 x the trained length): from there on 0.8 nats above the sliding window");
-  EXPECT_EQ(words_of(Breaking{}, 4096, 512), "holds up to position 4095, the last measured");
-  EXPECT_EQ(words_of(Breaking{}, 512, 512), "holds as far as was measured, which is not beyond the trained length");
-  EXPECT_EQ(words_of(Breaking{0, 0.25}, 4096, 512), "is worse from the start: 0.25 nats above the sliding window");
+  EXPECT_EQ(describe(Breaking{}, 4096, 512), "holds up to position 4095, the last measured");
+  EXPECT_EQ(describe(Breaking{}, 512, 512), "holds as far as was measured, which is not beyond the trained length");
+  EXPECT_EQ(describe(Breaking{0, 0.25}, 4096, 512), "is worse from the start: 0.25 nats above the sliding window");
 }
 
 TEST(LossReport, FigureHasAPointPerStretchAndCurve) {

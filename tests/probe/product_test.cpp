@@ -81,7 +81,7 @@ std::vector<float> random_row(std::int64_t columns, unsigned seed) {
 class Products : public locus::testing::OnEveryTarget {};
 LOCUS_ON_EVERY_TARGET(Products);
 
-TEST_P(Products, decoded_rows_are_what_the_blocks_mean) {
+TEST_P(Products, DecodedRowsAreWhatTheBlocksMean) {
   for (const Type type : all_types) {
     const RandomMatrix weights(type, 5, 768, 3);
     std::vector<float> out(2 * 768, 99.0f);
@@ -110,7 +110,7 @@ double bound_of(Type type, std::span<const float> weights, std::span<const float
   return static_cast<double>(x.size()) * 0x1p-24 * rounding + (is_quantised(type) ? integers : 0);
 }
 
-TEST_P(Products, rows_times_a_vector) {
+TEST_P(Products, RowsTimesAVector) {
   for (const Type type : all_types) {
     const io::GgufBlock& block = *io::find_gguf_block(type);
     for (const std::int64_t columns : {32, 96, 256, 1280, 37}) {
@@ -133,7 +133,7 @@ TEST_P(Products, rows_times_a_vector) {
   }
 }
 
-TEST_P(Products, a_row_in_integers) {
+TEST_P(Products, ARowInIntegers) {
   std::vector<float> x = random_row(96, 2);
   std::fill(x.begin() + 32, x.begin() + 64, 0.0f);
   const IntegerRow row(x);
@@ -157,7 +157,7 @@ TEST_P(Products, a_row_in_integers) {
   EXPECT_EQ(row.by_32.integer_sums[2], row.by_16.integer_sums[4] + row.by_16.integer_sums[5]);
 }
 
-TEST_P(Products, what_is_not_finite_is_not_hidden) {
+TEST_P(Products, WhatIsNotFiniteIsNotHidden) {
   for (const float fault : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> x = random_row(256, 2);
     x[77] = fault;
@@ -170,13 +170,13 @@ TEST_P(Products, what_is_not_finite_is_not_hidden) {
   }
 }
 
-TEST_P(Products, numbers_too_small_for_an_inverse_count_as_nothing) {
+TEST_P(Products, NumbersTooSmallForAnInverseCountAsNothing) {
   const std::vector<float> x(32, std::numeric_limits<float>::denorm_min());
   const IntegerRow row(x);
   for (std::size_t k = 0; k < 32; ++k) EXPECT_EQ(row.integers[k], 0);
 }
 
-TEST_P(Products, silu_gates) {
+TEST_P(Products, SiluGates) {
   Rows gate(1, 37), up(1, 37);
   for (std::int64_t j = 0; j < 37; ++j) {
     gate.row(0)[j] = j == 0 ? -1000.0f : j == 1 ? 1000.0f : static_cast<float>(j - 18) * 1.7f;

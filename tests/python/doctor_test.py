@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """verify and diagnose on code that is not ours: right, and wrong in known ways."""
+import dataclasses
+import json
+import os
+import re
 import unittest
+from pathlib import Path
 
 import by_hand
 import numpy as np
@@ -115,6 +120,38 @@ class Diagnose(unittest.TestCase):
             locus.diagnose(self.before[0], self.before[0], axes="bthd")
 
 
+def members(header, struct):
+    """The members that a C++ header declares in a struct."""
+    body = re.search(r"^struct " + struct + r" \{$(.*?)^\};$", header, re.S | re.M).group(1)
+    code = re.sub(r"//.*", "", body)
+    code = re.sub(r"enum class[^;]*;|bool as_expected\(\)[^}]*\}", "", code)
+    return {re.split(r"[ =]+", part.strip().split(" = ")[0])[-1] for part in code.split(";") if part.strip()}
+
+
+class Fields(unittest.TestCase):
+    """Python, the command's JSON and C have every field of the C++ results under the same name."""
+
+    def setUp(self):
+        folder = Path(os.environ["LOCUS_SOURCE_DIR"]) / "include" / "locus" / "doctor"
+        self.structs = (folder / "diagnose.h").read_text() + (folder / "diagnose_bias.h").read_text()
+        self.visited = (folder / "diagnosis_fields.h").read_text()
+
+    def test_none_is_dropped(self):
+        pairs = {
+            "Verdict": locus.Verdict,
+            "TurnedSlice": locus.Slice,
+            "Explanation": locus.Explanation,
+            "Diagnosis": locus.Diagnosis,
+            "BiasDiagnosis": locus.BiasDiagnosis,
+        }
+        for struct, result in pairs.items():
+            with self.subTest(struct=struct):
+                function = re.search(r"visit_fields\(const " + struct + r"& .*?^\}", self.visited, re.S | re.M).group(0)
+                shared = set(re.findall(r'field\("(\w+)"', function))
+                self.assertEqual(members(self.structs, struct), shared - {"as_expected"})
+                self.assertEqual({one.name for one in dataclasses.fields(result)}, shared)
+
+
 class Figures(unittest.TestCase):
     def test_mime_bundle(self):
         if not hasattr(locus._core, "make_figure"):
@@ -128,6 +165,19 @@ class Figures(unittest.TestCase):
         self.assertIn("wavelengths", bundle["text/plain"] + repr(figure))
         with self.assertRaisesRegex(ValueError, "nothing-like-it"):
             locus.figure("nothing-like-it")
+
+    def test_results_of_a_lab(self):
+        if not hasattr(locus._core, "read_results"):
+            self.skipTest("this build has no figures")
+        path = Path(__file__).parent.parent / "web" / "fixture" / "results.json"
+        found = locus.results(path)
+        self.assertEqual(found["numbers"], json.loads(path.read_text())["numbers"])
+        self.assertEqual([line["rank"] for line in found["ranking"]], sorted(line["rank"] for line in found["ranking"]))
+        self.assertEqual(locus.results(path.parent)["ranking"], found["ranking"])
+        names = [figure.name for figure in locus.results_figures(path)]
+        self.assertIn("verbs-loss", names)
+        with self.assertRaisesRegex(ValueError, "no-such-folder"):
+            locus.results("no-such-folder")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ struct YarnCase {
   double beta_fast = 32;
   double beta_slow = 1;
   bool truncate = true;
+  double ext_factor = 1;
 };
 
 // The ramp over the pairs from the one that turns `fast` times within the original length to the one that turns `slow`.
@@ -93,24 +94,30 @@ Reals blend(const Reals& from, const Reals& to, const Reals& shares) {
   return result;
 }
 
+// Only `factor` of what a share leaves is left.
+Reals keeping(double factor, Reals shares) {
+  for (MpfrReal& share : shares) share = MpfrReal(1) - MpfrReal(factor) * (MpfrReal(1) - share);
+  return shares;
+}
+
 Reals yarn(std::int64_t d, double base, const YarnCase& c) {
   const Reals w = plain(d, base);
-  return blend(w, divided(w, c.factor), ramp(d, base, c.original, c.beta_fast, c.beta_slow, c.truncate));
+  Reals shares = ramp(d, base, c.original, c.beta_fast, c.beta_slow, c.truncate);
+  return blend(w, divided(w, c.factor), keeping(c.ext_factor, shares));
 }
 
 // jquesnelle/yarn: NTK-aware towards divided between 5/4 and 3/4 turns, then kept towards that between 16 and 2.
-Reals ntk_by_parts(std::int64_t d, double base, double f, std::int64_t original) {
+Reals ntk_by_parts(std::int64_t d, double base, double f, std::int64_t original, double ntk_factor = 1,
+                   double ext_factor = 1) {
   const Reals w = plain(d, base);
-  const Reals inner = blend(ntk(d, base, f), divided(w, f), ramp(d, base, original, 1.25, 0.75));
-  return blend(w, inner, ramp(d, base, original, 16, 2));
+  const Reals shares = keeping(ntk_factor, ramp(d, base, original, 1.25, 0.75));
+  const Reals inner = blend(ntk(d, base, f), divided(w, f), shares);
+  return blend(w, inner, keeping(ext_factor, ramp(d, base, original, 16, 2)));
 }
 
 Arguments yarn_arguments(const YarnCase& c) {
-  return {{"factor", c.factor.to_double()},
-          {"original_length", c.original},
-          {"beta_fast", c.beta_fast},
-          {"beta_slow", c.beta_slow},
-          {"truncate", c.truncate}};
+  return {{"factor", c.factor.to_double()}, {"original_length", c.original}, {"beta_fast", c.beta_fast},
+          {"beta_slow", c.beta_slow},       {"truncate", c.truncate},        {"ext_factor", c.ext_factor}};
 }
 
 struct Llama3Case {
@@ -230,6 +237,22 @@ TEST_F(RulesAgainstMpfr, YarnWithoutFactor) {
   }
 }
 
+// Grok keeps half of the fast frequencies' share; transformers reads factors below 1 as any other.
+TEST_F(RulesAgainstMpfr, YarnWithAnExtrapolationFactorAndFactorsBelowOne) {
+  for (const double ext_factor : {0.0, 0.25, 0.5, 1.0}) {
+    for (const double f : {0.25, 0.8, 4.0}) {
+      const YarnCase yarn_case{.factor = f, .original = 4096, .ext_factor = ext_factor};
+      for (const RuleContext& c : contexts()) {
+        expect("yarn", c, yarn_arguments(yarn_case), yarn(c.rotary_dim, c.base, yarn_case));
+      }
+    }
+  }
+  const YarnCase shrunk{.factor = real(2048) / real(4096), .original = 4096};
+  const RuleContext c{.rotary_dim = 64, .base = 10000};
+  expect("yarn", c, {{"max_length", 2048}, {"original_length", 4096}}, yarn(64, 10000, shrunk));
+  EXPECT_EQ(apply("yarn", c, {{"factor", 0.5}, {"original_length", 4096}}).attention_factor, 1);  // ln 0.5 < 0
+}
+
 // Bounds that coincide (a step, by way of the 0.001), that change places, and that lie outside the pairs.
 TEST_F(RulesAgainstMpfr, YarnWithDegenerateBounds) {
   const std::vector<YarnCase> cases = {
@@ -252,6 +275,18 @@ TEST_F(RulesAgainstMpfr, NtkByParts) {
       for (const RuleContext& c : contexts()) {
         expect("ntk_by_parts", c, {{"factor", f}, {"original_length", original}},
                ntk_by_parts(c.rotary_dim, c.base, f, original));
+      }
+    }
+  }
+}
+
+TEST_F(RulesAgainstMpfr, NtkByPartsWithItsFactors) {
+  for (const double ntk_factor : {0.0, 0.3, 1.0}) {
+    for (const double ext_factor : {0.0, 0.7, 1.0}) {
+      for (const RuleContext& c : contexts()) {
+        expect("ntk_by_parts", c,
+               {{"factor", 4}, {"original_length", 2048}, {"ntk_factor", ntk_factor}, {"ext_factor", ext_factor}},
+               ntk_by_parts(c.rotary_dim, c.base, 4, 2048, ntk_factor, ext_factor));
       }
     }
   }
@@ -502,8 +537,10 @@ TEST(RulesRefuse, EachWithTheThingAndTheRule) {
       {"yarn", {{"factor", 4}}, "yarn needs original_length"},
       {"yarn", {{"original_length", 4096}}, "yarn needs factor, or both max_length and original_length"},
       {"yarn", {{"max_length", 4096}}, "yarn needs factor, or both max_length and original_length"},
-      {"yarn", {{"original_length", 4096}, {"max_length", 2048}}, "must be at least 1, got 2048 / 4096"},
-      {"yarn", {{"factor", 0.5}, {"original_length", 4096}}, "rope.factor must be at least 1, got 0.5"},
+      {"yarn", {{"factor", 0}, {"original_length", 4096}}, "rope.factor must be above 0, got 0"},
+      {"yarn", {{"factor", 4}, {"original_length", 4096}, {"ext_factor", 1.5}}, "rope.ext_factor must be"},
+      {"yarn", {{"factor", 4}, {"original_length", 4096}, {"ext_factor", -0.5}}, "rope.ext_factor must be"},
+      {"ntk_by_parts", {{"factor", 4}, {"original_length", 4096}, {"ntk_factor", 2}}, "rope.ntk_factor must be"},
       {"yarn", {{"factor", 4}, {"original_length", 0}}, "rope.original_length must be at least 1"},
       {"yarn", {{"factor", 4}, {"original_length", 4096}, {"beta_fast", 0}}, "rope.beta_fast must be above 0, got 0"},
       {"yarn", {{"factor", 4}, {"original_length", 4096}, {"beta_slow", -1}}, "rope.beta_slow must be above 0"},

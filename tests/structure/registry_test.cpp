@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,11 @@ using Names = std::set<std::string>;
 const fs::path& root() {
   static const fs::path path(locus::testing::source_dir());
   return path;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 Names stems_in(const std::string& folder) {
@@ -102,6 +109,7 @@ TEST(Registry, EverythingShownIsDescribed) {
   for (const Scheme* scheme : schemes()) {
     EXPECT_FALSE(scheme->summary.empty()) << scheme->name;
     EXPECT_FALSE(scheme->paper.empty()) << scheme->name;
+    EXPECT_FALSE(scheme->title.empty()) << scheme->name;
     EXPECT_NE(scheme->make, nullptr) << scheme->name;
     expect_described(scheme->name, scheme->parameters);
     expect_described(scheme->name, parameters_of(*scheme, scheme->example));
@@ -109,8 +117,35 @@ TEST(Registry, EverythingShownIsDescribed) {
   for (const Rule* rule : rules()) {
     EXPECT_FALSE(rule->summary.empty()) << rule->name;
     EXPECT_FALSE(rule->paper.empty()) << rule->name;
+    EXPECT_FALSE(rule->title.empty()) << rule->name;
     EXPECT_TRUE(rule->exact != nullptr && rule->single != nullptr) << rule->name;
     expect_described(rule->name, rule->parameters);
+  }
+}
+
+TEST(Registry, ExamplesAreValidAndTheirLabelsDiffer) {
+  for (const Scheme* scheme : schemes()) {
+    Names labels;
+    EXPECT_NO_THROW(Encoding(scheme->name, scheme->example)) << scheme->name;
+    for (const Example& variant : scheme->variants) {
+      EXPECT_TRUE(labels.emplace(variant.label).second) << scheme->name << ' ' << variant.label << " twice";
+      EXPECT_NO_THROW(Encoding(scheme->name, variant.arguments)) << scheme->name << ' ' << variant.label;
+    }
+  }
+  for (const Rule* rule : rules()) {
+    EXPECT_NO_THROW(validate(rule->name, rule->parameters, rule->example)) << rule->name;
+    EXPECT_TRUE(!rule->compared || needs_factor_only(*rule)) << rule->name << " cannot be compared by default";
+  }
+}
+
+TEST(Registry, SpellingsOfRulesDiffer) {
+  Names spellings, types;
+  for (const Rule* rule : rules()) {
+    for (const std::string_view spelling : rule->hf_types) EXPECT_TRUE(spellings.emplace(spelling).second) << spelling;
+    if (!rule->gguf_type.empty()) EXPECT_TRUE(types.emplace(rule->gguf_type).second) << rule->gguf_type;
+    if (!rule->trained_length.empty()) {
+      EXPECT_NO_THROW(find_parameter(rule->name, rule->parameters, rule->trained_length)) << rule->name;
+    }
   }
 }
 
@@ -122,9 +157,9 @@ TEST(Registry, EnumeratorsHaveNames) {
   for (const Scheme* scheme : schemes()) EXPECT_NE(name_of(scheme->site), "?") << scheme->name;
 }
 
-// The first line, or the second after #!. Data that cannot hold a comment is left out.
+// The first line, or the second after #!. Data that cannot hold a comment is left out, and so are maps of rooms.
 TEST(Files, SayTheirLicence) {
-  const Names no_comments = {".json", ".npy", ".bin"};
+  const Names no_comments = {".json", ".npy", ".bin", ".md", ".xz"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
     if (!fs::exists(root() / folder)) continue;
@@ -144,16 +179,18 @@ TEST(Files, SayTheirLicence) {
   EXPECT_GT(files, 100);
 }
 
-// The first screen of the README shows a program that is built and run by the tests.
+// The C++ that the README shows is part of a program that the tests build and run.
 TEST(Files, ReadmeShowsTheQuickStart) {
-  const auto text_of = [](const fs::path& path) {
-    std::ifstream stream(path);
-    return std::string(std::istreambuf_iterator<char>(stream), {});
-  };
-  std::string example = text_of(root() / "examples" / "quick_start.cpp");
-  example.erase(0, example.find('\n') + 1);  // the licence line
-  ASSERT_FALSE(example.empty());
-  EXPECT_NE(text_of(root() / "README.md").find("```cpp\n" + example + "```\n"), std::string::npos);
+  const std::string readme = text_of(root() / "README.md");
+  const std::string example = text_of(root() / "examples" / "quick_start.cpp");
+  const std::string open = "```cpp\n";
+  const std::size_t begin = readme.find(open) + open.size();
+  ASSERT_NE(begin, std::string::npos + open.size()) << "README.md has no block of C++";
+  std::istringstream block(readme.substr(begin, readme.find("```", begin) - begin));
+  std::string indented;
+  for (std::string line; std::getline(block, line);) indented += "  " + line + "\n";
+  EXPECT_GE(std::count(indented.begin(), indented.end(), '\n'), 5);
+  EXPECT_NE(example.find("int main() {\n" + indented + "}"), std::string::npos);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/oracle.h"
-#include "support/paths.h"
 
 #include <fstream>
+
+#include "support/paths.h"
 
 namespace locus::testing {
 namespace {
@@ -15,9 +16,11 @@ Json read_json(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::filesystem::path unpacked_oracle_folder() { return binary_dir() / "oracle"; }
+
 std::filesystem::path oracle_folder() {
-  const std::filesystem::path folder = locus::testing::source_dir() / ".." / "shared" / "oracle";
-  return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
+  const std::filesystem::path beside = source_dir() / ".." / "shared" / "oracle";
+  return std::filesystem::is_directory(beside) ? beside : unpacked_oracle_folder();
 }
 
 OracleCase::OracleCase(const std::string& folder, const std::string& name)
@@ -39,7 +42,6 @@ std::vector<std::int64_t> OracleCase::integers(const std::string& name) const {
 std::vector<std::int64_t> OracleCase::shape(const std::string& name) const { return array(name).shape; }
 
 std::vector<std::string> oracle_cases(const std::string& folder) {
-  if (oracle_folder().empty()) return {};
   return read_json(oracle_folder() / folder / "index.json").get<std::vector<std::string>>();
 }
 

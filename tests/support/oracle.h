@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the reference vectors that other projects' code produced, where they lie beside the checkout.
+// Reading the reference vectors that other projects' code produced.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,10 @@ namespace locus::testing {
 
 using Json = nlohmann::json;
 
-/// The folder of reference vectors, or an empty path where there is none: then tests skip and say so.
+/// The folder of reference vectors: the one beside the checkout, else the copy unpacked from tests/golden/oracle.
 std::filesystem::path oracle_folder();
+/// The copy alone.
+std::filesystem::path unpacked_oracle_folder();
 
 /// One case: its description and its arrays.
 class OracleCase {
@@ -35,14 +37,9 @@ class OracleCase {
   Json json_;
 };
 
-/// Case names of a folder's index.json; empty where the oracle is absent.
+/// Case names of a folder's index.json.
 std::vector<std::string> oracle_cases(const std::string& folder);
 /// A JSON file of the oracle that is not a case.
 Json oracle_json(const std::string& path);
 
 }  // namespace locus::testing
-
-#define LOCUS_SKIP_WITHOUT_ORACLE()                                                         \
-  if (locus::testing::oracle_folder().empty()) {                                            \
-    GTEST_SKIP() << "the reference vectors (shared/oracle beside the checkout) are absent"; \
-  }

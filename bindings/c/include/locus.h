@@ -223,9 +223,9 @@ LOCUS_API int locus_bias(const locus_encoding* encoding, locus_span_i64 queries,
 typedef struct locus_mask {
   int32_t causal;      /**< key place <= query place */
   int32_t by_index;    /**< places are indices, the last query at the last key */
-  int64_t prefix;      /**< with causal: keys at places below this are seen by every query */
+  int64_t prefix;      /**< with causal: keys at places 0 to prefix - 1 are seen by all */
   int64_t window;      /**< unless 0: |query place - key place| < window */
-  int64_t sinks;       /**< with window: keys at places below this stay seen */
+  int64_t sinks;       /**< with window: keys at places 0 to sinks - 1 stay seen */
   locus_span_u8 keys;  /**< 0 for padding: [keys] or [batch, keys] */
   locus_span_u8 pairs; /**< 0 for unseen: [queries, keys] or [batch, queries, keys] */
 } locus_mask;
@@ -384,11 +384,15 @@ typedef struct locus_verdict {
   const char* text;
   const char* evidence;
   double confidence; /**< 0 to 1; from 0.9 on no rival fits */
+  const char* about; /**< "dump", "slice", "heads", "magnitude" or "angles" */
 } locus_verdict;
 /** How many verdicts there are; at least one. */
 LOCUS_API int locus_diagnosis_count(const locus_diagnosis* diagnosis, int64_t* count);
 /** Verdict `index`, whose texts live as long as the diagnosis. */
 LOCUS_API int locus_diagnosis_verdict(const locus_diagnosis* diagnosis, int64_t index, locus_verdict* verdict);
+/** All that was found, as one JSON object under the names of `locus diagnose --json`. The text lives as long as the
+ * diagnosis. */
+LOCUS_API int locus_diagnosis_json(const locus_diagnosis* diagnosis, const char** json);
 LOCUS_API void locus_diagnosis_free(locus_diagnosis* diagnosis); /**< NULL is allowed. */
 /** @} */
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnosis of dumps.
+#include <nlohmann/json.hpp>
+
 #include "convert.h"
 #include "handles.h"
-#include "locus/doctor/diagnose.h"
-#include "locus/doctor/diagnose_bias.h"
+#include "locus/doctor/diagnosis_fields.h"
 
 namespace locus::c {
 namespace {
@@ -46,6 +47,11 @@ Expectation expectation_of(const locus_dump& dump) {
   return expected;
 }
 
+template <class Found>
+locus_diagnosis* handle_of(const Found& found) {
+  return new locus_diagnosis{.verdicts = found.verdicts, .json = JsonFields<nlohmann::ordered_json>::of(found).dump()};
+}
+
 locus_diagnosis* diagnosis_of(const locus_dump& dump) {
   const HeadsView before = heads_of(dump.before, "before");
   const HeadsView after = heads_of(dump.after, "after");
@@ -55,7 +61,7 @@ locus_diagnosis* diagnosis_of(const locus_dump& dump) {
   const Expectation expected = expectation_of(dump);
   const RotationDump numbers_of_both{before.batch,    before.tokens,   before.heads,
                                      before.head_dim, numbers(before), numbers(after)};
-  return new locus_diagnosis{.verdicts = diagnose(numbers_of_both, expected).verdicts};
+  return handle_of(diagnose(numbers_of_both, expected));
 }
 
 }  // namespace
@@ -76,7 +82,7 @@ int locus_diagnose_bias(const double* bias, int64_t heads, int64_t queries, int6
     std::optional<locus::Encoding> encoding;
     if (expected != nullptr) encoding = encoding_of(expected);
     const locus::BiasDump dump{heads, queries, keys, {values.begin(), values.end()}};
-    return new locus_diagnosis{.verdicts = locus::diagnose_bias(dump, encoding).verdicts};
+    return handle_of(locus::diagnose_bias(dump, encoding));
   });
 }
 
@@ -91,8 +97,13 @@ int locus_diagnosis_verdict(const locus_diagnosis* diagnosis, int64_t index, loc
     const auto count = static_cast<std::int64_t>(all.size());
     locus::require(index >= 0 && index < count, "index must be from 0 to ", count - 1, ", got ", index);
     const locus::Verdict& one = all[static_cast<std::size_t>(index)];
-    at(verdict, "verdict") = {one.name.c_str(), one.text.c_str(), one.evidence.c_str(), one.confidence};
+    at(verdict, "verdict") = {one.name.c_str(), one.text.c_str(), one.evidence.c_str(), one.confidence,
+                              locus::name_of(one.about).data()};
   });
+}
+
+int locus_diagnosis_json(const locus_diagnosis* diagnosis, const char** json) {
+  return guarded([&] { at(json, "json") = valid(diagnosis, "diagnosis").json.c_str(); });
 }
 
 void locus_diagnosis_free(locus_diagnosis* diagnosis) { release(diagnosis); }

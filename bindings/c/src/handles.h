@@ -54,6 +54,7 @@ struct locus_diagnosis {
   static constexpr std::uint64_t kind = 0x4C6F637573446973;
   std::uint64_t mark = kind;
   std::vector<locus::Verdict> verdicts;
+  std::string json;
 };
 
 namespace locus::c {

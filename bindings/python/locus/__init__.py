@@ -27,8 +27,9 @@ from ._doctor import (
     verify_claims,
 )
 from ._encoding import Encoding, Reading, Rule
-from ._figures import Figure, figure, figures
-from ._models import from_config, layers_from_config
+from ._figures import Figure, figure, figures, results, results_figures
+from ._models import encoding, from_config, layers_from_config
+from ._probe import LossBucket, LossCurve, LossRun, probe_loss
 from ._schemes import *  # noqa: F403
 from ._schemes import __all__ as _scheme_names
 
@@ -66,6 +67,9 @@ __all__ = [
     "Encoding",
     "Explanation",
     "Figure",
+    "LossBucket",
+    "LossCurve",
+    "LossRun",
     "Reading",
     "Rule",
     "Slice",
@@ -74,11 +78,15 @@ __all__ = [
     "attention",
     "diagnose",
     "diagnose_bias",
+    "encoding",
     "figure",
     "figures",
     "from_config",
     "layers_from_config",
     "positions",
+    "probe_loss",
+    "results",
+    "results_figures",
     "set_threads",
     "simd_target",
     "threads",

@@ -2,7 +2,7 @@
 """Fused attention."""
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -25,7 +25,24 @@ def _boundaries(values: Any, name: str) -> Optional[np.ndarray]:
 
 
 def _floats(values: Any) -> Optional[np.ndarray]:
+    if hasattr(values, "detach"):
+        values = values.detach().float()
     return None if values is None else np.ascontiguousarray(np.asarray(values), dtype=np.float32)
+
+
+class Backend:
+    """How attention is computed on arrays; locus.torch has one that autograd can go through."""
+
+    def extents(self, x: Any, name: str, axes: str) -> Tuple[int, int]:
+        return _core.extents(x, name, axes)
+
+    def rotate(self, x: Any, encoding: Encoding, ids: np.ndarray, axes: str, role: str) -> Any:
+        return encoding.apply(x, positions=ids, axes=axes, role=role)
+
+    def attend(self, options: Any, q: Any, k: Any, v: Any, learned: Mapping[str, Any]) -> Tuple[Any, np.ndarray]:
+        """The output and its log-sum-exp; `learned` are sink_logits and weights, which the options hold already."""
+        output = empty_like(q)
+        return output, _core.attend(options, q, k, v, output)
 
 
 def plan(
@@ -87,66 +104,85 @@ def plan(
     return options, query_ids, key_ids
 
 
-def attention(
-    q: Any,
-    k: Any,
-    v: Any,
-    encoding: Optional[Encoding] = None,
-    *,
-    positions: Any = None,
-    key_positions: Any = None,
-    causal: bool = True,
-    window: int = 0,
-    prefix: int = 0,
-    sinks: int = 0,
-    by_index: bool = False,
-    key_mask: Any = None,
-    mask: Any = None,
-    boundaries: Any = None,
-    key_boundaries: Any = None,
-    scale: Optional[float] = None,
-    soft_cap: float = 0.0,
-    sink_logits: Any = None,
-    rotated: bool = False,
-    axes: str = "",
-    return_lse: bool = False,
-) -> Any:
-    """softmax(scale q.k + position term, over the keys that are seen) v, into a new array like q, never holding
-    queries x keys. Shapes are [batch, tokens, heads, dim] or [tokens, heads, dim] (axes="bhtd" or "htd": heads first);
-    k and v may have fewer heads (grouped queries).
+class Attention:
+    """Attention on one kind of array. locus.attention takes NumPy arrays and CPU tensors; locus.torch.attention is the
+    same with gradients."""
 
-    The encoding acts at its site: q and k are rotated (into copies; rotated=True says that they are already), or the
-    bias or relative term is added. Encodings of the hidden state belong to the vectors before: use add_().
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
 
-    Without positions keys stand at 0, 1, ... and the last query at the last key. `causal`: a key is seen up to the
-    query's position; `window`, `prefix`, `sinks`, `key_mask` ([keys] or [batch, keys]) and `mask` ([queries, keys] or
-    [batch, queries, keys]) say more; by_index compares indices in place of positions. `boundaries` 0, l0, l0 + l1, ...
-    separate packed documents. With return_lse: (output, ln of the sum of e^score [batch, heads, queries])."""
-    query_shape = _core.extents(q, "q", axes)
-    key_shape = _core.extents(k, "k", axes)
-    options, query_ids, key_ids = plan(
-        encoding,
-        query_shape,
-        key_shape,
-        positions=positions,
-        key_positions=key_positions,
-        causal=causal,
-        window=window,
-        prefix=prefix,
-        sinks=sinks,
-        by_index=by_index,
-        key_mask=key_mask,
-        mask=mask,
-        boundaries=boundaries,
-        key_boundaries=key_boundaries,
-        scale=scale,
-        soft_cap=soft_cap,
-        sink_logits=sink_logits,
-        axes=axes,
-    )
-    if encoding is not None and encoding.site == "query_key" and not rotated:
-        q = encoding.apply(q, positions=query_ids, axes=axes, role="query")
-        k = encoding.apply(k, positions=key_ids, axes=axes, role="key")
-    output = empty_like(q)
-    lse = _core.attend(options, q, k, v, output)
-    return (output, lse) if return_lse else output
+    def __call__(
+        self,
+        q: Any,
+        k: Any,
+        v: Any,
+        encoding: Optional[Encoding] = None,
+        *,
+        positions: Any = None,
+        key_positions: Any = None,
+        causal: bool = True,
+        window: int = 0,
+        prefix: int = 0,
+        sinks: int = 0,
+        by_index: bool = False,
+        key_mask: Any = None,
+        mask: Any = None,
+        boundaries: Any = None,
+        key_boundaries: Any = None,
+        scale: Optional[float] = None,
+        soft_cap: float = 0.0,
+        sink_logits: Any = None,
+        weights: Optional[Mapping[str, Any]] = None,
+        rotated: bool = False,
+        axes: str = "",
+        return_lse: bool = False,
+    ) -> Any:
+        """softmax(scale q.k + position term, over the keys that are seen) v, into a new array like q, never holding
+        queries x keys. Shapes are [batch, tokens, heads, dim] or [tokens, heads, dim] (axes="bhtd" or "htd": heads
+        first); k and v may have fewer heads (grouped queries).
+
+        The encoding acts at its site: q and k are rotated (into copies; rotated=True says that they are already), or
+        the bias or relative term is added. Encodings of the hidden state belong to the vectors before: use add_().
+        `weights` replace learned weights of the encoding by their parameter names (t5's table, shaw's key_table, ...).
+
+        Without positions keys stand at 0, 1, ... and the last query at the last key. `causal`: a key is seen up to the
+        query's position; `window`, `prefix`, `sinks`, `key_mask` ([keys] or [batch, keys]) and `mask` ([queries, keys]
+        or [batch, queries, keys]) say more; by_index compares indices in place of positions. `boundaries` 0, l0,
+        l0 + l1, ... separate packed documents. With return_lse: (output, ln of the sum of e^score [batch, heads,
+        queries]).
+
+        In locus.torch, gradients reach q, k, v, sink_logits and weights. Memory is linear in the tokens: probabilities
+        are computed again on the way back."""
+        if weights:
+            if encoding is None:
+                raise ValueError("weights belong to an encoding, and none is given")
+            encoding = encoding.with_weights(weights)
+        options, query_ids, key_ids = plan(
+            encoding,
+            self._backend.extents(q, "q", axes),
+            self._backend.extents(k, "k", axes),
+            positions=positions,
+            key_positions=key_positions,
+            causal=causal,
+            window=window,
+            prefix=prefix,
+            sinks=sinks,
+            by_index=by_index,
+            key_mask=key_mask,
+            mask=mask,
+            boundaries=boundaries,
+            key_boundaries=key_boundaries,
+            scale=scale,
+            soft_cap=soft_cap,
+            sink_logits=sink_logits,
+            axes=axes,
+        )
+        if encoding is not None and encoding.site == "query_key" and not rotated:
+            q = self._backend.rotate(q, encoding, query_ids, axes, "query")
+            k = self._backend.rotate(k, encoding, key_ids, axes, "key")
+        learned = {"sink_logits": sink_logits, **(weights or {})}
+        output, lse = self._backend.attend(options, q, k, v, learned)
+        return (output, lse) if return_lse else output
+
+
+attention = Attention(Backend())

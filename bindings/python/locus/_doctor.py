@@ -82,6 +82,8 @@ class Explanation:
     positions: Tuple[int, ...]
     misfit: float
     text: str
+    free_frequencies: bool  #: explains any frequencies, hence last
+    complexity: int  #: parameters that had to be fitted; small is simple
 
     def encoding(self) -> Encoding:
         """The encoding that it names."""
@@ -110,6 +112,7 @@ class Diagnosis:
     residual: float
     noise: float
     slice: Optional[Slice]
+    also_fitting: Tuple[Slice, ...]  #: slices that fit as well
     head_map: Tuple[int, ...]
     magnitude: float
     magnitude_varies: bool
@@ -117,10 +120,9 @@ class Diagnosis:
     explanations: Tuple[Explanation, ...]
     verdicts: Tuple[Verdict, ...]
     decide: Tuple[str, ...]  #: which further dump would tell the explanations apart
-
-    @property
-    def as_expected(self) -> bool:
-        return bool(self.verdicts) and self.verdicts[0].name == "as_expected"
+    as_expected: bool  #: the likeliest reading finds nothing wrong; meaningful with an encoding
+    pair_magnitudes: Tuple[float, ...]  #: the spectrum: mean |z| per pair
+    pair_angles: Tuple[Tuple[float, ...], ...]  #: angle per pair of the first tokens
 
     def __repr__(self) -> str:
         lines = [f"{self.kind}, {self.storage}" + (f", {self.slice!r}" if self.slice else "")]
@@ -141,17 +143,17 @@ class BiasDiagnosis:
     slopes: Tuple[float, ...]
     bucket_starts: Tuple[int, ...]
     verdicts: Tuple[Verdict, ...]
-
-    @property
-    def as_expected(self) -> bool:
-        return bool(self.verdicts) and self.verdicts[0].name == "as_expected"
+    as_expected: bool
 
     def __repr__(self) -> str:
         return "\n".join(["bias, " + self.storage] + [f"  {verdict!r}" for verdict in self.verdicts])
 
 
 def _with_tuples(values: Dict[str, Any]) -> Dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    def tuples(value: Any) -> Any:
+        return tuple(tuples(one) for one in value) if isinstance(value, list) else value
+
+    return {name: tuples(value) for name, value in values.items()}
 
 
 def _checks(found: List[Dict[str, Any]]) -> Tuple[Check, ...]:
@@ -245,7 +247,7 @@ def verify_claims(encoding: Encoding) -> Verification:
 
 
 def _dump(array: Any, name: str, axes: str) -> np.ndarray:
-    """As double [batch, tokens, heads, dim]; the type that it came in is told by its values."""
+    """As double [batch, tokens, heads, dim]; the diagnosis infers the stored type from the values."""
     if hasattr(array, "detach"):
         array = array.detach().double()
     values = np.asarray(array, dtype=np.float64)
@@ -281,6 +283,7 @@ def diagnose(
     core = None if encoding is None else encoding._core
     found = _core.diagnose(source, result, core, ids, _role(role), both_rotated)
     found["slice"] = Slice(**found["slice"]) if found["slice"] else None
+    found["also_fitting"] = [Slice(**one) for one in found["also_fitting"]]
     found["explanations"] = [Explanation(**_with_tuples(one)) for one in found["explanations"]]
     found["verdicts"] = [Verdict(**one) for one in found["verdicts"]]
     return Diagnosis(**_with_tuples(found))

@@ -104,6 +104,11 @@ class Encoding:
         """Whether its numbers depend on the length of the sequence (dynamic NTK, LongRoPE): see at_length()."""
         return self._core.length_dependent
 
+    def with_weights(self, weights: Mapping[str, Any]) -> "Encoding":
+        """The same with other learned weights, by their parameter names."""
+        plain = {name: one.detach() if hasattr(one, "detach") else one for name, one in weights.items()}
+        return Encoding(self.scheme, **{**self._given, **plain})
+
     def at_length(self, length: int) -> "Encoding":
         """The same encoding for a sequence of `length` tokens; itself where the length does not matter."""
         if not self.length_dependent:

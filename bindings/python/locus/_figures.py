@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any, Dict, List, Mapping, Sequence, Union
 
 from . import _core
 from ._encoding import Encoding
@@ -53,3 +54,20 @@ def figure(
     lists = [[int(value) for value in values] for values in (positions, dims, pairs, heads)]
     found, title, caption, spec = _core.make_figure(name, drawn, *lists, list(rules))
     return Figure(found, title, caption, json.loads(spec))
+
+
+def results(path: Union[str, PathLike[str]]) -> Dict[str, Any]:
+    """The results of a lab run: results.json, or the folder it is in, checked against its format. `ranking` orders the
+    lines by their mean gain over tasks, as the report and the terminal do."""
+    _available()
+    found: Dict[str, Any] = json.loads(_core.read_results(fspath(path)))
+    return found
+
+
+def results_figures(path: Union[str, PathLike[str]]) -> List[Figure]:
+    """The charts of a lab's results, in the order of the report."""
+    _available()
+    return [
+        Figure(name, title, caption, json.loads(spec))
+        for name, title, caption, spec in _core.results_figures(fspath(path))
+    ]

@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Dict, Optional, Union
 
 from . import _core
 from ._encoding import Encoding, Reading
 
 PathLike = Union[str, "os.PathLike[str]"]
-
-
-def _read(
-    path: PathLike, layer_type: Optional[str], pairing: Optional[str], length: Optional[int]
-) -> Tuple[List[Dict[str, Any]], Optional[str]]:
-    file = Path(path)
-    if file.suffix != ".gguf":
-        return _core.read_config(file / "config.json" if file.is_dir() else file, layer_type, pairing, length)
-    layers = _core.read_gguf(file, length)
-    if layer_type is not None:
-        kinds = [layer["layer_type"] for layer in layers]
-        layers = [layer for layer in layers if layer["layer_type"] == layer_type]
-        if not layers:
-            raise ValueError(f"{file} has no layers of type {layer_type}; it has {', '.join(kinds)}")
-    if pairing is not None:
-        for layer in layers:
-            layer["arguments"]["pairing"] = pairing
-    return layers, None
 
 
 def layers_from_config(
@@ -42,16 +24,9 @@ def layers_from_config(
     key is "" where all layers are alike. What was read, defaulted or not understood is in each encoding's `reading`.
     `length` is the length of the sequence, for rules that depend on it; `profile` whose float32 arithmetic tables
     reproduce: exact, hf, ggml or vllm."""
-    layers, dtype = _read(path, layer_type, pairing, length)
     encodings = {}
-    for layer in layers:
-        arguments = dict(layer["arguments"])
-        known = [one["name"] for one in _core.parameters(layer["scheme"], arguments.get("rule"))]
-        if profile is not None and "profile" in known:
-            arguments["profile"] = profile
-            if profile in ("hf", "vllm") and "table_type" in known and dtype in ("bfloat16", "float16"):
-                arguments["table_type"] = dtype
-        encoding = Encoding(layer["scheme"], **arguments)
+    for layer in _core.model_encodings(Path(path), layer_type, pairing, profile, length):
+        encoding = Encoding(layer["scheme"], **layer["arguments"])
         encoding.reading = Reading(
             layer["layer_type"],
             tuple(layer["used"]),
@@ -78,3 +53,10 @@ def from_config(
         raise ValueError(f"{path} has several kinds of layers; choose one with layer_type ({kinds}), or take all with "
                          "locus.layers_from_config")
     return next(iter(encodings.values()))
+
+
+def encoding(spelling: str) -> Encoding:
+    """The encoding that a spelling of the command line means: "alibi:heads=8", "rope:head_dim=64,pairing=half",
+    "@config.json"."""
+    found = _core.parse_spelling(spelling)
+    return from_config(found["config"]) if found["config"] else Encoding(found["scheme"], **found["arguments"])

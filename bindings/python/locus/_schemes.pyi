@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Made from the registry by scripts/make_python_stubs.py.
+# Made from the registry by scripts/regenerate.
 from typing import Any, List, Optional, Sequence, Union
 
 from numpy.typing import ArrayLike
@@ -170,6 +170,8 @@ def ntk_by_parts(
     *,
     factor: float,
     original_length: int,
+    ntk_factor: float = 1.0,
+    ext_factor: float = 1.0,
 ) -> Rule: ...
 
 def yarn(
@@ -179,6 +181,7 @@ def yarn(
     max_length: Optional[int] = None,
     beta_fast: float = 32.0,
     beta_slow: float = 1.0,
+    ext_factor: float = 1.0,
     truncate: bool = True,
     mscale: Optional[float] = None,
     mscale_all_dim: Optional[float] = None,

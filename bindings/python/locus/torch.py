@@ -6,7 +6,7 @@ Types are float32, float64 (in double throughout, unoptimised: for gradcheck), b
 from __future__ import annotations
 
 import functools
-from typing import Any, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple
 
 import torch as _torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from . import _core
 from . import alibi as _alibi  # type: ignore[attr-defined]
-from ._attention import plan
+from ._attention import Attention, Backend
 from ._encoding import Encoding, _role
 from ._ids import position_ids
 
@@ -48,15 +48,22 @@ def rotary(x: Tensor, encoding: Encoding, positions: Any = None, *, axes: str = 
 
 
 class _Attend(_torch.autograd.Function):
-    """Inputs: options, the names of learned weights, q, k, v, sink_logits or None, and those weights."""
+    """Inputs: options, the names of learned weights, where log-sum-exp is kept, q, k, v, and those weights or None."""
 
     @staticmethod
     def forward(
-        ctx: Any, options: Any, names: Tuple[str, ...], q: Tensor, k: Tensor, v: Tensor, *learned: Optional[Tensor]
+        ctx: Any,
+        options: Any,
+        names: Tuple[str, ...],
+        kept: Dict[str, Any],
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *learned: Optional[Tensor],
     ) -> Tensor:
         q, k, v = _plain(q), _plain(k), _plain(v)
         output = _torch.empty_like(q, memory_format=_torch.contiguous_format)
-        ctx.log_sum_exp = _core.attend(options, q, k, v, output)
+        ctx.log_sum_exp = kept["log_sum_exp"] = _core.attend(options, q, k, v, output)
         ctx.settings = (options, names)
         ctx.save_for_backward(q, k, v, output)
         ctx.learned = [(None if one is None else (one.dtype, one.shape)) for one in learned]
@@ -68,7 +75,7 @@ class _Attend(_torch.autograd.Function):
         options, names = ctx.settings
         q, k, v, output = ctx.saved_tensors
         gradients = [_torch.empty_like(one, memory_format=_torch.contiguous_format) for one in (q, k, v)]
-        wanted = any(ctx.needs_input_grad[5:])
+        wanted = any(ctx.needs_input_grad[6:])
         found = _core.attend_backward(
             options, q, k, v, output.detach(), ctx.log_sum_exp, _plain(gradient), *gradients, wanted
         )
@@ -79,65 +86,23 @@ class _Attend(_torch.autograd.Function):
                 learned.append(None)
             else:
                 learned.append(_torch.from_numpy(value).to(like[0]).reshape(like[1]))
-        return (None, None, *gradients, *learned)
+        return (None, None, None, *gradients, *learned)
 
 
-def attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    encoding: Optional[Encoding] = None,
-    *,
-    positions: Any = None,
-    key_positions: Any = None,
-    causal: bool = True,
-    window: int = 0,
-    prefix: int = 0,
-    sinks: int = 0,
-    by_index: bool = False,
-    key_mask: Any = None,
-    mask: Any = None,
-    boundaries: Any = None,
-    key_boundaries: Any = None,
-    scale: Optional[float] = None,
-    soft_cap: float = 0.0,
-    sink_logits: Optional[Tensor] = None,
-    weights: Optional[Mapping[str, Tensor]] = None,
-    rotated: bool = False,
-    axes: str = "",
-) -> Tensor:
-    """locus.attention with gradients for q, k, v, sink_logits and, by their parameter names, the learned `weights` of
-    the encoding (t5's table, shaw's key_table, ...), which replace those that it holds. Memory is linear in the
-    tokens: probabilities are computed again on the way back."""
-    names = ("sink_logits", *(weights or {}))
-    if weights:
-        if encoding is None:
-            raise ValueError("weights belong to an encoding, and none is given")
-        encoding = Encoding(encoding.scheme, **{**encoding._given, **{n: w.detach() for n, w in weights.items()}})
-    options, query_ids, key_ids = plan(
-        encoding,
-        _core.extents(_plain(q), "q", axes),
-        _core.extents(_plain(k), "k", axes),
-        positions=positions,
-        key_positions=key_positions,
-        causal=causal,
-        window=window,
-        prefix=prefix,
-        sinks=sinks,
-        by_index=by_index,
-        key_mask=key_mask,
-        mask=mask,
-        boundaries=boundaries,
-        key_boundaries=key_boundaries,
-        scale=scale,
-        soft_cap=soft_cap,
-        sink_logits=None if sink_logits is None else sink_logits.detach().float(),
-        axes=axes,
-    )
-    if encoding is not None and encoding.site == "query_key" and not rotated:
-        q = rotary(q, encoding, query_ids, axes=axes, role="query")
-        k = rotary(k, encoding, key_ids, axes=axes, role="key")
-    return _Attend.apply(options, names, q, k, v, sink_logits, *(weights or {}).values())
+class _Backend(Backend):
+    def extents(self, x: Tensor, name: str, axes: str) -> Tuple[int, int]:
+        return _core.extents(_plain(x), name, axes)
+
+    def rotate(self, x: Tensor, encoding: Encoding, ids: Any, axes: str, role: str) -> Tensor:
+        return rotary(x, encoding, ids, axes=axes, role=role)
+
+    def attend(self, options: Any, q: Tensor, k: Tensor, v: Tensor, learned: Mapping[str, Any]) -> Tuple[Any, Any]:
+        kept: Dict[str, Any] = {}
+        output = _Attend.apply(options, tuple(learned), kept, q, k, v, *learned.values())
+        return output, kept["log_sum_exp"]
+
+
+attention = Attention(_Backend())
 
 
 @functools.lru_cache(maxsize=64)

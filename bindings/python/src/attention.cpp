@@ -4,6 +4,8 @@
 
 #include <pybind11/stl.h>
 
+#include <map>
+
 #include "array.h"
 #include "locus/attention_backward.h"
 #include "locus/error.h"
@@ -103,47 +105,57 @@ py::array_t<float> attend_call(const Options& options, py::handle q, py::handle 
   return log_sum_exp;
 }
 
-// Room for the gradients of what an encoding learned, by the names of its parameters.
-struct Learned {
-  std::vector<double> sink_logits, bias_table, key_table, value_table, u, v, w_r;
-  py::dict shapes;
-
-  std::span<double> room(std::vector<double>& values, const char* name, const Tensor& tensor) {
-    if (tensor.data.empty()) return {};
-    values.resize(tensor.data.size());
-    shapes[name] = py::cast(tensor.shape);
-    return values;
-  }
-
+// Room for the gradients of what an encoding learns, by the names of its parameters.
+class Learned {
+ public:
   LearnedGradients wanted(const Options& options) {
     LearnedGradients gradients;
-    sink_logits.resize(options.sink_logits.size());
-    gradients.sink_logits = sink_logits;
+    sink_logits_.resize(options.sink_logits.size());
+    gradients.sink_logits = sink_logits_;
     if (!options.encoding) return gradients;
-    if (const auto* bias = std::get_if<ScoreBias>(&options.encoding->term())) {
-      gradients.bias_table = room(bias_table, "table", bias->table);
-    }
-    if (const auto* keys = std::get_if<RelativeKeys>(&options.encoding->term())) {
-      gradients.key_table = room(key_table, "key_table", keys->key_table);
-      gradients.value_table = room(value_table, "value_table", keys->value_table);
-      gradients.u = room(u, "u", keys->u);
-      gradients.v = room(v, "v", keys->v);
-      gradients.w_r = room(w_r, "w_r", keys->w_r);
+    weights_ = options.encoding->learned_weights();
+    for (const LearnedWeight& weight : weights_) {
+      const auto member = gradient_member(weight.gradient);
+      if (member == nullptr) continue;
+      const bool per_head = weight.gradient == LearnedGradient::bias_parameters;
+      columns_ = per_head ? options.encoding->score().parameters : columns_;
+      std::int64_t count = per_head ? columns_ : 1;
+      for (const std::int64_t extent : weight.shape) count *= extent;
+      std::vector<double>& room = rooms_[weight.gradient];
+      room.resize(static_cast<std::size_t>(count));
+      gradients.*member = room;
     }
     return gradients;
   }
 
   py::dict to_python() const {
     py::dict result;
-    if (!sink_logits.empty()) result["sink_logits"] = numpy_of(sink_logits, {py::ssize_t(sink_logits.size())});
-    const std::pair<const char*, const std::vector<double>*> named[] = {
-        {"table", &bias_table}, {"key_table", &key_table}, {"value_table", &value_table}, {"u", &u}, {"v", &v},
-        {"w_r", &w_r}};
-    for (const auto& [name, values] : named) {
-      if (!values->empty()) result[name] = numpy_of(*values, shapes[name].cast<std::vector<py::ssize_t>>());
+    if (!sink_logits_.empty()) result["sink_logits"] = numpy_of(sink_logits_, {py::ssize_t(sink_logits_.size())});
+    for (const LearnedWeight& weight : weights_) {
+      const auto room = rooms_.find(weight.gradient);
+      if (room == rooms_.end()) continue;
+      const std::vector<py::ssize_t> shape(weight.shape.begin(), weight.shape.end());
+      const bool per_head = weight.gradient == LearnedGradient::bias_parameters;
+      result[py::str(std::string(weight.name))] =
+          numpy_of(per_head ? column_of(room->second, weight.column) : room->second, shape);
     }
     return result;
   }
+
+ private:
+  // Numbers per head share one array [heads, columns].
+  std::vector<double> column_of(const std::vector<double>& all, std::int64_t column) const {
+    std::vector<double> values;
+    for (auto i = static_cast<std::size_t>(column); i < all.size(); i += static_cast<std::size_t>(columns_)) {
+      values.push_back(all[i]);
+    }
+    return values;
+  }
+
+  std::span<const LearnedWeight> weights_;
+  std::int64_t columns_ = 1;
+  std::vector<double> sink_logits_;
+  std::map<LearnedGradient, std::vector<double>> rooms_;
 };
 
 // Writes the gradients of q, k and v; returns those of learned weights, if they are wanted.

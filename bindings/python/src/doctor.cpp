@@ -3,8 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "array.h"
-#include "locus/doctor/diagnose.h"
-#include "locus/doctor/diagnose_bias.h"
+#include "locus/doctor/diagnosis_fields.h"
 #include "locus/doctor/properties.h"
 #include "locus/doctor/verify_callable.h"
 #include "locus/error.h"
@@ -83,55 +82,38 @@ py::list verify_attention(const Encoding& encoding, const py::function& function
       seed));
 }
 
-std::string_view about_name(Verdict::About about) {
-  constexpr std::string_view names[] = {"dump", "slice", "heads", "magnitude", "angles", "coverage", "precision"};
-  return names[static_cast<std::size_t>(about)];
-}
-
-py::list verdicts_of(const std::vector<Verdict>& verdicts) {
-  py::list result;
-  for (const Verdict& verdict : verdicts) {
-    py::dict one;
-    one["about"] = about_name(verdict.about);
-    one["name"] = verdict.name;
-    one["text"] = verdict.text;
-    one["evidence"] = verdict.evidence;
-    one["confidence"] = verdict.confidence;
-    result.append(one);
+// The fields of the library's results as Python's values.
+template <class T>
+py::object to_object(const std::optional<T>& value);
+template <class T>
+py::object to_object(const std::vector<T>& values);
+template <class T>
+py::object to_object(const T& value) {
+  if constexpr (HasFields<T>) {
+    py::dict fields;
+    visit_fields(value, [&](std::string_view name, const auto& one) { fields[py::str(name)] = to_object(one); });
+    return fields;
+  } else if constexpr (std::is_same_v<T, Arguments>) {
+    return to_python(value);
+  } else {
+    return py::cast(value);
   }
-  return result;
 }
-
-py::list explanations_of(const std::vector<Explanation>& explanations) {
-  py::list result;
-  for (const Explanation& explanation : explanations) {
-    py::dict one;
-    one["scheme"] = explanation.scheme;
-    one["arguments"] = to_python(explanation.arguments);
-    one["inverse"] = explanation.inverse;
-    one["times"] = explanation.times;
-    one["position_divisor"] = explanation.position_divisor;
-    one["positions"] = explanation.positions;
-    one["misfit"] = explanation.misfit;
-    one["text"] = explanation.text;
-    result.append(one);
-  }
-  return result;
+template <class T>
+py::object to_object(const std::optional<T>& value) {
+  return value ? to_object(*value) : py::none();
 }
-
-py::dict slice_of(const TurnedSlice& slice) {
-  py::dict one;
-  one["pairing"] = name_of(slice.pairing);
-  one["deinterleaved_output"] = slice.deinterleaved_output;
-  one["rotary_offset"] = slice.rotary_offset;
-  one["rotary_dim"] = slice.rotary_dim;
-  return one;
+template <class T>
+py::object to_object(const std::vector<T>& values) {
+  py::list list;
+  for (const T& value : values) list.append(to_object(value));
+  return list;
 }
 
 std::vector<double> doubles_of(const Doubles& array) { return {array.data(), array.data() + array.size()}; }
 
-py::dict diagnose_rotation(const Doubles& before, const Doubles& after, const std::optional<Encoding>& encoding,
-                           const std::optional<IdArray>& ids, Role role, bool both_rotated) {
+py::object diagnose_rotation(const Doubles& before, const Doubles& after, const std::optional<Encoding>& encoding,
+                             const std::optional<IdArray>& ids, Role role, bool both_rotated) {
   require(before.ndim() == 4 && after.ndim() == 4, "dumps must be [batch, tokens, heads, dim]");
   const RotationDump dump{.batch = before.shape(0),
                           .tokens = before.shape(1),
@@ -146,37 +128,14 @@ py::dict diagnose_rotation(const Doubles& before, const Doubles& after, const st
     const py::gil_scoped_release release;
     diagnosis = diagnose(dump, expected);
   }
-  constexpr std::string_view kinds[] = {"rotation", "unchanged", "scaled", "no_rotation"};
-  py::dict result;
-  result["kind"] = kinds[static_cast<std::size_t>(diagnosis.kind)];
-  result["storage"] = name_of(diagnosis.storage);
-  result["residual"] = diagnosis.residual;
-  result["noise"] = diagnosis.noise;
-  result["slice"] = diagnosis.slice ? py::object(slice_of(*diagnosis.slice)) : py::none();
-  result["head_map"] = diagnosis.head_map;
-  result["magnitude"] = diagnosis.magnitude;
-  result["magnitude_varies"] = diagnosis.magnitude_varies;
-  result["frequencies"] = diagnosis.frequencies;
-  result["explanations"] = explanations_of(diagnosis.explanations);
-  result["verdicts"] = verdicts_of(diagnosis.verdicts);
-  result["decide"] = diagnosis.decide;
-  return result;
+  return to_object(diagnosis);
 }
 
-py::dict diagnose_bias_matrix(const Doubles& bias, const std::optional<Encoding>& expected) {
+py::object diagnose_bias_matrix(const Doubles& bias, const std::optional<Encoding>& expected) {
   require(bias.ndim() == 3, "bias must be [heads, queries, keys], got ", bias.ndim(), " dimensions");
   const BiasDiagnosis diagnosis = diagnose_bias(
       {.heads = bias.shape(0), .queries = bias.shape(1), .keys = bias.shape(2), .bias = doubles_of(bias)}, expected);
-  py::dict result;
-  result["storage"] = name_of(diagnosis.storage);
-  result["masked"] = diagnosis.masked;
-  result["causal_mask"] = diagnosis.causal_mask;
-  result["toeplitz"] = diagnosis.toeplitz;
-  result["key_only"] = diagnosis.key_only;
-  result["slopes"] = diagnosis.slopes;
-  result["bucket_starts"] = diagnosis.bucket_starts;
-  result["verdicts"] = verdicts_of(diagnosis.verdicts);
-  return result;
+  return to_object(diagnosis);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <pybind11/stl.h>
 
 #include "figures/registry.h"
+#include "figures/report/results_figures.h"
 #include "module.h"
+#include "results/file.h"
+#include "results/json.h"
 #include "values.h"
 
 namespace locus::python {
@@ -44,10 +47,24 @@ py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::st
   return py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump());
 }
 
+// results.json of a file or folder, checked, as JSON with the ranking.
+std::string read_results(const std::string& path) { return results::to_json(results::read_file(path)).dump(); }
+
+// The charts of a lab's results, as make_figure gives them.
+py::list results_figures(const std::string& path) {
+  py::list result;
+  for (const figs::Figure& figure : figs::results_figures(results::read_file(path))) {
+    result.append(py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump()));
+  }
+  return result;
+}
+
 }  // namespace
 
 void bind_figures(py::module_& module) {
   module.def("figures", &all_figures);
+  module.def("read_results", &read_results, py::arg("path"));
+  module.def("results_figures", &results_figures, py::arg("path"));
   module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("positions"), py::arg("dims"),
              py::arg("pairs"), py::arg("heads"), py::arg("rules"));
 }

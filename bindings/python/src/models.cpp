@@ -4,51 +4,51 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "locus/encoding.h"
-#include "locus/io/gguf_encoding.h"
-#include "locus/io/hf_config.h"
+#include "locus/io/model_encoding.h"
+#include "locus/settings.h"
 #include "module.h"
 #include "values.h"
 
 namespace locus::python {
 namespace {
 
-py::list layers_of(const std::vector<io::LayerEncoding>& layers) {
+py::list model_encodings(const std::filesystem::path& path, const std::optional<std::string>& layer_type,
+                         const std::optional<std::string>& pairing, const std::optional<std::string>& profile,
+                         std::optional<std::int64_t> length) {
+  const io::ModelOptions options{.layer_type = layer_type.value_or(""),
+                                 .pairing = pairing.value_or(""),
+                                 .profile = profile.value_or(""),
+                                 .length = length};
   py::list result;
-  for (const io::LayerEncoding& layer : layers) {
-    py::dict one;
-    one["layer_type"] = layer.layer_type;
-    one["scheme"] = layer.scheme;
-    one["arguments"] = to_python(layer.arguments);
-    one["used"] = layer.used;
-    one["defaulted"] = layer.defaulted;
-    one["unknown"] = layer.unknown;
-    one["training_length"] = layer.training_length;
-    result.append(one);
+  for (const io::ModelEncoding& one : io::model_encodings(path, options)) {
+    py::dict layer;
+    layer["layer_type"] = one.read.layer_type;
+    layer["scheme"] = one.read.scheme;
+    layer["arguments"] = to_python(one.read.arguments);
+    layer["used"] = one.read.used;
+    layer["defaulted"] = one.read.defaulted;
+    layer["unknown"] = one.read.unknown;
+    layer["training_length"] = one.read.training_length;
+    result.append(layer);
   }
   return result;
 }
 
-// (kinds of layers, dtype)
-py::tuple read_config(const std::filesystem::path& path, std::optional<std::string> layer_type,
-                      std::optional<std::string> pairing, std::optional<std::int64_t> length) {
-  io::HfOptions options;
-  options.layer_type = std::move(layer_type);
-  options.pairing = std::move(pairing);
-  options.length = length;
-  const io::HfConfig config = io::read_hf_config(path, options);
-  return py::make_tuple(layers_of(config.layers), config.dtype);
-}
-
-py::list read_gguf(const std::filesystem::path& path, std::optional<std::int64_t> length) {
-  return layers_of(io::resolve_gguf_encoding(io::read_gguf(path), length).layers);
+py::dict spelling_of(const std::string& text) {
+  const Spelling spelling = parse_spelling(text);
+  py::dict result;
+  result["config"] = spelling.config;
+  result["scheme"] = spelling.scheme;
+  result["arguments"] = spelling.config.empty() ? to_python(arguments_of(spelling)) : py::dict();
+  return result;
 }
 
 }  // namespace
 
 void bind_models(py::module_& module) {
-  module.def("read_config", &read_config, py::arg("path"), py::arg("layer_type"), py::arg("pairing"),
-             py::arg("length"));
-  module.def("read_gguf", &read_gguf, py::arg("path"), py::arg("length"));
+  module.def("model_encodings", &model_encodings, py::arg("path"), py::arg("layer_type"), py::arg("pairing"),
+             py::arg("profile"), py::arg("length"));
+  module.def("parse_spelling", &spelling_of, py::arg("text"));
 }
 
 }  // namespace locus::python

@@ -21,6 +21,7 @@ PYBIND11_MODULE(_core, module) {
   bind_positions(module);
   bind_models(module);
   bind_doctor(module);
+  bind_probe(module);
   bind_threads(module);
 #ifdef LOCUS_HAS_FIGURES
   bind_figures(module);

@@ -15,6 +15,7 @@ void bind_attention(pybind11::module_& module);
 void bind_positions(pybind11::module_& module);
 void bind_models(pybind11::module_& module);
 void bind_doctor(pybind11::module_& module);
+void bind_probe(pybind11::module_& module);
 void bind_figures(pybind11::module_& module);
 void bind_threads(pybind11::module_& module);
 

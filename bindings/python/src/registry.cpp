@@ -23,6 +23,7 @@ py::list all_schemes() {
   for (const Scheme* scheme : schemes()) {
     py::dict one;
     one["name"] = scheme->name;
+    one["title"] = scheme->title;
     one["summary"] = scheme->summary;
     one["paper"] = scheme->paper;
     one["site"] = name_of(scheme->site);
@@ -30,6 +31,10 @@ py::list all_schemes() {
     one["parameters"] = to_python(scheme->parameters);
     one["takes_rule"] = scheme->parameters_for != nullptr;
     one["example"] = to_python(scheme->example);
+    py::dict variants;
+    for (const Example& variant : scheme->variants)
+      variants[py::str(std::string(variant.label))] = to_python(variant.arguments);
+    one["variants"] = variants;
     result.append(one);
   }
   return result;
@@ -40,9 +45,14 @@ py::list all_rules() {
   for (const Rule* rule : rules()) {
     py::dict one;
     one["name"] = rule->name;
+    one["title"] = rule->title;
     one["summary"] = rule->summary;
     one["paper"] = rule->paper;
     one["parameters"] = to_python(rule->parameters);
+    one["example"] = to_python(rule->example);
+    one["trained_length"] = rule->trained_length;
+    one["hf_types"] = rule->hf_types;
+    one["gguf_type"] = rule->gguf_type;
     one["length_dependent"] = rule->length_dependent;
     result.append(one);
   }

@@ -27,6 +27,9 @@ struct BiasDiagnosis {
   std::vector<double> slopes;  ///< per head, where the bias is linear in the distance or in the key; positive decays
   std::vector<std::int64_t> bucket_starts;  ///< distances to the past at which a constant stretch starts; empty: none
   std::vector<Verdict> verdicts;            ///< best first; alternatives as in Diagnosis
+
+  /// Whether the likeliest reading finds nothing wrong; meaningful with an expected encoding.
+  bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
 };
 
 /// Compares with `expected` where it is given (a scheme of the site score with as many heads); queries stand at the

@@ -35,6 +35,8 @@ struct ConvertPairingOptions {
   bool in_place = false;              ///< replace the input; `output` must be empty then
   /// config.json of safetensors; empty: the one beside the weights.
   std::filesystem::path config = {};
+  /// The pairing that the weights have; empty: that of engine_pairing below. Weights that have `to` are refused.
+  std::optional<Pairing> from = {};
 };
 
 struct PairingReport {
@@ -44,12 +46,14 @@ struct PairingReport {
   std::vector<std::string> tensors;          ///< those whose rows have moved
   std::vector<std::filesystem::path> files;  ///< written
   std::string architecture;                  ///< model_type or general.architecture
-  /// How transformers (safetensors) or llama.cpp (GGUF) pairs this architecture, whatever the weights are.
+  /// How transformers (safetensors) or llama.cpp (GGUF) pairs this architecture, whatever the weights are; of a model
+  /// that Locus's lab saved, what its file said before. (The new file says the new one.)
   std::optional<Pairing> engine_pairing;
 };
 
 /// `input`: a GGUF file, a .safetensors file, the index of a sharded model (.json) or a Hugging Face folder, whose
-/// weights have the other pairing than `options.to`. All else in the files keeps its bytes, so that converting back
+/// weights have the other pairing than `options.to`; refused where `from` or the architecture says that they have it
+/// already. All else in the files keeps its bytes, so that converting back
 /// gives the file that was. Rows are moved whole: a quantised matrix is converted without being decoded.
 /// Throws Error, before anything is written, for what is not understood in full: tensors of queries and keys by other
 /// names, fused in another form, of another size than the heads make, layers that differ in width.

@@ -20,6 +20,9 @@ std::string encoding_json(const Encoding& encoding);
 /// checked to be values: whether the scheme takes them is seen when an Encoding is made.
 LayerEncoding parse_encoding_json(std::string_view text, const std::string& name);
 
+/// The same text with another pairing.
+std::string encoding_json_with(std::string_view text, Pairing pairing, const std::string& name);
+
 /// The encoding of a GGUF file whose architecture is locus_lab: its key locus_lab.encoding.
 LayerEncoding gguf_lab_encoding(const GgufFile& file);
 

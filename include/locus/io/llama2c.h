@@ -15,6 +15,9 @@
 
 namespace locus::io {
 
+/// "24ka" as bytes: what checkpoints of version 1 and 2, which are not read, begin with.
+inline constexpr std::int32_t llama2c_later_magic = 0x616b3432;
+
 struct Llama2cConfig {
   std::int32_t dim = 0, hidden_dim = 0, layers = 0, heads = 0, kv_heads = 0, vocab_size = 0, seq_len = 0;
   bool tied_classifier = true;  ///< the classifier is the token embedding

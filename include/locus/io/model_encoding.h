@@ -26,7 +26,7 @@ struct ModelEncoding {
   Encoding encoding;
 };
 
-/// One per kind of layer of a config.json, or of a GGUF file (by the name's ending, read as llama.cpp reads it).
+/// One per kind of layer of a config.json, of the one in a model folder, or of a GGUF file (read as llama.cpp reads it).
 std::vector<ModelEncoding> model_encodings(const std::filesystem::path& path, const ModelOptions& options = {});
 /// The same where exactly one is needed; Error naming the kinds of layers otherwise.
 ModelEncoding model_encoding(const std::filesystem::path& path, const ModelOptions& options = {});

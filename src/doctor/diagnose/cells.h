@@ -2,12 +2,15 @@
 // The vectors of a dump one by one: what is empty, zero, made of another vector, or of no vector at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "locus/doctor/diagnose.h"
 
 namespace locus::doctor {
+
+inline std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// What became of the vector of one token and one head.
 enum class CellState : std::uint8_t {

@@ -14,9 +14,7 @@ namespace {
 
 using List = std::vector<std::int64_t>;
 
-std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-Verdict verdict_of(const char* name, const std::string& text, const std::string& evidence, double confidence) {
+Verdict coverage_verdict(const char* name, const std::string& text, const std::string& evidence, double confidence) {
   return {Verdict::About::coverage, name, text, evidence, confidence};
 }
 
@@ -48,14 +46,14 @@ Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, cons
   const std::string evidence =
       std::to_string(cells.size()) + " of " + std::to_string(dump.batch * dump.tokens * dump.heads) + " vectors";
   if (group.whole_heads) {
-    return verdict_of(heads_name.c_str(), runs_of("heads", group.heads) + " " + what, evidence, confidence);
+    return coverage_verdict(heads_name.c_str(), runs_of("heads", group.heads) + " " + what, evidence, confidence);
   }
   std::string text = runs_of("tokens", group.tokens) + " " + what;
   if (static_cast<std::int64_t>(group.heads.size()) < dump.heads) {
     text += " in " + runs_of("heads", group.heads);
     text = text.substr(0, text.rfind(' '));
   }
-  return verdict_of(tokens_name.c_str(), text, evidence, confidence);
+  return coverage_verdict(tokens_name.c_str(), text, evidence, confidence);
 }
 
 bool is_tiled(const List& map) {
@@ -189,12 +187,12 @@ std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turnin
     return std::to_string(list.size()) + " of " + std::to_string(dump.head_dim) + " coordinates";
   };
   if (!zero.empty()) {
-    verdicts.push_back(verdict_of("coordinates_zero", runs_of("coordinates", zero) + " zero", count(zero), 0.98));
+    verdicts.push_back(coverage_verdict("coordinates_zero", runs_of("coordinates", zero) + " zero", count(zero), 0.98));
   }
   if (!odd.empty()) {
-    verdicts.push_back(verdict_of("coordinates_unexplained",
-                                  runs_of("coordinates", odd) + " changed by something other than the rotation",
-                                  count(odd), 0.9));
+    verdicts.push_back(coverage_verdict("coordinates_unexplained",
+                                        runs_of("coordinates", odd) + " changed by something other than the rotation",
+                                        count(odd), 0.9));
   }
   return verdicts;
 }
@@ -223,10 +221,11 @@ std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& tu
   std::vector<Verdict> verdicts;
   const std::string evidence = "the other heads agree on how they turn";
   if (!still.empty()) {
-    verdicts.push_back(verdict_of("heads_not_rotated", runs_of("heads", still) + " not rotated", evidence, 0.97));
+    verdicts.push_back(coverage_verdict("heads_not_rotated", runs_of("heads", still) + " not rotated", evidence, 0.97));
   }
   if (!other.empty()) {
-    verdicts.push_back(verdict_of("heads_unexplained", runs_of("heads", other) + " turned otherwise", evidence, 0.85));
+    verdicts.push_back(
+        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned otherwise", evidence, 0.85));
   }
   return verdicts;
 }
@@ -260,7 +259,8 @@ std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& c
   }
   std::vector<Verdict> verdicts;
   const auto add = [&](const List& list, const char* name, const char* what, const char* then, double confidence) {
-    if (!list.empty()) verdicts.push_back(verdict_of(name, runs_of(what, list) + then, "all others fit", confidence));
+    if (!list.empty())
+      verdicts.push_back(coverage_verdict(name, runs_of(what, list) + then, "all others fit", confidence));
   };
   add(still, "tokens_not_rotated", "tokens", " not rotated", 0.96);
   add(twice, "cached_rotated_twice", "tokens", " rotated twice", 0.96);

@@ -99,11 +99,6 @@ void add_what_decides(Diagnosis& diagnosis) {
   }
 }
 
-bool same(const TurnedSlice& a, const TurnedSlice& b) {
-  return a.pairing == b.pairing && a.rotary_dim == b.rotary_dim && a.rotary_offset == b.rotary_offset &&
-         a.deinterleaved_output == b.deinterleaved_output;
-}
-
 void use(Diagnosis& diagnosis, const Reading& reading, const std::vector<Turning>& slices) {
   const Turning& turning = reading.turning;
   diagnosis.noise = turning.noise.at(1);
@@ -112,7 +107,7 @@ void use(Diagnosis& diagnosis, const Reading& reading, const std::vector<Turning
   if (diagnosis.magnitude_varies) diagnosis.residual = turning.free_residual;
   diagnosis.slice = turning.slice;
   for (const Turning& other : slices) {
-    if (!same(other.slice, turning.slice)) diagnosis.also_fitting.push_back(other.slice);
+    if (!same_slice(other.slice, turning.slice)) diagnosis.also_fitting.push_back(other.slice);
   }
   double sum = 0;
   for (const double one : turning.magnitude) sum += one;
@@ -220,7 +215,7 @@ std::vector<double> expected_scale(const RotationDump& dump, const Expectation& 
   return scale;
 }
 
-bool fits(const std::vector<Turning>& slices) {
+bool explains(const std::vector<Turning>& slices) {
   return !slices.empty() && (slices.front().kept > 0.3 || slices.front().free_residual < 0.05);
 }
 
@@ -251,7 +246,7 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
     add_what_decides(diagnosis);
     return diagnosis;
   }
-  if (dump.heads > 1 && (!fits(slices) || slices.front().kept < 0.9)) {
+  if (dump.heads > 1 && (!explains(slices) || slices.front().kept < 0.9)) {
     const std::vector<std::int64_t> map = match_heads(dump);
     Cells mapped = cells;
     for (std::size_t n = 0; n < mapped.source.size(); ++n) {
@@ -259,7 +254,7 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
       mapped.source[n] = static_cast<std::int64_t>(n / heads * heads) + map[n % heads];
     }
     const std::vector<Turning> other = fitting_slices(dump, mapped, still, preferred, scale);
-    if (fits(other) && (slices.empty() || other.front().kept > slices.front().kept + 0.05)) {
+    if (explains(other) && (slices.empty() || other.front().kept > slices.front().kept + 0.05)) {
       diagnosis.head_map = map;
       slices = other;
     }
@@ -269,7 +264,7 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
     diagnosis.verdicts.push_back(std::move(*miscounted));
     return diagnosis;
   }
-  if (!fits(slices)) {
+  if (!explains(slices)) {
     const TurnedSlice whole{Pairing::half, false, 0, dump.head_dim / 2 * 2};
     const Turning spectrum =
         slices.empty() ? measure(dump, preferred.value_or(whole), cells, floor) : std::move(slices.front());

@@ -3,22 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
-#include "doctor/diagnose/predicted_turns.h"
+#include "doctor/diagnose/sentence.h"
 
 namespace locus::doctor {
 namespace {
 
 constexpr double told_apart = 25;  // difference in the sum of squares at which one dump decides
-
-template <class... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream stream;
-  stream.precision(4);
-  (stream << ... << parts);
-  return stream.str();
-}
 
 class Weighing {
  public:
@@ -148,11 +139,11 @@ std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& ex
         "");
   }
   if (found.rotary_dim != expected.rotary_dim) {
-    add("wrong_width", text(found.rotary_dim, " coordinates turn, expected ", expected.rotary_dim), "");
+    add("wrong_width", sentence(found.rotary_dim, " coordinates turn, expected ", expected.rotary_dim), "");
   }
   if (found.rotary_offset != expected.rotary_offset) {
     add("wrong_offset",
-        text("rotation starts at coordinate ", found.rotary_offset, ", expected ", expected.rotary_offset), "");
+        sentence("rotation starts at coordinate ", found.rotary_offset, ", expected ", expected.rotary_offset), "");
   }
   return verdicts;
 }

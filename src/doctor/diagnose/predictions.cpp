@@ -22,7 +22,7 @@ bool finite(const Prediction& prediction) {
                      [](const Complex& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); });
 }
 
-std::string rule_of(const Expected& expected) {
+std::string rule_name_of(const Expected& expected) {
   const Arguments& arguments = expected.encoding.arguments();
   return arguments.has("rule") ? arguments.text("rule") : "none";
 }
@@ -45,7 +45,7 @@ Prediction changed(Prediction prediction, std::string fault, std::string text, d
 void add_rule_faults(std::vector<Prediction>& all, const Expected& expected) {
   const Rotation& rotation = expected.encoding.rotation();
   const double base = expected.encoding.arguments().real("base");
-  const std::string rule = rule_of(expected);
+  const std::string rule = rule_name_of(expected);
   const auto add = [&](const char* fault, const std::string& text, const std::vector<double>& w, double magnitude) {
     all.push_back(at_positions(fault, text, w, expected.positions));
     all.back().magnitude = magnitude;
@@ -253,7 +253,7 @@ std::vector<Prediction> neighbours(const Expected& expected) {
                 std::string("this dump cannot tell the ") + name, 0.25);
     }
   }
-  if (rule_of(expected) != "none") return all;
+  if (rule_name_of(expected) != "none") return all;
   for (const std::int64_t length : {std::int64_t{2048}, std::int64_t{8192}}) {
     add_ruled(all, expected, {{"rule", std::string("llama3")}, {"factor", 8.0}, {"original_length", length}},
               "rule_of_another_layer", "this dump cannot tell whether a rule moves slow pairs", 0.2);
@@ -263,7 +263,7 @@ std::vector<Prediction> neighbours(const Expected& expected) {
 
 std::vector<Prediction> magnitude_predictions(const Turning& turning, const Expected& expected) {
   std::vector<Prediction> all;
-  const std::string rule = rule_of(expected);
+  const std::string rule = rule_name_of(expected);
   const double factor = std::exp((turning.size - 1) / 0.1);  // YaRN: size = 0.1 ln factor + 1
   if (expected.positions.empty() || !(factor > 1.05 && factor < 1000)) return all;
   std::ostringstream text;

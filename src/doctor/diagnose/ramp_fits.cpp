@@ -4,22 +4,32 @@
 #include <algorithm>
 #include <cmath>
 
+#include "locus/scaling.h"
+
 namespace locus::doctor {
 namespace {
 
 struct Form {
-  const char* rule;
+  std::string rule;
   Arguments arguments;
   int complexity;
 };
 
 std::vector<Form> forms() {
-  return {{"llama3", {}, 3},
-          {"yarn", {}, 3},
-          {"yarn", {{"truncate", false}}, 4},
-          {"ntk_by_parts", {}, 4},
-          {"llama3", {{"low_freq_factor", 1.0}, {"high_freq_factor", 2.0}}, 6},
-          {"llama3", {{"low_freq_factor", 1.0}, {"high_freq_factor", 8.0}}, 6}};
+  std::vector<Form> all = {{"llama3", {}, 3},
+                           {"yarn", {}, 3},
+                           {"yarn", {{"truncate", false}}, 4},
+                           {"ntk_by_parts", {}, 4},
+                           {"llama3", {{"low_freq_factor", 1.0}, {"high_freq_factor", 2.0}}, 6},
+                           {"llama3", {{"low_freq_factor", 1.0}, {"high_freq_factor", 8.0}}, 6}};
+  // Any other rule of the registry that a factor and an original length describe, with its defaults.
+  for (const Rule* rule : rules()) {
+    const bool fits = rule->trained_length == "original_length" && needs_factor_only(*rule);
+    const bool has_form =
+        std::any_of(all.begin(), all.end(), [&](const Form& form) { return form.rule == rule->name; });
+    if (fits && !has_form) all.push_back({std::string(rule->name), {}, 5});
+  }
+  return all;
 }
 
 // What the slowest pair that visibly turns was divided by, and common factors beside it.

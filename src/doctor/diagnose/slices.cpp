@@ -9,8 +9,6 @@
 namespace locus::doctor {
 namespace {
 
-std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Rows that structure is judged by: enough of them, evenly taken.
 struct Thinned {
   RotationDump dump;
@@ -75,14 +73,9 @@ Hull hull_above(const std::vector<double>& changed, double level) {
   return hull;
 }
 
-bool same(const TurnedSlice& a, const TurnedSlice& b) {
-  return a.pairing == b.pairing && a.deinterleaved_output == b.deinterleaved_output &&
-         a.rotary_offset == b.rotary_offset && a.rotary_dim == b.rotary_dim;
-}
-
 void add(std::vector<TurnedSlice>& all, const TurnedSlice& slice, std::int64_t head_dim) {
   if (slice.rotary_offset < 0 || slice.rotary_dim < 2 || slice.rotary_offset + slice.rotary_dim > head_dim) return;
-  if (std::none_of(all.begin(), all.end(), [&](const TurnedSlice& other) { return same(other, slice); })) {
+  if (std::none_of(all.begin(), all.end(), [&](const TurnedSlice& other) { return same_slice(other, slice); })) {
     all.push_back(slice);
   }
 }
@@ -139,7 +132,7 @@ std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells
   if (!any) return {};
   std::vector<Turning> tried;
   for (const TurnedSlice& slice : candidates(few.dump, hulls, preferred)) {
-    const bool scaled = preferred && same(slice, *preferred);
+    const bool scaled = preferred && same_slice(slice, *preferred);
     tried.push_back(measure(few.dump, slice, few.cells, floor, scaled ? few.scale : std::vector<double>{}));
   }
   // The right slice leaves the least; what is noise there is noise for all.
@@ -158,12 +151,14 @@ std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells
     const bool keeps = lengths && turning.kept >= most - 0.02;
     const bool varies = !lengths && few.dump.heads > 1 && turning.free_residual <= 1.1 * least;
     if (!keeps && !varies) continue;
-    const bool scaled = preferred && same(turning.slice, *preferred);
+    const bool scaled = preferred && same_slice(turning.slice, *preferred);
     fitting.push_back(measure(dump, turning.slice, cells, floor, scaled ? scale : std::vector<double>{}));
     fitting.back().kept = lengths ? turning.kept : 0;
   }
   std::stable_sort(fitting.begin(), fitting.end(), [&](const Turning& a, const Turning& b) {
-    const auto rank = [&](const Turning& turning) { return preferred && same(turning.slice, *preferred) ? 0 : 1; };
+    const auto rank = [&](const Turning& turning) {
+      return preferred && same_slice(turning.slice, *preferred) ? 0 : 1;
+    };
     return rank(a) < rank(b);
   });
   return fitting;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr double sigmas = 8;
 
-std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Whether vector `to` of after has the lengths of vector `from` of before, in all but a fifth of its pairs.
 bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from) {
   std::int64_t off = 0;

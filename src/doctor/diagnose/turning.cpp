@@ -10,8 +10,6 @@
 namespace locus::doctor {
 namespace {
 
-std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 struct Pair {
   Complex before, after;
 };
@@ -166,6 +164,11 @@ PairPlace place_of(const TurnedSlice& slice, std::int64_t pair) {
   const PairPlace side_by_side{o + 2 * pair, o + 2 * pair + 1, o + 2 * pair, o + 2 * pair + 1};
   if (!slice.deinterleaved_output) return side_by_side;
   return {side_by_side.in_x, side_by_side.in_y, by_half.out_x, by_half.out_y};
+}
+
+bool same_slice(const TurnedSlice& a, const TurnedSlice& b) {
+  return a.pairing == b.pairing && a.deinterleaved_output == b.deinterleaved_output &&
+         a.rotary_offset == b.rotary_offset && a.rotary_dim == b.rotary_dim;
 }
 
 ElementType storage_of(const std::vector<double>& values) {

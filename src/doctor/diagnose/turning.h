@@ -48,6 +48,8 @@ struct PairPlace {
 };
 PairPlace place_of(const TurnedSlice& slice, std::int64_t pair);
 
+bool same_slice(const TurnedSlice& a, const TurnedSlice& b);
+
 /// The coarsest of bfloat16, float16 and float32 that holds every number exactly; float64 where none does.
 ElementType storage_of(const std::vector<double>& values);
 /// The coarser of both.

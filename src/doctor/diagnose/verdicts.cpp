@@ -2,9 +2,9 @@
 // From a reading to verdicts: names, sentences, evidence and confidence.
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "doctor/diagnose/reading.h"
+#include "doctor/diagnose/sentence.h"
 #include "doctor/heads_array.h"
 
 namespace locus::doctor {
@@ -12,19 +12,11 @@ namespace {
 
 constexpr double most_confident = 0.99;
 
-template <class... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream stream;
-  stream.precision(4);
-  (stream << ... << parts);
-  return stream.str();
-}
-
 std::string evidence_of(const Candidate& one) {
-  std::string evidence = text("misfit ", one.fit.misfit, " (1: measured noise)");
+  std::string evidence = sentence("misfit ", one.fit.misfit, " (1: measured noise)");
   if (one.fit.worst_angle > 0) {
-    evidence += text("; largest angle error ", one.fit.worst_angle, " rad at token ", one.fit.worst_row, ", pair ",
-                     one.fit.worst_pair);
+    evidence += sentence("; largest angle error ", one.fit.worst_angle, " rad at token ", one.fit.worst_row, ", pair ",
+                         one.fit.worst_pair);
   }
   return evidence;
 }
@@ -34,9 +26,10 @@ Verdict magnitude_verdict(const Turning& turning, const Candidate& one) {
   const char* what = name == "magnitude_missing"   ? "the attention factor was not applied to cos and sin"
                      : name == "magnitude_squared" ? "the attention factor was applied twice"
                                                    : "cos and sin carry another factor than expected";
-  return {Verdict::About::magnitude, name, what,
-          text("|z| is ", turning.size, " within ", 2 * turning.size_sigma, ", expected ", one.prediction.magnitude),
-          0};
+  return {
+      Verdict::About::magnitude, name, what,
+      sentence("|z| is ", turning.size, " within ", 2 * turning.size_sigma, ", expected ", one.prediction.magnitude),
+      0};
 }
 
 // What cannot be told apart from this by any dump of this kind.
@@ -109,7 +102,7 @@ void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading,
     const bool ruled = one.arguments.has("rule") && one.arguments.text("rule") != "none";
     const char* name = !there ? "other_rule_and_positions" : plain && ruled ? "rule_of_another_layer" : "other_rule";
     verdicts.push_back({Verdict::About::angles, name, "not the expected encoding, but " + one.text,
-                        text("misfit ", one.misfit, " (1: measured noise)"), 0});
+                        sentence("misfit ", one.misfit, " (1: measured noise)"), 0});
     ++count;
   }
   for (std::size_t n = verdicts.size() - count; n < verdicts.size(); ++n) {
@@ -123,8 +116,8 @@ std::optional<Verdict> precision_of(const Reading& reading, ElementType storage)
   const Candidate& first = reading.angles.candidates.front();
   if (first.fit.exact_misfit > 2.5 && first.fit.exact_misfit > 1.5 * first.fit.misfit) {
     return Verdict{Verdict::About::precision, "float32_angles", "angles carry the errors of float32 arithmetic",
-                   text("exact angles would misfit by ", first.fit.exact_misfit, " (1: measured noise); largest error ",
-                        first.fit.worst_angle, " rad"),
+                   sentence("exact angles would misfit by ", first.fit.exact_misfit,
+                            " (1: measured noise); largest error ", first.fit.worst_angle, " rad"),
                    0.85};
   }
   for (const ElementType type : {ElementType::bfloat16, ElementType::float16}) {
@@ -134,7 +127,7 @@ std::optional<Verdict> precision_of(const Reading& reading, ElementType storage)
     return Verdict{
         Verdict::About::precision, std::string(name_of(type)) + "_tables",
         std::string("cos and sin, or every step of the arithmetic, were rounded to ") + std::string(name_of(type)),
-        text("lengths are off by ", seen, " relative, the storage explains ", unit_roundoff(storage)), 0.8};
+        sentence("lengths are off by ", seen, " relative, the storage explains ", unit_roundoff(storage)), 0.8};
   }
   return std::nullopt;
 }
@@ -151,7 +144,7 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   append(verdicts, reading.coverage);
   if (reading.turning.varies && !expected.encoding->rotation().scale) {
     verdicts.push_back({Verdict::About::magnitude, "magnitude_varies", "|z| varies with the token, as in xPos",
-                        text("heads agree on |z| within ", reading.turning.free_residual), 0.95});
+                        sentence("heads agree on |z| within ", reading.turning.free_residual), 0.95});
   }
   const auto precision = precision_of(reading, storage);
   std::vector<Verdict> angles;

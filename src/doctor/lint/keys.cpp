@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about keys: what was not understood, not used, not there, or said twice.
 
+#include <algorithm>
+
 #include "doctor/lint/findings.h"
+#include "locus/scaling.h"
 
 namespace locus::doctor {
 namespace {
@@ -28,10 +31,13 @@ Finding disagreement(std::vector<std::string> keys, std::string what, const std:
 
 bool differ(const std::optional<double>& a, const std::optional<double>& b) { return a && b && *a != *b; }
 
-/// The name of a rule under which its aliases agree.
+/// The preferred spelling of a rule's name in config.json.
 std::string plain_name(const std::string& name) {
-  if (name == "su") return "longrope";
-  return name == "mrope" ? "default" : name;
+  for (const Rule* rule : rules()) {
+    const auto& spellings = rule->hf_types;
+    if (std::find(spellings.begin(), spellings.end(), name) != spellings.end()) return std::string(spellings.front());
+  }
+  return name;
 }
 
 std::string kind_of(const io::HfRopeBlockKeys& block) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading what is to be examined, so that contradictions become findings and not the end of the reading.
 #include <algorithm>
-#include <array>
-#include <fstream>
 
 #include "doctor/lint/findings.h"
 #include "locus/error.h"
 #include "locus/io/gguf_encoding.h"
 #include "locus/io/hf_config.h"
-#include "locus/io/hf_folder.h"
+#include "locus/io/sniff.h"
 
 namespace locus {
 namespace {
@@ -98,14 +96,6 @@ void read_gguf_settings(LintModel& model, const fs::path& path) {
   take_layers(model, std::move(layers));
 }
 
-bool is_gguf(const fs::path& path) {
-  if (path.extension() == ".gguf") return true;
-  std::array<char, 4> start{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
-  return file.gcount() == 4 && std::string_view(start.data(), 4) == "GGUF";
-}
-
 }  // namespace
 
 LintModel read_lint_model(const fs::path& path, std::optional<std::int64_t> served_length) {
@@ -116,13 +106,11 @@ LintModel read_lint_model(const fs::path& path, std::optional<std::int64_t> serv
   model.name = path.string();
   model.served_length = served_length.value_or(0);
   model.served_length_given = served_length.has_value();
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    read_config(model, io::find_hf_folder(path).config);
-  } else if (is_gguf(path)) {
-    read_gguf_settings(model, path);
+  const fs::path file = io::find_model_file(path);
+  if (io::sniff(file) == io::FileKind::gguf) {
+    read_gguf_settings(model, file);
   } else {
-    read_config(model, path);
+    read_config(model, file);
   }
   return model;
 }

@@ -6,6 +6,8 @@
 
 #include "doctor/lint/findings.h"
 #include "doctor/lint/rotation.h"
+#include "locus/scaling.h"
+#include "locus/text.h"
 #include "locus/turns.h"
 
 namespace locus::doctor {
@@ -22,10 +24,14 @@ const Rotation* rotation_of(const LintLayer& layer) {
 
 /// The length beyond which a rule that depends on it changes the frequencies.
 std::optional<std::int64_t> switch_of(const LintLayer& layer) {
-  const std::string rule = rule_of(layer);
-  if (rule == "dynamic_ntk") return layer.arguments.maybe_integer("max_length");
-  if (rule == "longrope") return layer.arguments.maybe_integer("original_length");
-  return {};
+  const Rule& rule = find_rule(rule_of(layer));
+  return rule.length_dependent ? layer.arguments.maybe_integer(rule.trained_length) : std::nullopt;
+}
+
+/// A rule that GGUF has no name for and that no list of divisors can stand for.
+bool is_unknown_to_gguf(const LintLayer& layer) {
+  const Rule& rule = find_rule(rule_of(layer));
+  return rule.length_dependent && rule.gguf_type.empty();
 }
 
 bool lists_are_equal(const LintLayer& layer) {
@@ -50,7 +56,7 @@ std::optional<Finding> engine_difference(const LintModel& model, const LintLayer
                                          std::int64_t length) {
   // Tables in float32 come within a few of its roundings; ggml multiplies up to 32768 of them. Beyond is another rule.
   constexpr double rounding = 1e-4;
-  if (engine.profile == "ggml" && rule_of(layer) == "dynamic_ntk") return {};  // rules_unknown_to_gguf tells
+  if (engine.profile == "ggml" && is_unknown_to_gguf(layer)) return {};  // a finding of its own
   const RotationSeen meant = see_rotation(by_profile(layer, "exact", length).rotation());
   const RotationSeen seen = see_rotation(by_profile(layer, engine.profile, length).rotation());
   const FrequencyDifference difference = compare_frequencies(meant.angle, seen.angle, rounding);
@@ -160,11 +166,15 @@ Findings rules_unknown_to_gguf(const LintModel& model) {
   Findings findings;
   if (model.format != "config.json") return findings;
   for (const LintLayer& layer : model.layers) {
-    if (!is_rope(layer) || rule_of(layer) != "dynamic_ntk") continue;
+    if (!is_rope(layer) || !is_unknown_to_gguf(layer)) continue;
     Finding finding = about(layer);
     if (const auto limit = switch_of(layer); limit && model.served_length <= *limit) finding.severity = Severity::note;
-    finding.keys = {"rule dynamic_ntk"};
-    finding.what = "GGUF has no name for dynamic NTK (it knows none, linear, yarn and longrope).";
+    std::vector<std::string_view> known;
+    for (const Rule* rule : rules()) {
+      if (!rule->gguf_type.empty()) known.push_back(rule->gguf_type);
+    }
+    finding.keys = {"rule " + rule_of(layer)};
+    finding.what = words("GGUF has no name for ", find_rule(rule_of(layer)).title, " (it knows ", listed(known), ").");
     finding.consequence = "A converted file runs in llama.cpp without the rule: plain frequencies at every length.";
     findings.push_back(std::move(finding));
   }

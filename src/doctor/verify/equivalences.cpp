@@ -169,7 +169,7 @@ class Equivalences {
 
 // How far the sample can move: an odd distance, for grids whose rows are even keep their differences otherwise.
 Position shift_of(const Sample& sample) {
-  const Position room = sample.encoding().position_range().last - sample.id(sample.tokens() - 1);
+  const Position room = sample.encoding().position_range(ElementType::float16).last - sample.id(sample.tokens() - 1);
   const Position shift = std::min(usual_shift, room);
   return shift > 1 && shift % 2 == 0 ? shift - 1 : shift;
 }

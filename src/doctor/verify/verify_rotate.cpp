@@ -2,237 +2,223 @@
 #include <algorithm>
 #include <cmath>
 
-#include "doctor/fault_models.h"
-#include "doctor/heads_array.h"
-#include "doctor/random_numbers.h"
 #include "doctor/verify/comparison.h"
-#include "locus/doctor/verify_callable.h"
+#include "doctor/verify/naming.h"
+#include "doctor/verify/predicted_rotation.h"
+#include "doctor/verify/rotate_cases.h"
+#include "doctor/verify/rounding.h"
+#include "doctor/verify/served_positions.h"
 #include "locus/error.h"
-#include "locus/positions.h"
-#include "locus/reference.h"
 
 namespace locus {
 namespace {
 
 using namespace doctor;
 
-constexpr std::int64_t tokens = 12, heads = 2;
-
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-// Twelve tokens, in calls of `per_call`; what was given and what came back.
-struct Case {
-  std::string name;
-  std::vector<Position> ids;  // on the first axis
-  std::int64_t per_call = tokens;
-  std::int64_t first_token = 0;  // those before it are padding
-  bool far = false;              // float32 angles are not allowed for
-  Role role = Role::query;
-  std::vector<double> given = {}, got = {};
-};
 
 class RotateVerifier {
  public:
-  RotateVerifier(const Encoding& encoding, const RotateFunction& rotate, std::uint64_t seed)
-      : encoding_(encoding),
-        rotation_(encoding.rotation()),
-        rotate_(rotate),
-        random_(seed),
-        models_(fault_models_for(encoding)) {}
+  RotateVerifier(const Encoding& encoding, const RotateFunction& rotate, const VerifyOptions& options)
+      : encoding_(encoding), rotation_(encoding.rotation()), rotate_(rotate), options_(options) {
+    rounding_.float32_angles = rotation_.profile != Profile::exact;
+  }
 
   std::vector<Check> run() {
-    make_cases();
-    for (Case& one : cases_) {
-      one.given = random_.elements(tokens * heads * rotation_.head_dim);
-      one.got = call(one, one.ids);
+    cases_ = rotate_cases(encoding_, options_);
+    served_.run(
+        cases_, options_, [](const RotateCase& one) { return std::span<const Position>(one.ids); },
+        [&](RotateCase& one) { one.got = call(one, one.ids); }, [&](Position id) { call_at(id); });
+    require(!cases_.empty(), "verify_rotate: ", encoding_.scheme().name, " and the function serve no common positions");
+    for (const RotateCase& one : cases_) types_.see(one.got);
+    rounding_.type = options_.arithmetic.value_or(types_.found());
+    for (const RotateCase& one : cases_) {
+      compared_.push_back(compared(one, {}, rounding_));
+      checks_.push_back(at_most(one.name, name(), compared_.back().value, compared_.back().bound));
     }
-    std::vector<Check> checks;
-    for (std::size_t i = 0; i < cases_.size(); ++i) checks.push_back(against_reference(i));
-    if (encoding_.claims().has(Claim::norm_preserving)) checks.push_back(norms());
-    if (encoding_.claims().has(Claim::relative)) checks.push_back(relative());
-    return checks;
+    if (encoding_.claims().has(Claim::norm_preserving)) checks_.push_back(norms());
+    if (encoding_.claims().has(Claim::relative)) checks_.push_back(relative());
+    explain();
+    served_.append_to(checks_, name());
+    return std::move(checks_);
   }
 
  private:
-  Position fitted(Position id) const {
-    const PositionRange range = encoding_.position_range();
-    return std::clamp(id, range.first, range.last - rotation_.axes);
-  }
+  std::string name() const { return std::string(encoding_.scheme().name); }
 
-  void add(std::string name, std::vector<Position> ids, std::int64_t per_call = tokens, std::int64_t first_token = 0,
-           bool far = false) {
-    for (Position& id : ids) id = fitted(id);
-    cases_.push_back({std::move(name), std::move(ids), per_call, first_token, far});
-  }
-
-  void make_cases() {
-    const std::vector<Position> plain = positions::prefill(tokens).ids;
-    add("prefill = exact", plain);
-    add("prefill of keys = exact", plain);
-    cases_.back().role = Role::key;
-    add("chunked = exact", plain, 5);
-    add("one token at a time = exact", plain, 1);
-    add("scattered ids = exact", {3, 40, 7, 7, 121, 0, 1, 90, 15, 16, 2, 64});
-    add("packed = exact", positions::packed(std::vector<std::int64_t>{5, 1, 6}).ids);
-    add("left-padded = exact", positions::left_padded(std::vector<std::int64_t>{9}, tokens).ids.ids, tokens, 3);
-    for (const Position start : {Position{65'521}, Position{1'000'003}}) {
-      if (start + tokens > encoding_.position_range().last) continue;
-      add("positions from " + std::to_string(start) + " = exact", positions::prefill(tokens, start).ids, tokens, 0,
-          true);
-    }
-  }
-
-  // Axis a of several stands a further on.
-  std::vector<Position> axes_of(std::span<const Position> ids) const {
-    std::vector<Position> all;
-    for (int axis = 0; axis < rotation_.axes; ++axis) {
-      for (const Position id : ids) all.push_back(id + axis);
-    }
-    return all;
-  }
-
-  std::vector<double> call(const Case& one, std::span<const Position> ids) const {
-    const std::int64_t row = heads * rotation_.head_dim;
+  std::vector<double> call(const RotateCase& one, std::span<const Position> ids) const {
+    const std::int64_t row = one.heads * rotation_.head_dim;
     std::vector<double> result;
-    for (std::int64_t first = 0; first < tokens; first += one.per_call) {
-      const std::int64_t count = std::min(one.per_call, tokens - first);
-      std::vector<float> data;
-      for (std::int64_t i = first * row; i < (first + count) * row; ++i) {
-        data.push_back(static_cast<float>(one.given[at(i)]));
-      }
-      const std::vector<Position> all = axes_of(ids.subspan(at(first), at(count)));
+    std::int64_t first = 0;
+    for (const std::int64_t count : one.calls) {
+      std::vector<float> data(one.given.begin() + first * row, one.given.begin() + (first + count) * row);
+      const std::vector<Position> all = ids_of_axes(encoding_, ids.subspan(at(first), at(count)));
       rotate_({.data = data,
                .tokens = count,
-               .heads = heads,
+               .heads = one.heads,
                .head_dim = rotation_.head_dim,
                .ids = all,
                .role = one.role});
       result.insert(result.end(), data.begin(), data.end());
+      first += count;
     }
     return result;
   }
 
-  std::vector<double> predicted(const Case& one, const FaultModel& model) const {
-    const Rotation& rotation = model.rotation ? *model.rotation : rotation_;
-    const bool other = model.roles_exchanged;
-    const Role role = other ? (one.role == Role::query ? Role::key : Role::query) : one.role;
-    std::vector<double> result;
-    for (std::int64_t t = 0; t < tokens; ++t) {
-      const std::int64_t first = t / one.per_call * one.per_call, count = std::min(one.per_call, tokens - first);
-      const CallIds ids{.query = std::span(one.ids).subspan(at(first), at(count)), .key = {}};
-      Position id = one.ids[at(t)];
-      std::vector<Position> none;
-      if (model.ids) model.ids(ids, t - first, id, none);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        const auto head = std::span(one.given).subspan(at((t * heads + h) * rotation.head_dim), at(rotation.head_dim));
-        const std::vector<double> turned = reference::rotate(rotation, role, model.direction, axes_of({&id, 1}), head);
-        result.insert(result.end(), turned.begin(), turned.end());
+  void call_at(Position id) const {
+    RotateCase one{.name = "", .ids = {id}, .calls = {1}};
+    one.given.assign(at(one.heads * rotation_.head_dim), 1.0);
+    call(one, one.ids);
+  }
+
+  // [tokens, heads, head_dim] under a model, call by call; rows of padding stay 0. Stops where `keep_on` says so.
+  void predict(const RotateCase& one, const FaultModel& model,
+               const std::function<bool(std::int64_t token, std::span<const double> row)>& keep_on) const {
+    const std::int64_t row = one.heads * rotation_.head_dim;
+    PredictedRotation predicted(rotation_, model);
+    std::vector<double> result(at(row));
+    std::int64_t first = 0;
+    for (std::size_t c = 0; c < one.calls.size(); ++c) {
+      const std::vector<Position> ids = ids_of_axes(encoding_, std::span(one.ids).subspan(at(first), at(one.calls[c])));
+      AskedCall asked;
+      asked.queries = asked.keys = one.calls[c];
+      asked.axes = rotation_.axes;
+      asked.query_ids = asked.key_ids = ids;
+      asked.query_boundaries = asked.key_boundaries = one.boundaries;
+      asked.key_mask = one.mask;
+      asked.cached = asked.first = first;
+      asked.forked = one.forked && c > one.calls.size() / 2;
+      for (std::int64_t t = 0; t < one.calls[c]; ++t) {
+        if (!one.mask.empty() && one.mask[at(first + t)] == 0) continue;
+        predicted.rotate(asked, one.role, t, one.heads, std::span(one.given).subspan(at((first + t) * row), at(row)),
+                         result);
+        if (!keep_on(first + t, result)) return;
       }
+      first += one.calls[c];
     }
-    return result;
   }
 
-  // Of a coordinate, in radians per position; 0 for what is not rotated.
-  double frequency(std::int64_t coordinate) const {
+  // Where the pair of a coordinate is: its frequency and its other half; -1 for what is not rotated.
+  struct PairPlace {
+    double frequency = 0;
+    std::int64_t other = -1;
+  };
+  PairPlace pair_of(std::int64_t coordinate) const {
     const std::int64_t j = coordinate - rotation_.rotary_offset;
-    if (j < 0 || j >= rotation_.rotary_dim) return 0;
+    if (j < 0 || j >= rotation_.rotary_dim) return {};
     const bool split = rotation_.pairing == Pairing::half || rotation_.deinterleaved_output;
-    return rotation_.inv_freq[at(split ? j % rotation_.pairs() : j / 2)];
+    const std::int64_t pairs = rotation_.pairs();
+    const std::int64_t pair = split ? j % pairs : j / 2;
+    const std::int64_t other = split ? (j < pairs ? j + pairs : j - pairs) : (j ^ 1);
+    return {rotation_.inv_freq[at(pair)], rotation_.rotary_offset + other};
   }
 
-  // 16 float32 roundings of the vector's length; angles in float32 where that is allowed for, in double elsewhere.
-  double tolerance(const Case& one, const std::vector<double>& exact, const Entry& entry, bool float32_angles) const {
+  double tolerance(const RotateCase& one, std::int64_t token, std::span<const double> head, std::int64_t coordinate,
+                   const Rounding& rounding) const {
     double squares = 0;
-    for (std::int64_t j = 0; j < rotation_.head_dim; ++j) {
-      squares += std::pow(exact[at((entry.row * heads + entry.head) * rotation_.head_dim + j)], 2);
-    }
-    const double angle = frequency(entry.dim) * std::fabs(static_cast<double>(one.ids[at(entry.row)]) + 1);
-    const double angle_error = angle * (float32_angles || !one.far ? float32_angle_error : 0x1p-52);
-    return std::sqrt(squares) * (16 * 0x1p-24 + angle_error);
+    for (const double x : head) squares += x * x;
+    const PairPlace place = pair_of(coordinate);
+    const double own = head[at(coordinate)];
+    const double pair = place.other < 0 ? std::fabs(own) : std::hypot(own, head[at(place.other)]);
+    // Float32 angles have always been held against the whole vector where they are allowed for.
+    return rounding.rotated(pair, std::sqrt(squares),
+                            place.other < 0 ? 0 : rounding.angle_error(place.frequency, one.ids[at(token)]));
   }
 
-  Comparison compared(const Case& one, const FaultModel& model) const {
-    const std::vector<double> exact = predicted(one, model);
-    const std::int64_t skipped = one.first_token * heads * rotation_.head_dim;
-    return compare(std::span(one.got).subspan(at(skipped)), std::span(exact).subspan(at(skipped)), heads,
-                   rotation_.head_dim, [&](Entry entry, double) {
-                     entry.row += one.first_token;
-                     return tolerance(one, exact, entry, model.float32_angles);
-                   });
+  Comparison compared(const RotateCase& one, const FaultModel& model, const Rounding& rounding,
+                      bool until_first = false) const {
+    Comparison worst;
+    const std::int64_t row = one.heads * rotation_.head_dim;
+    predict(one, model, [&](std::int64_t token, std::span<const double> want) {
+      const Comparison own = compare(
+          std::span(one.got).subspan(at(token * row), at(row)), want, one.heads, rotation_.head_dim,
+          [&](const Entry& entry, double) {
+            return tolerance(one, token, want.subspan(at(entry.head * rotation_.head_dim), at(rotation_.head_dim)),
+                             entry.dim, rounding);
+          });
+      if (worst.bound == 0 || !(own.value * worst.bound <= worst.value * own.bound)) {
+        worst.value = own.value;
+        worst.bound = own.bound;
+      }
+      if (own.first && !worst.first) {
+        worst.first = own.first;
+        worst.first->row = token;
+        worst.got = own.got;
+        worst.want = own.want;
+      }
+      return !(until_first && own.first);
+    });
+    return worst;
   }
 
-  std::string cause_of(std::size_t failed) const {
-    return likely_cause(models_, cases_.size(), failed,
-                        [&](const FaultModel& model, std::size_t i) { return !compared(cases_[i], model).first; });
+  bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered) const {
+    Rounding rounding = rounding_;
+    rounding.float32_angles = rounding.float32_angles || model.float32_angles;
+    return std::all_of(ordered.begin(), ordered.end(),
+                       [&](std::size_t i) { return !compared(cases_[i], model, rounding, true).first.has_value(); });
   }
 
-  Check against_reference(std::size_t index) const {
-    const Case& one = cases_[index];
-    const Comparison comparison = compared(one, {});
-    std::string note;
-    if (comparison.first) {
-      const std::int64_t token = comparison.first->row + one.first_token;
-      note = divergence(comparison, token, one.ids[at(token)], cause_of(index));
-    }
-    return at_most(one.name, std::string(encoding_.scheme().name), comparison.value, comparison.bound, note);
-  }
-
-  // |rotated| = |given|, over all cases: within the tolerance of every coordinate, so of the length.
+  // |rotated| = |given| x magnitude, over all cases.
   Check norms() const {
-    double worst = 0;
-    std::size_t where = 0;
-    for (std::size_t c = 0; c < cases_.size(); ++c) {
-      for (std::int64_t first = 0; first < tokens * heads; ++first) {
-        double before = 0, after = 0;
-        for (std::int64_t j = first * rotation_.head_dim; j < (first + 1) * rotation_.head_dim; ++j) {
-          before += std::pow(cases_[c].given[at(j)], 2);
-          after += std::pow(cases_[c].got[at(j)], 2);
+    double worst = -1, value = 0, bound = 1;
+    for (const RotateCase& one : cases_) {
+      for (std::int64_t head = 0; head < one.tokens() * one.heads; ++head) {
+        if (!one.mask.empty() && one.mask[at(head / one.heads)] == 0) continue;
+        double before = 0, after = 0, sum = 0;
+        for (std::int64_t j = head * rotation_.head_dim; j < (head + 1) * rotation_.head_dim; ++j) {
+          before += one.given[at(j)] * one.given[at(j)];
+          after += one.got[at(j)] * one.got[at(j)];
+          sum += std::fabs(one.got[at(j)]);
         }
-        const double change = before == 0 ? 0 : std::fabs(std::sqrt(after / before) - 1);
-        if (change <= worst) continue;
-        worst = change;
-        where = c;
+        if (before == 0) continue;
+        const double change = std::fabs(std::sqrt(after / before) - 1);
+        const double allowed = 16 * 0x1p-24 + table_rounding() + (rounding_.narrow() ? 5 * rounding_.unit() : 0.0);
+        if (change / allowed <= worst) continue;
+        worst = change / allowed;
+        value = change;
+        bound = allowed;
       }
     }
-    const double bound = 16 * 0x1p-24 + table_rounding();
-    return at_most("norms are kept", std::string(encoding_.scheme().name), worst, bound,
-                   worst <= bound ? "" : "in \"" + cases_[where].name + "\"; likely cause: " + cause_of(where));
+    return at_most("norms are kept", name(), value, bound);
   }
 
-  // q(m) . k(n) = q(m + s) . k(n + s): two vectors of length |q|, |k| off by what is allowed for on either side.
+  // q(m) . k(n) = q(m + s) . k(n + s), from the small prefills: two vectors of length |q|, |k| off by what is allowed
+  // for on either side.
   Check relative() const {
-    const Position shift = fitted(100) - fitted(0);
-    Case query{"", positions::prefill(tokens).ids};
-    query.given = cases_[0].given;
-    for (Position& id : query.ids) id = fitted(id);
-    Case key = query;
-    key.given = cases_[1].given;
-    key.role = Role::key;
-    const std::vector<double> q = call(query, query.ids), k = call(key, key.ids);
-    for (Position& id : query.ids) id = fitted(id + shift);
-    const std::vector<double> q_moved = call(query, query.ids), k_moved = call(key, query.ids);
+    RotateCase query = cases_[0];
+    RotateCase key = cases_[1];
+    key.ids = query.ids;
+    const Position last = std::min(encoding_.position_range().last, options_.max_length.value_or(max_position) - 1);
+    const Position shift = std::clamp<Position>(last - query.ids.back() - 20, 0, 100);
+    std::vector<Position> moved = query.ids;
+    for (Position& id : moved) id += shift;
+    const std::vector<double> q = call(query, query.ids), k = call(key, query.ids);
+    const std::vector<double> q_moved = call(query, moved), k_moved = call(key, moved);
+    const double fastest = *std::max_element(rotation_.inv_freq.begin(), rotation_.inv_freq.end());
+    const double angle = rounding_.angle_error(fastest, moved.back());
+    const double own = 16 * 0x1p-24 + angle + table_rounding() + (rounding_.narrow() ? 5 * rounding_.unit() : 0.0);
     double value = 0, bound = 1, worst = -1;
-    for (std::int64_t i = 0; i < tokens * tokens * heads; ++i) {
-      const std::int64_t h = i % heads, m = i / heads / tokens, n = i / heads % tokens;
+    for (std::int64_t i = 0; i < query.tokens() * query.tokens() * query.heads; ++i) {
+      const std::int64_t h = i % query.heads, m = i / query.heads / query.tokens(),
+                         n = i / query.heads % query.tokens();
       double before = 0, after = 0, qq = 0, kk = 0;
       for (std::int64_t j = 0; j < rotation_.head_dim; ++j) {
-        const std::size_t a = at((m * heads + h) * rotation_.head_dim + j),
-                          b = at((n * heads + h) * rotation_.head_dim + j);
+        const std::size_t a = at((m * query.heads + h) * rotation_.head_dim + j),
+                          b = at((n * query.heads + h) * rotation_.head_dim + j);
         before += q[a] * k[b];
         after += q_moved[a] * k_moved[b];
         qq += std::max(q[a] * q[a], q_moved[a] * q_moved[a]);
         kk += std::max(k[b] * k[b], k_moved[b] * k_moved[b]);
       }
-      const double angle = static_cast<double>(shift + tokens) * frequency_most() * float32_angle_error;
-      const double allowed = 4 * std::sqrt(qq * kk) * (16 * 0x1p-24 + angle + table_rounding());
+      const double allowed = 4 * std::sqrt(qq * kk) * own;
       const double share = std::fabs(before - after) / allowed;
       if (share <= worst) continue;
       worst = share;
       value = std::fabs(before - after);
       bound = allowed;
     }
-    return at_most("q(m).k(n) depends on m - n only", std::string(encoding_.scheme().name), value, bound,
-                   value <= bound ? "" : "shifted by " + std::to_string(shift) + "; likely cause: " + cause_of(0));
+    return at_most("q(m).k(n) depends on m - n only", name(), value, bound,
+                   value <= bound ? "" : "shifted by " + std::to_string(shift));
   }
 
   // A table that is meant to be rounded (bfloat16 models) keeps neither norms nor differences better than that.
@@ -240,21 +226,48 @@ class RotateVerifier {
     return rotation_.table_type == ElementType::float32 ? 0 : 2 * unit_roundoff(rotation_.table_type);
   }
 
-  double frequency_most() const { return *std::max_element(rotation_.inv_freq.begin(), rotation_.inv_freq.end()); }
+  void explain() {
+    if (failed(checks_) == 0) return;
+    std::vector<std::size_t> ordered;
+    for (std::size_t i = 0; i < cases_.size(); ++i) ordered.push_back(i);
+    std::stable_sort(ordered.begin(), ordered.end(), [&](std::size_t a, std::size_t b) {
+      const bool a_failed = compared_[a].first.has_value(), b_failed = compared_[b].first.has_value();
+      return a_failed != b_failed ? a_failed : cases_[a].given.size() < cases_[b].given.size();
+    });
+    const std::string cause = likely_cause(fault_models(encoding_, false), checks_,
+                                           [&](const FaultModel& model) { return matches(model, ordered); });
+    for (std::size_t i = 0; i < checks_.size(); ++i) {
+      if (checks_[i].pass) continue;
+      if (i >= cases_.size()) {
+        checks_[i].note += (checks_[i].note.empty() ? "" : "; ") + ("likely cause: " + cause);
+        continue;
+      }
+      const std::int64_t token = compared_[i].first->row;
+      checks_[i].note = divergence(compared_[i], token, cases_[i].ids[at(token)], cause);
+    }
+  }
 
   const Encoding& encoding_;
   const Rotation& rotation_;
   const RotateFunction& rotate_;
-  RandomNumbers random_;
-  std::vector<FaultModel> models_;
-  std::vector<Case> cases_;
+  const VerifyOptions& options_;
+  Rounding rounding_;
+  TypeFinder types_;
+  ServedPositions served_;
+  std::vector<RotateCase> cases_;
+  std::vector<Comparison> compared_;
+  std::vector<Check> checks_;
 };
 
 }  // namespace
 
-std::vector<Check> verify_rotate(const Encoding& encoding, const RotateFunction& rotate, std::uint64_t seed) {
+std::vector<Check> verify_rotate(const Encoding& encoding, const RotateFunction& rotate, const VerifyOptions& options) {
   require(static_cast<bool>(rotate), "verify_rotate: there is no function to call");
-  return RotateVerifier(encoding, rotate, seed).run();
+  return RotateVerifier(encoding, rotate, options).run();
+}
+
+std::vector<Check> verify_rotate(const Encoding& encoding, const RotateFunction& rotate, std::uint64_t seed) {
+  return verify_rotate(encoding, rotate, VerifyOptions{.seed = seed});
 }
 
 }  // namespace locus

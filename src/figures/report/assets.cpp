@@ -7,7 +7,7 @@
 
 #ifdef LOCUS_CHARTS_SCRIPT
 
-// The assembler reads the files as they are: no compiler has to look at a megabyte of script.
+// The assembler includes the files directly, so no compiler parses a megabyte of script.
 #define LOCUS_EMBED(symbol, file)                              \
   asm(".section .rodata,\"a\",@progbits\n"                     \
       ".global " #symbol "\n.global " #symbol "_end\n" #symbol \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a page carries inside: the chart packages' script, our own, and the style.
+// The files that a page embeds: the charts' script, the page's script and its style.
 #pragma once
 
 #include <string_view>

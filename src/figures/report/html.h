@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text on its way into a page. Html is made of plain text only by escaping it, so nothing gets in unescaped by mistake.
+// Text for a page. Plain text becomes Html only by escaping, so nothing gets in unescaped by mistake.
 #pragma once
 
 #include <string>
@@ -30,11 +30,11 @@ class Html {
   std::string markup_;
 };
 
-/// `<tag>content</tag>`; `attributes` is markup of our own.
+/// `<tag>content</tag>`; `attributes` is trusted markup.
 Html element(std::string_view tag, const Html& content, std::string_view attributes = {});
 Html strong(const Html& content);
 Html code(const Html& content);
-/// A link to a place of the same page: the only links there are.
+/// A link within the page; there are no others.
 Html link_to(std::string_view id, const Html& content);
 
 /// Plain text in which `backticks` mark code.

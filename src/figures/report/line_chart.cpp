@@ -12,15 +12,15 @@ namespace locus::figures {
 namespace {
 
 constexpr const char* grey = "#8b929c";
-// Middle tones, to be seen on a light and on a dark page.
+// Middle tones, visible on light and dark pages.
 constexpr const char* colours[] = {"#3b82c4", "#e08a1e", "#2a9d6f", "#d1495b", "#8f6bc9", "#9c6b3f",
                                    "#d26fb0", "#8a9a2b", "#2aa5b5", "#b58b00", "#6f7fd6", "#c96a3a"};
 
-std::string shown_label(const Results& results, const ResultTask& task, const std::string& line) {
+std::string shown_label(const results::Results& results, const results::Task& task, const std::string& line) {
   return results.label(line) + (results.learned(task.name, line) ? "" : " (not learned)");
 }
 
-Json rows_of(const Results& results, const ResultTask& task, const std::vector<LinePoint>& points) {
+Json rows_of(const results::Results& results, const results::Task& task, const std::vector<LinePoint>& points) {
   Json rows = Json::array();
   for (const LinePoint& point : points) {
     Json row = {{"line", shown_label(results, task, point.line)},
@@ -36,7 +36,7 @@ Json rows_of(const Results& results, const ResultTask& task, const std::vector<L
   return rows;
 }
 
-// From the means: an interval of few seeds may be so wide that it would hide all else; bands are cut at the frame.
+// From the means: an interval over few seeds may be so wide that it would hide everything else. Bands are clipped.
 Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points) {
   if (chart.is_share) return {{"domain", {0, 1}}};
   double low = points.front().mean, high = low;
@@ -61,8 +61,8 @@ Json x_channel(const LineChart& chart) {
   return x;
 }
 
-// A scheme keeps its colour from chart to chart: it goes by the place in the whole group, drawn or not.
-Json colour_channel(const Results& results, const ResultTask& task, const std::vector<std::string>& group,
+// A line has the same colour in every chart: it depends on its place in the whole group, drawn or not.
+Json colour_channel(const results::Results& results, const results::Task& task, const std::vector<std::string>& group,
                     const std::vector<std::string>& drawn) {
   Json domain = Json::array(), range = Json::array();
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -149,11 +149,11 @@ Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& c
 
 }  // namespace
 
-std::vector<std::vector<std::string>> line_groups(const Results& results) {
+std::vector<std::vector<std::string>> line_groups(const results::Results& results) {
   std::map<std::string, std::vector<std::string>> by_scheme;
-  for (const ResultLine& line : results.lines) by_scheme[line.trained].push_back(line.name);
+  for (const results::Line& line : results.lines) by_scheme[line.trained].push_back(line.name);
   std::vector<std::vector<std::string>> groups(1);
-  for (const ResultLine& line : results.lines) {
+  for (const results::Line& line : results.lines) {
     const std::vector<std::string>& family = by_scheme[line.trained];
     const bool many = family.size() > 2;
     if (!many || line.is_plain()) groups.front().push_back(line.name);
@@ -162,7 +162,7 @@ std::vector<std::vector<std::string>> line_groups(const Results& results) {
   return groups;
 }
 
-std::vector<Figure> line_figures(const Results& results, const ResultTask& task, const LineChart& chart,
+std::vector<Figure> line_figures(const results::Results& results, const results::Task& task, const LineChart& chart,
                                  const std::vector<LinePoint>& points) {
   std::vector<Figure> figures;
   const auto groups = line_groups(results);
@@ -181,7 +181,7 @@ std::vector<Figure> line_figures(const Results& results, const ResultTask& task,
     if (drawn.size() < (g == 0 ? 1u : 2u)) continue;  // one line of a family was in the first
     Figure figure{.name = chart.name, .title = chart.title, .caption = chart.caption, .spec = {}};
     if (g > 0) {
-      const ResultLine& first = results.line(group.front());
+      const results::Line& first = results.line(group.front());
       figure.name += "-" + identifier(first.trained);
       figure.title += ": " + results.label(first.trained) + " and its variants";
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines with 95 % bands, one per scheme: what learned is coloured, what did not is grey and dashed.
+// Curves with 95 % bands, one per line; lines that did not learn the task are grey and dashed.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "figures/figure.h"
-#include "figures/report/results.h"
+#include "results/results.h"
 
 namespace locus::figures {
 
@@ -23,18 +23,17 @@ struct LineChart {
   std::string x_title, y_title;
   std::vector<double> x_values;  ///< labels of the axis on a scale of powers of two; empty: an even scale
   bool is_share = false;         ///< y from 0 to 1
-  std::optional<double> chance;  ///< a thin level
-  std::optional<double> mark_x;  ///< an upright, where training ended
+  std::optional<double> chance;  ///< a thin horizontal rule
+  std::optional<double> mark_x;  ///< a vertical rule at the trained length
   std::string mark_label;
 };
 
-/// Lines of one colour scheme: those of schemes that have few, and of each scheme with many by itself. In each group
-/// the names are in the order of the results.
-std::vector<std::vector<std::string>> line_groups(const Results& results);
+/// Groups of lines that are drawn together: first all plain lines and those of schemes with few, then each scheme with
+/// many. Names keep the order of the results.
+std::vector<std::vector<std::string>> line_groups(const results::Results& results);
 
-/// One figure for every group with something to show; "-rope" and the like are put behind the name of all but the
-/// first.
-std::vector<Figure> line_figures(const Results& results, const ResultTask& task, const LineChart& chart,
+/// One figure per group that has points; all but the first have the scheme in their name, e.g. "-rope".
+std::vector<Figure> line_figures(const results::Results& results, const results::Task& task, const LineChart& chart,
                                  const std::vector<LinePoint>& points);
 
 }  // namespace locus::figures

@@ -110,7 +110,7 @@ std::string Page::html() const {
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += "<meta name=\"color-scheme\" content=\"light dark\">\n";
-  // Nothing is loaded, and the browser is told to see to it.
+  // Nothing is loaded; the browser enforces it.
   page +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' "
       "'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'\">\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One self-contained HTML file: text, tables and charts, which loads nothing from anywhere.
+// One self-contained HTML file of text, tables and charts; it loads nothing.
 #pragma once
 
 #include <set>
@@ -33,7 +33,7 @@ struct Table {
   std::vector<std::string> row_styles;  ///< per row, or empty
 };
 
-/// Puts a page together from top to bottom. Ids are unique: a second "results" becomes "results-2".
+/// Builds a page from top to bottom. Ids are unique: a second "results" becomes "results-2".
 class Page {
  public:
   explicit Page(std::string title, Html subtitle = {});
@@ -46,8 +46,8 @@ class Page {
   /// `titled`: with its title above; without, the caption alone.
   void figure(const Figure& figure, bool titled = true);
   void add(const Html& content);
-  /// What follows until the end of it can be folded away; closed when the page is opened. On paper it is unfolded, but
-  /// for what is `long_`, which is printed if the reader has opened it.
+  /// What follows, up to end_details(), is collapsible and starts collapsed. Printing expands it, unless it is `long_`:
+  /// then it is printed only if the reader has opened it.
   void begin_details(const Html& summary, bool long_ = false);
   void end_details();
 

@@ -12,22 +12,18 @@
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
+#include "results/fields.h"
 
 namespace locus::figures {
 namespace {
 
-std::string text_or(const Json& object, const char* key, const std::string& otherwise) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
-Html subtitle(const Results& results) {
-  const std::string date = text_or(results.run, "finished", text_or(results.run, "created", ""));
-  std::string text = "Lab run \"" + text_or(results.run, "preset", "of your own") + "\"";
+Html subtitle(const results::Results& results) {
+  const std::string& date = results.run.finished.empty() ? results.run.created : results.run.finished;
+  std::string text = "Lab run \"" + results.run.preset + "\"";
   if (date.size() >= 10) text += ", " + date.substr(0, 10);
   text += ": " + std::to_string(results.tasks.size()) + (results.tasks.size() == 1 ? " task, " : " tasks, ");
-  text += std::to_string(results.lines.size()) + " lines, " + std::to_string(results.seeds.size()) +
-          (results.seeds.size() == 1 ? " seed" : " seeds");
+  text += std::to_string(results.lines.size()) + " lines, " + std::to_string(results.run.seeds.size()) +
+          (results.run.seeds.size() == 1 ? " seed" : " seeds");
   return Html(text + ".");
 }
 
@@ -59,54 +55,46 @@ std::vector<Check> measure_checks(int shapes,
 
 std::vector<Check> checks_from_json(const Json& file) {
   const char* rule = "the verification must be what `locus verify --json` printed";
-  require(file.is_object() && file.contains("checks") && file["checks"].is_array(), rule, ": it has no list of checks");
-  std::vector<Check> checks;
-  for (const Json& one : file["checks"]) {
-    require(one.is_object(), rule, ": a check is not an object");
-    for (const char* key : {"name", "scheme", "note"}) {
-      require(one.contains(key) && one[key].is_string(), rule, ": a check has no text \"", key, "\"");
-    }
-    require(one.contains("pass") && one["pass"].is_boolean(), rule, ": a check has no \"pass\"");
-    require(one.contains("value") && one.contains("bound"), rule, ": a check has no value or no bound");
-    checks.push_back({.name = one["name"],
-                      .scheme = one["scheme"],
-                      .value = number_or_infinity(one["value"]),
-                      .bound = number_or_infinity(one["bound"]),
-                      .pass = one["pass"],
-                      .note = one["note"]});
+  try {
+    return results::Fields(file, "it").all("checks", [](const results::Fields& one) -> Check {
+      return {.name = one.text("name"),
+              .scheme = one.text("scheme"),
+              .value = number_or_infinity(one.at("value")),
+              .bound = number_or_infinity(one.at("bound")),
+              .pass = one.flag("pass"),
+              .note = one.text("note")};
+    });
+  } catch (const Error& error) {
+    fail(rule, ": ", error.what());
   }
-  return checks;
 }
 
-std::string with_interval(const Mean& mean) {
-  std::string text = significant(mean.value);
-  if (mean.low) text += " [" + significant(*mean.low) + ", " + significant(*mean.high) + "]";
+std::string with_interval(const results::Estimate& estimate) {
+  std::string text = significant(estimate.mean);
+  if (estimate.low) text += " [" + significant(*estimate.low) + ", " + significant(*estimate.high) + "]";
   return text;
 }
 
-Html stacked(const Mean& mean) {
-  Html cell(significant(mean.value));
-  if (!mean.low) return cell;
-  const std::string interval = "[" + significant(*mean.low) + ", " + significant(*mean.high) + "]";
+Html stacked(const results::Estimate& estimate) {
+  Html cell(significant(estimate.mean));
+  if (!estimate.low) return cell;
+  const std::string interval = "[" + significant(*estimate.low) + ", " + significant(*estimate.high) + "]";
   return cell + Html::raw("<br>") + element("small", interval);
 }
 
-void check_results(const Json& results) { read_results(results); }
-
-std::string report_html(const Json& file, std::span<const Check> checks) {
-  const Results results = read_results(file);
-  const Answer answer = answer_of(results);
+std::string report_html(const results::Results& results, std::span<const Check> checks) {
+  const results::Ranking answer = results::ranking_of(results);
   Page page("Positional encodings, measured", subtitle(results));
   add_answer(page, results, answer);
   add_why_positions(page, checks);
   add_schemes(page);
   add_results(page, results, answer);
   add_verification(page, checks);
-  add_run(page, results);
+  add_run(page, results, answer);
   return page.html();
 }
 
-void write_report(const Json& results, std::span<const Check> checks, const std::filesystem::path& path) {
+void write_report(const results::Results& results, std::span<const Check> checks, const std::filesystem::path& path) {
   const std::string html = report_html(results, checks);
   const std::array<io::ByteChunk, 1> chunks = {std::as_bytes(std::span(html))};
   io::write_atomically(path, chunks);

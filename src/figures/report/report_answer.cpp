@@ -12,139 +12,141 @@ namespace {
 
 std::string of(std::size_t count, std::size_t all) { return std::to_string(count) + " of " + std::to_string(all); }
 
-const Standing* find(const std::vector<Standing>& standings, const std::string& line) {
+const results::Standing* find(const std::vector<results::Standing>& standings, const std::string& line) {
   const auto found =
-      std::find_if(standings.begin(), standings.end(), [&](const Standing& one) { return one.line == line; });
+      std::find_if(standings.begin(), standings.end(), [&](const results::Standing& one) { return one.line == line; });
   return found == standings.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> labels(const Results& results, const std::vector<std::string>& lines) {
+std::vector<std::string> labels(const results::Results& results, const std::vector<std::string>& lines) {
   std::vector<std::string> all;
   for (const std::string& line : lines) all.push_back(results.label(line));
   return all;
 }
 
-/// The share of what the best of each task gains, which like any share is shown within 0 and 1.
-Mean shown_share(const OverallRow& row) { return shown(ResultTask{}, row.share.mean); }
+/// A gain is shown within 0 and 1.
+results::Estimate shown_gain(const results::RankedLine& row) { return results::shown(results::Task{}, row.gain.score); }
 
-Html share_text(const Answer& answer, const OverallRow& row) {
-  return Html("beyond the training length it has ") + strong(with_interval(shown_share(row))) +
-         Html(" of what the best scheme of each task gains over an answer that ignores the input, averaged over " +
-              std::to_string(answer.scored) + (answer.scored == 1 ? " task" : " tasks") + ", and at worst " +
-              significant(row.worst_share) + " (" + row.worst->title + "). It leads in " +
-              of(row.leads_beyond, answer.tasks.size()) + " tasks and learned " + of(row.learned, row.tested) +
-              " that it was tested in");
+Html gain_text(const results::Ranking& answer, const results::RankedLine& row) {
+  return Html("beyond the trained length its mean gain over ") +
+         Html(std::to_string(answer.scored) + (answer.scored == 1 ? " task is " : " tasks is ")) +
+         strong(with_interval(shown_gain(row))) +
+         Html(", where 0 is an answer that ignores the input and 1 the best line of the task. Its least gain is " +
+              significant(row.worst_gain) + " (" + row.worst->title + "). It leads in " +
+              of(row.leads_beyond, answer.tasks.size()) + " tasks and learned " + of(row.learned, row.tested));
 }
 
-/// What a training step of the line's scheme costs beside the cheapest, where it was measured.
-std::string cost_text(const Results& results, const std::string& line) {
+/// The cost of a training step of the line's scheme, compared with the cheapest.
+std::string cost_text(const results::Results& results, const std::string& line) {
   const std::string trained = results.line(line).trained;
-  for (const ResultTask& task : results.tasks) {
+  for (const results::Task& task : results.tasks) {
     double least = 0, own = 0;
-    for (const ResultCost& cost : results.costs) {
+    for (const results::Cost& cost : results.costs) {
       if (cost.task != task.name || !cost.seconds_per_step) continue;
       least = least == 0 ? *cost.seconds_per_step : std::min(least, *cost.seconds_per_step);
       if (cost.line == trained) own = *cost.seconds_per_step;
     }
     if (own == 0 || least == 0) continue;
     return " A training step of " + task.name + " took " + significant(own * 1000) + " ms, " + fixed(own / least, 2) +
-           " times that of the quickest scheme.";
+           " times as long as that of the fastest scheme.";
   }
   return {};
 }
 
-void add_lead(Page& page, const Results& results, const Answer& answer) {
+void add_lead(Page& page, const results::Results& results, const results::Ranking& answer) {
   if (!answer.can_tell) {
     page.paragraph(strong("These numbers cannot tell the schemes apart.") +
-                       Html(" No task has two schemes that learned it with two seeds or more, so no difference has an "
-                            "interval. The order below is that of single runs, which another seed may turn around."),
+                       Html(" No task has two lines that learned it with two seeds or more, so no difference has an "
+                            "interval. The order below comes from single trials; another seed may reverse it."),
                    "lead");
     return;
   }
   if (answer.defaults.empty()) {
     page.paragraph(
         strong("These numbers give no default.") +
-            Html(" In no task is a scheme that learned it better, beyond the training length, than an answer that "
-                 "ignores the input."),
+            Html(" In no task does a line that learned it beat, beyond the trained length, an answer that ignores the "
+                 "input."),
         "lead");
     return;
   }
-  const OverallRow& first = answer.rows.front();
+  const results::RankedLine& first = answer.lines.front();
   const std::string best = results.label(answer.defaults.front());
   if (answer.defaults.size() == 1) {
-    page.paragraph(Html("The default that these numbers argue for is ") + strong(best) + Html(": ") +
-                       share_text(answer, first) + Html("." + cost_text(results, answer.defaults.front())),
+    page.paragraph(Html("These numbers argue for ") + strong(best) + Html(": ") + gain_text(answer, first) +
+                       Html("." + cost_text(results, answer.defaults.front())),
                    "lead");
     return;
   }
   page.paragraph(Html("These numbers argue for ") + strong(listed(labels(results, answer.defaults))) +
-                     Html(" alike: their difference from the first cannot be told from none. Of " + best + ": ") +
-                     share_text(answer, first) + Html("."),
+                     Html(": the seeds cannot tell them apart. For " + best + ", ") + gain_text(answer, first) +
+                     Html("."),
                  "lead");
 }
 
 /// How the line did in each task, against the best.
-void add_case(Page& page, const Results& results, const Answer& answer, const std::string& line) {
+void add_case(Page& page, const results::Results& results, const results::Ranking& answer, const std::string& line) {
   std::vector<Html> items;
-  for (const TaskAnswer& task : answer.tasks) {
-    const Standing* own = find(task.beyond, line);
+  for (const results::TaskRanking& task : answer.tasks) {
+    const results::Standing* own = find(task.beyond, line);
     Html item = strong(task.task->title) + Html(": ");
     if (own == nullptr) {
-      item += results.learned(task.task->name, line) ? Html("not tested beyond the training length.")
+      item += results.learned(task.task->name, line) ? Html("not tested beyond the trained length.")
                                                      : Html("not learned within this budget, so not ranked.");
     } else if (own == &task.beyond.front()) {
-      item += Html(task.task->main + " " + with_interval(shown(*task.task, own->mean)) + ", the best mean");
+      item += Html(task.task->main + " " + with_interval(results::shown(*task.task, own->score)) + ", the best mean");
       const std::string others = leaders_text(results, {task.beyond.begin() + 1, task.beyond.end()});
-      item += others.empty() ? Html(", and ahead of every other scheme.") : Html("; not told from it: " + others + ".");
+      item += others.empty() ? Html(", ahead of every other line.")
+                             : Html("; the seeds cannot tell " + others + " from it.");
     } else {
-      item += Html(task.task->main + " " + with_interval(shown(*task.task, own->mean)) + " against " +
-                   with_interval(shown(*task.task, task.beyond.front().mean)) + " of " +
+      item += Html(task.task->main + " " + with_interval(results::shown(*task.task, own->score)) + " against " +
+                   with_interval(results::shown(*task.task, task.beyond.front().score)) + " for " +
                    results.label(task.beyond.front().line));
       if (own->difference) item += Html("; difference " + with_interval(*own->difference));
-      item += Html(own->leads ? ", which cannot be told from none." : ".");
+      item += Html(own->leads ? ", which may be chance." : ".");
     }
     items.push_back(item);
   }
   page.list(items);
 }
 
-void add_arguments(Page& page, const Results& results, const Answer& answer) {
+void add_arguments(Page& page, const results::Results& results, const results::Ranking& answer) {
   for (const std::string& line : answer.defaults) {
-    page.paragraph(Html("The case for ") + strong(results.label(line)) + Html(", beyond the training length:"));
+    page.paragraph(Html("The case for ") + strong(results.label(line)) + Html(", beyond the trained length:"));
     add_case(page, results, answer, line);
   }
-  const bool has_rope = std::any_of(answer.rows.begin(), answer.rows.end(),
-                                    [](const OverallRow& row) { return row.share.line == "rope"; });
+  const bool has_rope = std::any_of(answer.lines.begin(), answer.lines.end(),
+                                    [](const results::RankedLine& row) { return row.gain.line == "rope"; });
   const bool is_default = std::find(answer.defaults.begin(), answer.defaults.end(), "rope") != answer.defaults.end();
   if (has_rope && !is_default) {
     page.paragraph(Html("Plain ") + strong(results.label("rope")) +
-                   Html(", what most of today's language models are trained with, in the same run:"));
+                   Html(", which most of today's language models are trained with, in the same run:"));
     add_case(page, results, answer, "rope");
   }
 }
 
-std::string leaders_or_why(const Results& results, const ResultTask& task, const std::vector<Standing>& standings) {
+std::string leaders_or_why(const results::Results& results, const results::Task& task,
+                           const std::vector<results::Standing>& standings) {
   if (standings.empty()) {
-    const bool any = std::any_of(results.verdicts.begin(), results.verdicts.end(), [&](const ResultVerdict& verdict) {
-      return verdict.task == task.name && verdict.learned;
-    });
+    const bool any = std::any_of(task.lines.begin(), task.lines.end(),
+                                 [&](const std::string& line) { return results.learned(task.name, line); });
     return any ? "not measured" : "none learned it";
   }
-  if (!can_tell(standings) && standings.size() > 1) {
-    return results.label(standings.front().line) + " has the best mean; one seed cannot tell";
+  if (!results::can_tell(standings) && standings.size() > 1) {
+    return results.label(standings.front().line) + " has the best mean; one seed decides nothing";
   }
   const std::string leaders = leaders_text(results, standings);
-  const bool all = std::all_of(standings.begin(), standings.end(), [](const Standing& one) { return one.leads; });
+  const bool all =
+      std::all_of(standings.begin(), standings.end(), [](const results::Standing& one) { return one.leads; });
   return all && standings.size() > 1 ? "cannot tell: " + leaders : leaders;
 }
 
-void add_when(Page& page, const Results& results, const Answer& answer) {
+void add_when(Page& page, const results::Results& results, const results::Ranking& answer) {
   const bool tuned = std::any_of(answer.tasks.begin(), answer.tasks.end(),
-                                 [](const TaskAnswer& task) { return !task.after_tuning.empty(); });
+                                 [](const results::TaskRanking& task) { return !task.after_tuning.empty(); });
   Table table;
-  table.head = {"If what matters is", "at the training length", "beyond it, as trained"};
+  table.head = {"If what matters is", "at the trained length", "beyond it, as trained"};
   if (tuned) table.head.emplace_back("beyond it, with a short fine-tune");
-  for (const TaskAnswer& task : answer.tasks) {
+  for (const results::TaskRanking& task : answer.tasks) {
     std::vector<Cell> row;
     row.emplace_back(element("strong", task.task->title) + Html::raw("<br>") +
                          element("span", prose(sentence(task.task->measures)), "class=\"dim\""),
@@ -160,97 +162,95 @@ void add_when(Page& page, const Results& results, const Answer& answer) {
   page.table(table);
 }
 
-Cell number_cell(const Results& results, const TaskAnswer& task, const std::string& line) {
-  if (const Standing* standing = find(task.beyond, line)) {
-    return {stacked(shown(*task.task, standing->mean)), standing->leads && can_tell(task.beyond) ? "good" : ""};
+Cell number_cell(const results::Results& results, const results::TaskRanking& task, const std::string& line) {
+  if (const results::Standing* standing = find(task.beyond, line)) {
+    return {stacked(results::shown(*task.task, standing->score)),
+            standing->leads && results::can_tell(task.beyond) ? "good" : ""};
   }
-  const bool tested = std::any_of(results.verdicts.begin(), results.verdicts.end(), [&](const ResultVerdict& verdict) {
-    return verdict.task == task.task->name && verdict.line == line;
-  });
-  return {Html(!tested ? "not tested" : results.learned(task.task->name, line) ? "not beyond" : "not learned"), "dim"};
+  const results::Outcome* outcome = results.outcome(task.task->name, line);
+  return {Html(outcome == nullptr ? "not tested" : outcome->learned ? "no number" : "not learned"), "dim"};
 }
 
-Cell worst_cell(const OverallRow& row) {
+Cell worst_cell(const results::RankedLine& row) {
   if (row.worst == nullptr) return "";
-  return {Html(significant(row.worst_share)) + Html::raw("<br>") + element("small", row.worst->name), ""};
+  return {Html(significant(row.worst_gain)) + Html::raw("<br>") + element("small", row.worst->name), ""};
 }
 
-void add_ranking(Page& page, const Results& results, const Answer& answer) {
+void add_ranking(Page& page, const results::Results& results, const results::Ranking& answer) {
   Table table;
-  table.head = {{"", "number"},           {"scheme", "tight"}, {"share of the best", "number"},
-                {"worst task", "number"}, {"leads", "number"}, {"learned", "number"}};
-  for (const TaskAnswer& task : answer.tasks) {
+  table.head = {{"rank", "number"},       {"line", "tight"},   {"mean gain", "number"},
+                {"least gain", "number"}, {"leads", "number"}, {"learned", "number"}};
+  for (const results::TaskRanking& task : answer.tasks) {
     table.head.push_back({Html(task.task->name + (task.task->higher_is_better ? ", higher" : ", lower")), "number"});
   }
-  std::size_t place = 0;
   bool cut = false;
-  for (const OverallRow& row : answer.rows) {
-    const std::string& line = row.share.line;
-    std::vector<Cell> cells = {std::to_string(++place),
+  for (const results::RankedLine& row : answer.lines) {
+    const std::string& line = row.gain.line;
+    std::vector<Cell> cells = {std::to_string(row.gain.rank),
                                results.label(line),
-                               stacked(shown_share(row)),
+                               stacked(shown_gain(row)),
                                worst_cell(row),
                                of(row.leads_beyond, answer.tasks.size()),
                                of(row.learned, row.tested)};
-    cut = cut || is_cut(ResultTask{}, row.share.mean);
-    for (const TaskAnswer& task : answer.tasks) {
+    cut = cut || results::is_cut(results::Task{}, row.gain.score);
+    for (const results::TaskRanking& task : answer.tasks) {
       cells.push_back(number_cell(results, task, line));
-      const Standing* standing = find(task.beyond, line);
-      cut = cut || (standing != nullptr && is_cut(*task.task, standing->mean));
+      const results::Standing* standing = find(task.beyond, line);
+      cut = cut || (standing != nullptr && results::is_cut(*task.task, standing->score));
     }
     table.rows.push_back(std::move(cells));
     const bool chosen = std::find(answer.defaults.begin(), answer.defaults.end(), line) != answer.defaults.end();
     table.row_styles.emplace_back(chosen ? "first" : row.learned == 0 ? "dim" : "");
   }
   page.paragraph(
-      "Ordered by the share of the best: how far a scheme comes, beyond the training length, from the best answer that "
-      "ignores the input (0) to the best scheme of the task (1), averaged over tasks, where a task not learned counts "
-      "as 0.");
-  page.table(
-      table,
-      "Task columns: the main number, averaged over every length beyond the one trained at, with its 95 % interval "
-      "over seeds; higher or lower is better, as the head says. Green leads." +
-          (cut ? cut_words : ""));
+      "Ordered by mean gain. The gain of a line in a task is 0 at the level of the best answer that ignores the input "
+      "and 1 for the best line, beyond the trained length; a task that a line did not learn counts as 0.");
+  page.table(table,
+             "Task columns: the main number, averaged over all lengths beyond the trained one, with its 95 % interval "
+             "over seeds; the head says whether higher or lower is better. Green leads." +
+                 in_range_note(results) + (cut ? cut_note : ""));
 }
 
-void add_rules(Page& page) {
-  page.begin_details("The rules behind these sentences");
+void add_ranking_rules(Page& page) {
+  page.begin_details("The rules behind this answer");
   const std::vector<Html> rules = {
-      "A scheme is ranked in a task only if it learned it: at the training length it had to reach the level that the "
-      "task "
-      "states (section 4).",
-      "Its number is the task's main one, averaged seed by seed over all tested lengths beyond the training length; in "
-      "range "
-      "it is the one at the training length.",
-      "The best mean leads. So does every scheme whose difference from it, paired over seeds, has a 95 % interval "
-      "(Student's "
-      "t) that holds 0. Each comparison stands for itself; nothing is corrected for their number, so with many schemes "
-      "one "
-      "in twenty is expected to look different by chance.",
-      "Schemes without further training are ordered by their share of the best, averaged over tasks seed by seed. In "
-      "a task it is (score - level) / (best - level), where the level is that of the best answer that ignores the "
-      "input "
-      "(of a uniform guess, where the task has no other). Not learned, not tested or below the level is 0; a task in "
-      "which no scheme is better than the level is left out.",
-      "The default is the first of that order, and every scheme whose difference from it, paired over seeds, has a 95 "
-      "% "
-      "interval that holds 0. The worst task stands beside it, since a mean can hide one.",
-      "With one seed no interval exists, and no default is named."};
+      "A line is ranked in a task only if its scheme learned it: at the trained length it reached the level that the "
+      "task states (section 4).",
+      "Its score is the task's main number, averaged seed by seed over all lengths beyond the trained one; where no "
+      "longer length was tested, it is the number at the trained length.",
+      "The best mean leads. So does every line whose difference from it, paired over seeds, has a 95 % interval "
+      "(Student's t) that holds 0. Each comparison stands alone: nothing is corrected for their number, so about one "
+      "in twenty looks different by chance.",
+      "Lines without fine-tuning are ordered by their gain, averaged over tasks seed by seed. In a task it is (score - "
+      "level) / (best - level), where the level is the score of the best answer that ignores the input (of a uniform "
+      "guess where the task knows no other). Not learned, not tested or below the level is 0. A task in which no line "
+      "beats the level is left out.",
+      "The default is the first of that order, and every line whose difference from it, paired over seeds, has a 95 % "
+      "interval that holds 0. The least gain stands beside the mean, which could hide it.",
+      "One seed has no interval, so no default is named."};
   page.list(rules);
   page.end_details();
 }
 
 }  // namespace
 
-std::string leaders_text(const Results& results, const std::vector<Standing>& standings) {
+std::string in_range_note(const results::Results& results) {
+  std::vector<std::string> tasks;
+  for (const results::Task& task : results.tasks) {
+    if (results::ranked_range(task) == results::Range::trained) tasks.push_back(task.name);
+  }
+  return tasks.empty() ? "" : " Tasks tested at the trained length only are ranked there: " + listed(tasks) + ".";
+}
+
+std::string leaders_text(const results::Results& results, const std::vector<results::Standing>& standings) {
   std::vector<std::string> names;
-  for (const Standing& standing : standings) {
+  for (const results::Standing& standing : standings) {
     if (standing.leads) names.push_back(results.label(standing.line));
   }
   return listed(names);
 }
 
-void add_answer(Page& page, const Results& results, const Answer& answer) {
+void add_answer(Page& page, const results::Results& results, const results::Ranking& answer) {
   page.section(2, "The answer", "answer");
   add_lead(page, results, answer);
   page.section(3, "Which scheme when", "when");
@@ -258,14 +258,14 @@ void add_answer(Page& page, const Results& results, const Answer& answer) {
   for (const Figure& figure : beyond_figures(results, answer)) page.figure(figure);
   page.section(3, "The ranking", "ranking");
   add_ranking(page, results, answer);
-  add_rules(page);
+  add_ranking_rules(page);
   page.section(3, answer.defaults.empty() ? "Task by task" : "The argument for the default", "argument");
   if (answer.defaults.empty()) page.paragraph("No scheme is put before the others by the rules above.");
   add_arguments(page, results, answer);
   page.paragraph(
       "Small models, small tasks and a short budget: this says how the schemes behave in this lab, not how a large "
       "model "
-      "trained on much text would. Section 6 says what was spent and what more of it would change.",
+      "trained on much text would. Section 6 says what the lab cost and what more of it would change.",
       "note");
 }
 

@@ -1,139 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 6: how it was run, what was spent, and what more would change.
+// Section 6: how the lab was run, what it cost, and what more of it would change.
 #include <cmath>
 
 #include "figures/numbers.h"
 #include "figures/report/report_parts.h"
-#include "figures/report/student_t.h"
+#include "results/student_t.h"
 
 namespace locus::figures {
 namespace {
 
-std::string spoken(std::string key) {
-  if (key == "seconds") return "time of work, all workers together";
-  for (char& c : key) {
-    if (c == '_') c = ' ';
-  }
-  return key;
-}
-
-std::string value_text(const std::string& key, const Json& value) {
-  if (value.is_null()) return key == "finished" ? "not yet" : "not measured";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (value.is_number()) {
-    const double number = value.get<double>();
-    if (key.ends_with("seconds")) return duration(number);
-    if (key.ends_with("bytes")) return bytes(number);
-    return value.is_number_integer() ? grouped(value.get<std::int64_t>()) : significant(number, 4);
-  }
-  std::string text;
-  for (const auto& item : value.items()) {
-    text += text.empty() ? "" : item.value().is_object() ? "; " : ", ";
-    if (value.is_object()) text += spoken(item.key()) + (item.value().is_object() ? ": " : " ");
-    text += value_text(item.key(), item.value());
-  }
-  return text;
-}
-
-void add_facts(Page& page, const Json& run) {
+void add_facts(Page& page, const results::Run& run) {
   Table table;
   table.head = {{"", "tight"}, ""};
-  for (const auto& item : run.items()) {
-    if (item.value().is_object()) {
-      for (const auto& inner : item.value().items()) {
-        table.rows.push_back({spoken(item.key()) + ": " + spoken(inner.key()), value_text(inner.key(), inner.value())});
-      }
-    } else {
-      table.rows.push_back({spoken(item.key()), value_text(item.key(), item.value())});
-    }
-  }
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) table.rows.push_back({name, value});
+  };
+  std::string seeds;
+  for (const std::int64_t seed : run.seeds) seeds += (seeds.empty() ? "" : ", ") + std::to_string(seed);
+  add("preset", run.preset);
+  add("begun", run.created);
+  add("finished", run.finished.empty() ? "not yet" : run.finished);
+  add("work time of all workers", duration(run.seconds));
+  add("trials",
+      grouped(run.planned) + " planned, " + grouped(run.completed) + " finished, " + grouped(run.failed) + " failed");
+  add("seeds", seeds);
+  add("processor", run.machine.cpu);
+  add("cores", grouped(run.machine.cores));
+  add("memory", bytes(static_cast<double>(run.machine.memory_bytes)));
+  add("SIMD", run.machine.simd);
+  for (const auto& [name, version] : run.versions) add("version of " + name, version);
+  add("training speed against torch's own operations",
+      run.speed ? significant(run.speed->ratio, 4) + " times" : std::string("not measured"));
   page.table(table);
+  if (!run.speed || run.speed->schemes.empty()) return;
+  Table speeds;
+  speeds.head = {{"scheme", "tight"}, {"steps per second", "number"}, {"in torch", "number"}, {"ratio", "number"}};
+  const auto text = [](const std::optional<double>& value) { return value ? significant(*value) : std::string("-"); };
+  for (const results::SchemeSpeed& one : run.speed->schemes) {
+    speeds.rows.push_back(
+        {one.scheme, significant(one.steps_per_second), text(one.torch_steps_per_second), text(one.ratio)});
+  }
+  page.begin_details("Training speed by scheme");
+  page.table(speeds, "Steps per second of processor time on one thread, in the task " + run.speed->task + ".");
+  page.end_details();
 }
 
-void add_budgets(Page& page, const Results& results) {
+void add_budgets(Page& page, const results::Results& results) {
   Table table;
   table.head = {{"task", "tight"},    {"trained at", "number"},
                 {"steps", "number"},  {"fine-tune steps", "number"},
                 {"batch", "number"},  {"learning rate", "number"},
                 {"layers", "number"}, {"heads", "number"},
                 {"width", "number"},  "tested at"};
-  for (const ResultTask& task : results.tasks) {
+  for (const results::Task& task : results.tasks) {
     std::string lengths;
     for (const std::int64_t length : task.lengths) lengths += (lengths.empty() ? "" : ", ") + grouped(length);
-    table.rows.push_back({task.name, grouped(task.train_length), grouped(task.steps),
+    table.rows.push_back({task.name, grouped(task.trained_length), grouped(task.steps),
                           task.tune_steps > 0 ? grouped(task.tune_steps) : std::string("none"), grouped(task.batch),
                           task.learning_rate ? significant(*task.learning_rate) : std::string(), grouped(task.layers),
                           grouped(task.heads), grouped(task.width), lengths});
   }
   page.table(table,
-             "The budget: the same for every scheme. Data and, where shapes allow, initial weights are the same too.");
+             "The budget, the same for every scheme. So are the data and, where shapes allow, the initial weights.");
 }
 
-void add_failures(Page& page, const Json& run) {
-  const auto trials = run.find("trials");
-  if (trials == run.end() || !trials->is_object()) return;
-  const auto count = [&](const char* key) {
-    const auto found = trials->find(key);
-    return found != trials->end() && found->is_number_integer() ? found->get<std::int64_t>() : std::int64_t{0};
-  };
-  const std::int64_t planned = count("planned"), finished = count("finished"), failed = count("failed");
-  if (finished >= planned && failed == 0) return;
-  page.paragraph(strong("Not all of it ran. ") +
-                     Html("Of " + grouped(planned) + " trials " + grouped(finished) + " finished and " +
-                          grouped(failed) + " failed; means are over the seeds that are there."),
+void add_failures(Page& page, const results::Run& run) {
+  if (run.completed >= run.planned && run.failed == 0) return;
+  page.paragraph(strong("Not every trial finished. ") +
+                     Html("Of " + grouped(run.planned) + " trials " + grouped(run.completed) + " finished and " +
+                          grouped(run.failed) + " failed; means are over the seeds that finished."),
                  "warning");
 }
 
-void add_failed_trials(Page& page, const Results& results) {
+void add_failed_trials(Page& page, const results::Results& results) {
   if (results.failures.empty()) return;
   Table table;
   table.head = {{"task", "tight"}, {"scheme", "tight"}, {"seed", "number"}, "error"};
-  for (const ResultFailure& failure : results.failures) {
+  for (const results::Failure& failure : results.failures) {
     table.rows.push_back({failure.task, failure.scheme, grouped(failure.seed), failure.error});
   }
   page.table(table, "Trials that failed.");
 }
 
-/// Half the width of an interval over n seeds of one spread goes with t / sqrt(n).
+/// Half the width of an interval over n seeds goes with t / sqrt(n).
 double reach(std::size_t seeds) {
-  return student_t(static_cast<int>(seeds) - 1, 0.95) / std::sqrt(static_cast<double>(seeds));
+  return results::student_t(static_cast<int>(seeds) - 1, 0.95) / std::sqrt(static_cast<double>(seeds));
 }
 
-void add_more(Page& page, const Results& results, const std::vector<TaskAnswer>& answers) {
+void add_more(Page& page, const results::Results& results, const std::vector<results::TaskRanking>& answers) {
   page.section(3, "What more would change", "more");
   std::vector<Html> items;
-  const std::size_t seeds = results.seeds.size();
+  const std::size_t seeds = results.run.seeds.size();
   if (seeds < 2) {
-    items.emplace_back(
-        "Seeds: with one there are no intervals, and no difference can be called one. Three are the least.");
+    items.emplace_back("Seeds: one seed gives no intervals, so no difference is certain. Use at least three.");
   } else {
     items.push_back(Html("Seeds: at the same spread, 10 seeds instead of " + std::to_string(seeds) +
                          " would make the intervals " + fixed(reach(seeds) / reach(10), 1) +
                          (seeds < 10 ? " times narrower" : " times as narrow") +
-                         ", and more of the schemes that lead together could be told apart."));
+                         ", and could separate more of the lines that lead together."));
   }
-  for (const TaskAnswer& answer : answers) {
+  for (const results::TaskRanking& answer : answers) {
     if (answer.not_learned.empty()) continue;
-    items.push_back(Html("Steps: in " + answer.task->name + ", " + std::to_string(answer.not_learned.size()) +
-                         " of the schemes had not learned after " + grouped(answer.task->steps) +
-                         " steps. With more they might; their marks say what this budget gave, not what they can do."));
+    items.push_back(
+        Html("Steps: in " + answer.task->name + ", " + std::to_string(answer.not_learned.size()) +
+             " of the schemes did not learn within " + grouped(answer.task->steps) +
+             " steps. With more steps they might: this says what the budget allowed, not what they can do."));
   }
   items.emplace_back(
-      "Size and data: the models are small and the tasks made up. Whatever comes from scale (attention sinks, learned "
-      "use of long contexts, fine-tunes of billions of tokens) is outside what is measured here.");
+      "Size and data: the models are small and the tasks synthetic. What comes with scale (attention sinks, learned "
+      "use "
+      "of long contexts, fine-tuning on billions of tokens) is not measured here.");
   page.list(items);
 }
 
 }  // namespace
 
-void add_run(Page& page, const Results& results) {
-  page.section(2, "How it was run", "run");
+void add_run(Page& page, const results::Results& results, const results::Ranking& answer) {
+  page.section(2, "How the lab was run", "run");
   add_failures(page, results.run);
   add_failed_trials(page, results);
   add_facts(page, results.run);
   add_budgets(page, results);
-  add_more(page, results, answer_of(results).tasks);
+  add_more(page, results, answer.tasks);
 }
 
 }  // namespace locus::figures

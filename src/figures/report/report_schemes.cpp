@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 3: every scheme of the registry, where it enters, what it promises, and every picture there is of it.
+// Section 3: every scheme of the registry: where it enters, what it claims, and its figures.
 #include <algorithm>
 
 #include "figures/registry.h"
@@ -13,16 +13,16 @@ namespace {
 std::string where_it_enters(Site site) {
   switch (site) {
     case Site::none:
-      return "Nowhere: attention is left as it is.";
+      return "Nowhere: attention is unchanged.";
     case Site::hidden:
       return "Before the first layer: a row is added to each token's vector.";
     case Site::query_key:
-      return "In every attention layer: pairs of coordinates of queries and keys are rotated before they meet.";
+      return "In every attention layer: pairs of coordinates of queries and keys are rotated before their dot product.";
     case Site::score:
       return "In every attention layer: a number that depends on head, query position and key position is added to the "
              "score.";
     case Site::relative_key:
-      return "In every attention layer: a vector chosen by the offset meets the query.";
+      return "In every attention layer: the offset chooses a vector that is multiplied with the query.";
   }
   return {};
 }
@@ -68,7 +68,7 @@ void add_scheme(Page& page, const Scheme& scheme) {
   page.paragraph(Html(sentence(scheme.summary) + " " + where_it_enters(scheme.site)));
   Html facts = Html(sentence(scheme.paper));
   const std::string claims = promises(scheme.claims);
-  if (!claims.empty()) facts += Html(" Promises, each verified in section 5: " + claims + ".");
+  if (!claims.empty()) facts += Html(" Claims, each verified in section 5: " + claims + ".");
   page.paragraph(facts, "note");
   if (!scheme.parameters.empty()) {
     page.begin_details("Parameters of " + std::string(scheme.name));
@@ -86,9 +86,8 @@ void add_scheme(Page& page, const Scheme& scheme) {
 void add_schemes(Page& page) {
   page.section(2, "Each scheme", "schemes");
   page.paragraph(
-      "Position enters a transformer at one of four places: the token's vector, queries and keys, the score, or a key "
-      "of its "
-      "own chosen by the offset. Each picture below is drawn from the library's own numbers; " +
+      "Position enters a transformer at one of four sites: the token's vector, queries and keys, the score, or a "
+      "separate key that the offset chooses. Each figure below is drawn from the library's own numbers; " +
       Html::raw("<code>locus plot</code>") + Html(" draws any of them with other settings."));
   for (const Scheme* scheme : schemes()) add_scheme(page, *scheme);
 }

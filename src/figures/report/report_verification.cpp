@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 5: every line of `locus verify` with what was measured and the bound it was held against.
+// Section 5: every check of `locus verify` with its value and bound.
 #include <algorithm>
 
 #include "figures/numbers.h"
@@ -41,15 +41,15 @@ std::vector<const Check*> checks_where(std::span<const Check> checks, const Want
 void add_verification(Page& page, std::span<const Check> checks) {
   page.section(2, "Verification", "verification");
   if (checks.empty()) {
-    page.paragraph(prose("No verification was given to this report; `locus verify` runs it."), "warning");
+    page.paragraph(prose("This report was made without a verification; `locus verify` runs one."), "warning");
     return;
   }
   const std::vector<const Check*> failures = checks_where(checks, [](const Check& check) { return !check.pass; });
   const auto count = static_cast<std::int64_t>(checks.size());
-  page.paragraph(Html("The numbers above are worth what the library under them is worth. ") + code("locus verify") +
-                 Html(" measures what each scheme promises, and that tokens give the same attention however they are "
-                      "cut, cached, padded, packed, forked or shifted. Of ") +
-                 strong(grouped(count)) + Html(" lines ") +
+  page.paragraph(Html("The results are only as good as the library beneath them. ") + code("locus verify") +
+                 Html(" measures every claim of every scheme, and that tokens give the same attention however they are "
+                      "chunked, cached, padded, packed, forked or shifted. Of ") +
+                 strong(grouped(count)) + Html(" checks ") +
                  strong(grouped(count - static_cast<std::int64_t>(failures.size()))) + Html(" hold") +
                  Html(failures.empty() ? "." : ":"));
   if (!failures.empty()) page.table(table_of(failures), "Lines that fail");

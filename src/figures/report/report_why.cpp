@@ -29,18 +29,14 @@ std::vector<Check> three_token_checks(std::span<const Check> checks) {
 void add_why_positions(Page& page, std::span<const Check> checks) {
   page.section(2, "Why positions", "why");
   page.paragraph(
-      "Attention compares every token with every other and adds up what it finds. Nothing in that depends on the "
-      "order: "
-      "permute the tokens, and the outputs are the same ones, permuted. Without positions a sentence is a bag of "
-      "words; "
-      "\"I work he\" and \"he work I\" are the same to it. This is called permutation equivariance, and a positional "
-      "encoding is there to break it.");
+      "Attention compares every token with every other and adds up what it finds. None of that depends on the order: "
+      "permute the tokens, and the outputs are permuted the same way. Without positions a sentence is a bag of words; "
+      "\"I work he\" and \"he work I\" are the same. This is permutation equivariance, and a positional encoding is "
+      "there to break it.");
   page.paragraph(
-      "The smallest example has three tokens, I = (1, 0), work = (0, 1), he = (1, 1), identity weights and a softmax "
-      "without "
-      "scale. The first lines are attention without positions: reversed tokens, reversed outputs, to the last bits. "
-      "Below, "
-      "each scheme is put in, and the permutations that are no longer invisible are counted.");
+      "The smallest example has three tokens, I = (1, 0), work = (0, 1), he = (1, 1), identity weights and an unscaled "
+      "softmax. The first rows are attention without positions: reversed tokens give reversed outputs, to the last "
+      "bits. The rows below add each scheme and count the permutations that it makes visible.");
   Table table;
   table.head = {{"scheme", "tight"}, "three tokens", {"measured", "number"}, {"bound", "number"}, "in numbers"};
   for (const Check& check : three_token_checks(checks)) {

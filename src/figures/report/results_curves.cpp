@@ -19,19 +19,19 @@ std::string spoken(std::string name) {
   return name;
 }
 
-bool is_loss(const ResultTask& task, const std::string& name) {
+bool is_loss(const results::Task& task, const std::string& name) {
   return name == task.main ? task.is_loss : name.find("loss") != std::string::npos;
 }
 
 std::string unit_of(bool loss) { return loss ? "nats per token, lower is better" : "share right, higher is better"; }
 
-std::vector<LinePoint> points_where(const Results& results, const ResultTask& task, const std::string& name,
-                                    const std::function<std::optional<double>(const ResultNumber&)>& x) {
+std::vector<LinePoint> points_where(const results::Results& results, const results::Task& task, const std::string& name,
+                                    const std::function<std::optional<double>(const results::Number&)>& x) {
   std::vector<LinePoint> points;
-  for (const ResultNumber& number : results.numbers) {
-    if (number.task != task.name || number.name != name) continue;
+  for (const results::Number& number : results.numbers) {
+    if (number.task != task.name || number.name != name || !number.estimate) continue;
     if (const std::optional<double> at = x(number)) {
-      points.push_back({number.line, *at, number.mean, number.low, number.high});
+      points.push_back({number.line, *at, number.estimate->mean, number.estimate->low, number.estimate->high});
     }
   }
   std::stable_sort(points.begin(), points.end(), [](const LinePoint& a, const LinePoint& b) { return a.x < b.x; });
@@ -39,10 +39,10 @@ std::vector<LinePoint> points_where(const Results& results, const ResultTask& ta
 }
 
 /// Names of numbers over whole sequences: the main one first.
-std::vector<std::string> whole_names(const Results& results, const ResultTask& task) {
+std::vector<std::string> whole_names(const results::Results& results, const results::Task& task) {
   std::vector<std::string> names = {task.main};
   std::set<std::string> seen(names.begin(), names.end());
-  for (const ResultNumber& number : results.numbers) {
+  for (const results::Number& number : results.numbers) {
     if (number.task == task.name && number.place == -1 && number.length > 0 && seen.insert(number.name).second) {
       names.push_back(number.name);
     }
@@ -50,19 +50,19 @@ std::vector<std::string> whole_names(const Results& results, const ResultTask& t
   return names;
 }
 
-std::string interval_words(const Results& results) {
-  return results.seeds.size() > 1
-             ? " Points are means over " + std::to_string(results.seeds.size()) + " seeds, bands their 95 % intervals."
-             : " One seed, so there are no intervals.";
+std::string interval_words(const results::Results& results) {
+  return results.run.seeds.size() > 1 ? " Points are means over " + std::to_string(results.run.seeds.size()) +
+                                            " seeds, bands their 95 % intervals."
+                                      : " One seed, so there are no intervals.";
 }
 
 }  // namespace
 
-std::vector<Figure> length_figures(const Results& results, const ResultTask& task) {
+std::vector<Figure> length_figures(const results::Results& results, const results::Task& task) {
   std::vector<Figure> figures;
   for (const std::string& name : whole_names(results, task)) {
     const std::vector<LinePoint> points =
-        points_where(results, task, name, [](const ResultNumber& number) -> std::optional<double> {
+        points_where(results, task, name, [](const results::Number& number) -> std::optional<double> {
           if (number.place != -1 || number.length <= 0) return std::nullopt;
           return static_cast<double>(number.length);
         });
@@ -81,23 +81,23 @@ std::vector<Figure> length_figures(const Results& results, const ResultTask& tas
       chart.chance = task.chance;
       chart.caption += " The dotted level is a uniform guess (" + significant(*task.chance) + ").";
     }
-    chart.mark_x = static_cast<double>(task.train_length);
+    chart.mark_x = static_cast<double>(task.trained_length);
     chart.mark_label = "trained up to here";
     append(figures, line_figures(results, task, chart, points));
   }
   return figures;
 }
 
-std::vector<Figure> position_figures(const Results& results, const ResultTask& task) {
+std::vector<Figure> position_figures(const results::Results& results, const results::Task& task) {
   std::vector<Figure> figures;
   std::set<std::string> names;
-  for (const ResultNumber& number : results.numbers) {
+  for (const results::Number& number : results.numbers) {
     if (number.task == task.name && number.name.ends_with(by_position)) names.insert(number.name);
   }
   const std::int64_t longest = task.lengths.empty() ? 0 : *std::max_element(task.lengths.begin(), task.lengths.end());
   for (const std::string& name : names) {
     const std::vector<LinePoint> points =
-        points_where(results, task, name, [&](const ResultNumber& number) -> std::optional<double> {
+        points_where(results, task, name, [&](const results::Number& number) -> std::optional<double> {
           if (number.place < 0 || number.length != longest) return std::nullopt;
           return static_cast<double>(number.place);
         });
@@ -111,16 +111,16 @@ std::vector<Figure> position_figures(const Results& results, const ResultTask& t
     chart.x_title = "position in the sequence";
     chart.y_title = spoken(name.substr(0, name.size() - by_position.size())) + " (" + unit_of(loss) + ")";
     chart.is_share = !loss;
-    chart.mark_x = static_cast<double>(task.train_length);
+    chart.mark_x = static_cast<double>(task.trained_length);
     chart.mark_label = "trained up to here";
     append(figures, line_figures(results, task, chart, points));
   }
   return figures;
 }
 
-std::vector<Figure> training_figures(const Results& results, const ResultTask& task) {
+std::vector<Figure> training_figures(const results::Results& results, const results::Task& task) {
   const std::vector<LinePoint> points =
-      points_where(results, task, "train_loss", [](const ResultNumber& number) -> std::optional<double> {
+      points_where(results, task, "train_loss", [](const results::Number& number) -> std::optional<double> {
         if (number.place < 0) return std::nullopt;
         return static_cast<double>(number.place);
       });
@@ -128,7 +128,7 @@ std::vector<Figure> training_figures(const Results& results, const ResultTask& t
   LineChart chart;
   chart.name = identifier(task.name + "-training");
   chart.title = task.title + ": the loss while training";
-  chart.caption = "On the batches trained on, at the training length." + interval_words(results);
+  chart.caption = "On the batches trained on, at the trained length." + interval_words(results);
   chart.x_title = "step";
   chart.y_title = "training loss (nats)";
   return line_figures(results, task, chart, points);

@@ -9,7 +9,7 @@ void append(std::vector<Figure>& figures, std::vector<Figure> more) {
   figures.insert(figures.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-std::vector<Figure> task_figures(const Results& results, const ResultTask& task) {
+std::vector<Figure> task_figures(const results::Results& results, const results::Task& task) {
   std::vector<Figure> figures = length_figures(results, task);
   append(figures, grid_figures(results, task));
   append(figures, position_figures(results, task));
@@ -17,9 +17,9 @@ std::vector<Figure> task_figures(const Results& results, const ResultTask& task)
   return figures;
 }
 
-std::vector<Figure> results_figures(const Results& results) {
-  std::vector<Figure> figures = beyond_figures(results, answer_of(results));
-  for (const ResultTask& task : results.tasks) append(figures, task_figures(results, task));
+std::vector<Figure> results_figures(const results::Results& results) {
+  std::vector<Figure> figures = beyond_figures(results, results::ranking_of(results));
+  for (const results::Task& task : results.tasks) append(figures, task_figures(results, task));
   append(figures, cost_figures(results));
   return figures;
 }

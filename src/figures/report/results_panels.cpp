@@ -4,6 +4,7 @@
 
 #include "figures/numbers.h"
 #include "figures/report/html.h"
+#include "figures/report/report_parts.h"
 #include "figures/report/results_figures.h"
 
 namespace locus::figures {
@@ -11,11 +12,11 @@ namespace {
 
 constexpr const char* schema = "https://vega.github.io/schema/vega-lite/v5.json";
 
-std::string direction(const ResultTask& task) {
+std::string direction(const results::Task& task) {
   return task.main + ", " + (task.higher_is_better ? "higher" : "lower") + " is better";
 }
 
-/// Charts side by side, as many as fit: the page gives them widths and columns. `margin` is what labels take of each.
+/// Charts side by side, as many as fit: the page sets widths and columns. `margin` is the width of the labels.
 Json side_by_side(Json charts, int margin) {
   return {{"$schema", schema},
           {"usermeta", {{"panel_margin", margin}}},
@@ -38,7 +39,7 @@ Json ordered_lines() {
 
 }  // namespace
 
-std::vector<Figure> beyond_figures(const Results& results, const Answer& answer) {
+std::vector<Figure> beyond_figures(const results::Results& results, const results::Ranking& answer) {
   const Json x = {{"field", "mean"}, {"type", "quantitative"}, {"title", nullptr}, {"scale", {{"zero", false}}}};
   Json from = x;
   from["field"] = "shown_low";
@@ -59,22 +60,22 @@ std::vector<Figure> beyond_figures(const Results& results, const Answer& answer)
        {"encoding", {{"y", ordered_lines()}, {"x", x}, {"color", colour}, {"tooltip", tooltip}}}}};
   Json charts = Json::array();
   bool cut = false;
-  for (const TaskAnswer& task : answer.tasks) {
-    const std::vector<Standing>& all = task.after_tuning.empty() ? task.beyond : task.after_tuning;
+  for (const results::TaskRanking& task : answer.tasks) {
+    const std::vector<results::Standing>& all = task.all();
     Json rows = Json::array();
     for (std::size_t place = 0; place < all.size(); ++place) {
-      const Mean& mean = all[place].mean;
+      const results::Estimate& score = all[place].score;
       Json row = {{"task", task.task->name},
                   {"line", results.label(all[place].line)},
                   {"order", place},
-                  {"mean", mean.value},
+                  {"mean", score.mean},
                   {"group", all[place].leads ? "leads" : "behind"}};
-      row["low"] = mean.low.value_or(mean.value);
-      row["high"] = mean.high.value_or(mean.value);
-      const Mean drawn = shown(*task.task, mean);
-      row["shown_low"] = drawn.low.value_or(mean.value);
-      row["shown_high"] = drawn.high.value_or(mean.value);
-      cut = cut || is_cut(*task.task, mean);
+      row["low"] = score.low.value_or(score.mean);
+      row["high"] = score.high.value_or(score.mean);
+      const results::Estimate drawn = results::shown(*task.task, score);
+      row["shown_low"] = drawn.low.value_or(score.mean);
+      row["shown_high"] = drawn.high.value_or(score.mean);
+      cut = cut || results::is_cut(*task.task, score);
       rows.push_back(std::move(row));
     }
     if (rows.empty()) continue;
@@ -83,28 +84,30 @@ std::vector<Figure> beyond_figures(const Results& results, const Answer& answer)
   }
   if (charts.empty()) return {};
   const std::string caption =
-      "Each scheme's main number, averaged over all lengths above the one trained at, with the 95 % interval over "
-      "seeds. The best leads, and so does what cannot be told from it (green on a page). Schemes that did not learn a "
-      "task are not in its panel.";
+      "The main number of each line, averaged over all lengths beyond the trained one, with its 95 % interval over "
+      "seeds. The best line leads, and so does every line that the seeds cannot tell from it (green on a page). Lines "
+      "that did not learn a task are missing from its panel.";
   return {{.name = "beyond",
-           .title = "Beyond the training length",
-           .caption = caption + (cut ? cut_words : ""),
+           .title = "Beyond the trained length",
+           .caption = caption + in_range_note(results) + (cut ? cut_note : ""),
            .spec = side_by_side(std::move(charts), 210)}};
 }
 
-std::vector<Figure> grid_figures(const Results& results, const ResultTask& task) {
+std::vector<Figure> grid_figures(const results::Results& results, const results::Task& task) {
   Json rows = Json::array();
   std::vector<std::string> order;
   for (const bool learned : {true, false}) {
-    for (const ResultLine& line : results.lines) {
+    for (const results::Line& line : results.lines) {
       if (results.learned(task.name, line.name) != learned) continue;
       const std::string panel = line.label + (learned ? "" : " (not learned)");
       bool any = false;
-      for (const ResultNumber& number : results.numbers) {
-        if (number.task != task.name || number.line != line.name || number.name != task.main || number.place < 0)
+      for (const results::Number& number : results.numbers) {
+        if (number.task != task.name || number.line != line.name || number.name != task.main || number.place < 0 ||
+            !number.estimate)
           continue;
         any = true;
-        rows.push_back({{"panel", panel}, {"length", number.length}, {"depth", number.place}, {"mean", number.mean}});
+        rows.push_back(
+            {{"panel", panel}, {"length", number.length}, {"depth", number.place}, {"mean", number.estimate->mean}});
       }
       if (any) order.push_back(panel);
     }
@@ -128,10 +131,9 @@ std::vector<Figure> grid_figures(const Results& results, const ResultTask& task)
          {"encoding", {{"x", x}, {"y", y}, {"text", text}, {"color", ink}}}}}}};
   return {{.name = identifier(task.name + "-grid"),
            .title = task.title + ": depth by length",
-           .caption = "Across: the length of the sequence, trained at " + grouped(task.train_length) +
-                      ". Down: how deep in it the asked-for thing lies, in percent. " +
-                      "Numbers are means of the main "
-                      "number over the seeds.",
+           .caption =
+               "Across: the length of the sequence, trained at " + grouped(task.trained_length) +
+               ". Down: the depth of what is asked for, in percent. Each number is the main number's mean over seeds.",
            .spec = {{"$schema", schema},
                     {"data", {{"values", std::move(rows)}}},
                     {"usermeta", {{"panel_margin", 30}}},
@@ -147,16 +149,16 @@ std::vector<Figure> grid_figures(const Results& results, const ResultTask& task)
                     {"spec", inner}}}};
 }
 
-std::vector<Figure> cost_figures(const Results& results) {
+std::vector<Figure> cost_figures(const results::Results& results) {
   const Json x = {{"field", "milliseconds"}, {"type", "quantitative"}, {"title", "milliseconds per training step"}};
   Json charts = Json::array();
-  for (const ResultTask& task : results.tasks) {
-    std::vector<const ResultCost*> costs;
-    for (const ResultCost& cost : results.costs) {
+  for (const results::Task& task : results.tasks) {
+    std::vector<const results::Cost*> costs;
+    for (const results::Cost& cost : results.costs) {
       if (cost.task == task.name && cost.seconds_per_step) costs.push_back(&cost);
     }
     if (costs.empty()) continue;
-    std::stable_sort(costs.begin(), costs.end(), [](const ResultCost* a, const ResultCost* b) {
+    std::stable_sort(costs.begin(), costs.end(), [](const results::Cost* a, const results::Cost* b) {
       return *a->seconds_per_step < *b->seconds_per_step;
     });
     Json rows = Json::array();
@@ -173,7 +175,7 @@ std::vector<Figure> cost_figures(const Results& results) {
   if (charts.empty()) return {};
   return {{.name = "cost",
            .title = "What a training step costs",
-           .caption = "Time of one optimiser step on one thread, quickest on top. Other work on the machine moves it.",
+           .caption = "Time of one optimiser step on one thread, fastest first. Other load on the machine changes it.",
            .spec = side_by_side(std::move(charts), 210)}};
 }
 

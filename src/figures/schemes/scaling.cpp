@@ -8,63 +8,52 @@
 #include "figures/spec.h"
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "locus/stretch.h"
 
 namespace locus::figures {
 namespace {
 
-/// The stretch that all rules are asked for: `factor` times the trained length.
-struct Stretch {
+/// What all rules are asked for: `factor` times the trained length.
+struct Goal {
   double factor = 8;
   std::int64_t trained = 8192;
 };
 
-Stretch stretch_of(const Drawn& drawn) {
+Goal goal_of(const Drawn& drawn) {
   const Arguments& given = drawn.encoding.arguments();
-  Stretch stretch;
+  Goal goal;
   if (const auto length = given.maybe_integer("original_length")) {
-    stretch.trained = *length;
+    goal.trained = *length;
   } else if (drawn.training_length) {
-    stretch.trained = *drawn.training_length;
+    goal.trained = *drawn.training_length;
   }
   const auto factor = given.maybe_real("factor");
   const auto longest = given.maybe_integer("max_length");
   if (factor) {
-    stretch.factor = *factor;
-  } else if (longest && *longest > stretch.trained) {
-    stretch.factor = static_cast<double>(*longest) / static_cast<double>(stretch.trained);
+    goal.factor = *factor;
+  } else if (longest && *longest > goal.trained) {
+    goal.factor = static_cast<double>(*longest) / static_cast<double>(goal.trained);
   }
-  return stretch;
+  return goal;
 }
 
-/// The same rotation under another rule: what the rule shares with the given encoding is taken from there, the stretch
-/// is the same for all.
-Encoding under_rule(const Encoding& given, const Rule& rule, const Stretch& stretch) {
-  const Arguments& old = given.arguments();
-  Arguments arguments{{"head_dim", old.integer("head_dim")},
-                      {"pairing", old.text("pairing")},
-                      {"base", old.real("base")},
-                      {"rule", std::string(rule.name)}};
-  if (const auto width = old.maybe_integer("rotary_dim")) arguments.set("rotary_dim", *width);
-  const bool same_rule = old.text("rule") == rule.name;
+/// The same rotation under another rule, at the length that it is stretched to.
+Encoding stretched_by(const Encoding& given, std::string_view name, const Goal& goal) {
+  const Rule& rule = find_rule(name);
+  Arguments arguments;
   for (const Parameter& parameter : rule.parameters) {
-    const Value* value = old.find(parameter.name);
-    if (value != nullptr && (same_rule || parameter.name != "max_length")) arguments.set(parameter.name, *value);
+    const bool own = given.arguments().has(parameter.name) && given.arguments().text("rule") == name;
+    if (own) continue;
+    if (parameter.name == "factor") {
+      arguments.set("factor", goal.factor);
+    } else if (parameter.required && parameter.kind == ValueKind::real) {
+      arguments.set(parameter.name, *rule.example.find(parameter.name));
+    }
+    require(!parameter.required || parameter.kind != ValueKind::list, "the rule ", name, " needs ", parameter.name,
+            ", a list of a model's own: give its --config, or --set rule=", name, " with the lists");
   }
-  const std::int64_t stretched = std::llround(static_cast<double>(stretch.trained) * stretch.factor);
-  const auto fill = [&](std::string_view name, const Value& value) {
-    const bool known = std::any_of(rule.parameters.begin(), rule.parameters.end(),
-                                   [&](const Parameter& parameter) { return parameter.name == name; });
-    if (known && !arguments.has(name)) arguments.set(name, value);
-  };
-  fill("factor", stretch.factor);
-  fill("original_length", stretch.trained);
-  if (rule.name == "dynamic_ntk") fill("max_length", stretch.trained);  // its name for the trained length
-  fill("rotary_fraction", 0.5);
-  for (const char* list : {"short_factor", "long_factor"}) {
-    require(rule.name != "longrope" || arguments.has(list), "the rule longrope needs ", list,
-            ", a list of a model's own: give its --config, or --set rule=longrope with the lists");
-  }
-  return rule.length_dependent ? Encoding("rope", arguments).at_length(stretched) : Encoding("rope", arguments);
+  const std::int64_t longest = std::llround(static_cast<double>(goal.trained) * goal.factor);
+  return under_rule(given, name, {.trained = goal.trained, .longest = longest}, arguments).at_length(longest);
 }
 
 std::vector<std::string> rules_of(const Request& request) {
@@ -73,7 +62,8 @@ std::vector<std::string> rules_of(const Request& request) {
             "rules must differ from each other");
     return request.rules;
   }
-  std::vector<std::string> rules = {"none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3"};
+  std::vector<std::string> rules = {"none"};
+  for (const Rule* rule : compared_rules()) rules.emplace_back(rule->name);
   const std::string& own = request.encodings.front().encoding.arguments().text("rule");
   if (std::find(rules.begin(), rules.end(), own) == rules.end()) rules.push_back(own);
   return rules;
@@ -100,16 +90,15 @@ struct Finding {
 
 Figure make(const Request& request) {
   const Drawn& drawn = request.encodings.front();
-  require(drawn.encoding.scheme().name == "rope", "scaling is about the rules of rope, got ",
-          drawn.encoding.scheme().name);
-  const Stretch stretch = stretch_of(drawn);
+  require(takes_rules(drawn.encoding), "scaling is about the rules of rope, got ", drawn.encoding.scheme().name);
+  const Goal goal = goal_of(drawn);
   const std::vector<std::string> rules = rules_of(request);
-  const std::vector<double> plain = under_rule(drawn.encoding, find_rule("none"), stretch).rotation().inv_freq;
+  const std::vector<double> plain = stretched_by(drawn.encoding, "none", goal).rotation().inv_freq;
   Json rows = Json::array();
   Finding finding;
   bool still = false;
   for (const std::string& name : rules) {
-    const Encoding ruled = under_rule(drawn.encoding, find_rule(name), stretch);
+    const Encoding ruled = stretched_by(drawn.encoding, name, goal);
     const std::vector<double>& frequencies = ruled.rotation().inv_freq;
     for (std::size_t i = 0; i < plain.size(); ++i) {
       if (frequencies[i] == 0) {
@@ -127,9 +116,9 @@ Figure make(const Request& request) {
                       {"y", logarithmic(quantitative("divisor", "frequency divided by"), 2)},
                       {"color", category_colour("rule", "rule", rules)}};
   return {.name = {},
-          .title = "To stretch " + pretty(static_cast<double>(stretch.trained)) + " positions " +
-                   pretty(stretch.factor) + " times: " + finding.text(),
-          .caption = "By how much each rule divides the frequency of each pair (1: kept, " + pretty(stretch.factor) +
+          .title = "To stretch " + pretty(static_cast<double>(goal.trained)) + " positions " + pretty(goal.factor) +
+                   " times: " + finding.text(),
+          .caption = "By how much each rule divides the frequency of each pair (1: kept, " + pretty(goal.factor) +
                      ": positions pressed into the trained length), head_dim " +
                      std::to_string(drawn.encoding.rotation().head_dim) + ", base " +
                      pretty(drawn.encoding.arguments().real("base")) + "." +

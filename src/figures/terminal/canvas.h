@@ -12,7 +12,7 @@ namespace locus::figures {
 /// The number of characters of a UTF-8 text, colours not counted; every character drawn here is one column wide.
 std::size_t columns_of(std::string_view text);
 
-/// Control characters become `?`: text of a file must not steer the terminal.
+/// Control characters become `?`: text from a file must not control the terminal.
 std::string plain(std::string_view text);
 
 std::string left_padded(std::string_view text, std::size_t columns);
@@ -27,7 +27,7 @@ std::string wrapped(std::string_view text, std::size_t width);
 /// Entries two blanks apart in lines of at most `width` columns, each ended by a newline.
 std::string joined(const std::vector<std::string>& entries, std::size_t width);
 
-/// `text` in the colour of series `index` (or as it is where colours are off).
+/// `text` in the colour of series `index`; unchanged where colours are off.
 std::string coloured(std::string_view text, std::size_t index, bool colours);
 
 class Canvas {
@@ -40,7 +40,7 @@ class Canvas {
   void put(std::size_t column, std::size_t row, std::string_view glyph, std::size_t colour);
   /// A braille dot: the grid is twice as wide and four times as high for dots. Dots of a cell add up.
   void dot(std::size_t x, std::size_t y, std::size_t colour);
-  /// What stands there; empty: nothing.
+  /// The character there; empty for none.
   const std::string& glyph(std::size_t column, std::size_t row) const { return cells_[row * width_ + column].glyph; }
   /// The row without blanks at its end.
   std::string line(std::size_t row, bool colours) const;

@@ -32,8 +32,12 @@ void put_letter(Canvas& canvas, std::size_t column, std::size_t row, const std::
   canvas.put(column, row, taken ? std::string(several) : glyph, taken ? grey : colour);
 }
 
+using Place = std::pair<double, double>;  // across and up, 0 to 1
+
 /// Joins two places by cells or, with no glyph, by dots.
-void join(Canvas& canvas, double x0, double y0, double x1, double y1, const std::string& glyph, std::size_t colour) {
+void join(Canvas& canvas, Place from, Place to, const std::string& glyph, std::size_t colour) {
+  const auto [x0, y0] = from;
+  const auto [x1, y1] = to;
   const std::size_t across = glyph.empty() ? 2 * canvas.width() : canvas.width();
   const std::size_t down = glyph.empty() ? 4 * canvas.height() : canvas.height();
   const double steps =
@@ -66,8 +70,7 @@ void draw_line(Plot& plot, const Layer& layer, const std::vector<const Json*>& r
   std::sort(places.begin(), places.end());  // as a line mark joins them
   const std::string glyph = plot.series.size() > 1 ? letter(series) : "";
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto& from = places[i == 0 ? 0 : i - 1];
-    join(plot.canvas, from.first, from.second, places[i].first, places[i].second, glyph, series);
+    join(plot.canvas, places[i == 0 ? 0 : i - 1], places[i], glyph, series);
   }
 }
 

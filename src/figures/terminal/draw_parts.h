@@ -11,7 +11,7 @@
 
 namespace locus::figures {
 
-/// A panel, and what is said once for all panels that have it in common.
+/// A panel, and what panels share and say once.
 struct PanelText {
   std::string body;
   std::string legend = {};

@@ -55,7 +55,7 @@ std::vector<Row> rows_of(const Layer& points, const Layer& intervals, const std:
   return rows;
 }
 
-std::string numbers_of(const Row& row, bool with_interval) {
+std::string range_numbers(const Row& row, bool with_interval) {
   std::string text = row.value ? significant(*row.value) : "";
   if (with_interval && row.has_interval()) text += " [" + significant(*row.low) + ", " + significant(*row.high) + "]";
   return text;
@@ -93,8 +93,8 @@ PanelText draw_ranges(const Panel& panel, const DrawingOptions& options) {
   std::size_t label_width = 0, short_width = 0, long_width = 0;
   for (const Row& row : rows) {
     label_width = std::max(label_width, std::min(columns_of(row.label), options.width / 2));
-    short_width = std::max(short_width, columns_of(numbers_of(row, false)));
-    long_width = std::max(long_width, columns_of(numbers_of(row, true)));
+    short_width = std::max(short_width, columns_of(range_numbers(row, false)));
+    long_width = std::max(long_width, columns_of(range_numbers(row, true)));
   }
   const bool with_interval = label_width + long_width + least_track + 2 <= options.width;
   const std::size_t taken = label_width + (with_interval ? long_width : short_width) + 2;
@@ -102,7 +102,7 @@ PanelText draw_ranges(const Panel& panel, const DrawingOptions& options) {
   std::string text;
   for (const Row& row : rows) {
     text += left_padded(shortened(row.label, label_width), label_width) + " " +
-            track_of(row, scale, width, options.colour) + " " + numbers_of(row, with_interval) + "\n";
+            track_of(row, scale, width, options.colour) + " " + range_numbers(row, with_interval) + "\n";
   }
   std::vector<std::string> legend;
   for (std::size_t i = 0; i < series.size(); ++i) {

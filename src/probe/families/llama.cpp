@@ -77,6 +77,8 @@ class Llama : public Network {
 
 }  // namespace
 
+std::vector<std::string_view> llama_architectures() { return {"llama", "mistral", "qwen2", "qwen3"}; }
+
 std::shared_ptr<Network> make_llama(const Source& source) { return std::make_shared<Llama>(source); }
 
 }  // namespace locus::probe

@@ -21,7 +21,7 @@ std::string label_of(const DistanceBin& bin) {
                                   : std::to_string(bin.begin) + "-" + std::to_string(bin.end - 1);
 }
 
-/// The queries of [begin, end) that are looked at: every so manyth.
+/// The queries of [begin, end) that are looked at, evenly spaced.
 bool is_chosen(std::int64_t position, const AttentionRange& range, std::int64_t queries) {
   const std::int64_t step = std::max<std::int64_t>(1, (range.end - range.begin) / queries);
   return position >= range.begin && position < range.end && (range.end - 1 - position) % step == 0;

@@ -10,12 +10,21 @@
 namespace locus::probe {
 namespace {
 
-/// Reads `tokens` behind what is cached and appends the losses from index `first` on; `next` follows the last token.
-void read(const Model& model, std::span<const Token> tokens, std::int64_t first, Token next, SequenceId sequence,
-          Cache& cache, Executor* executor, std::vector<double>& losses) {
-  const Segment segment{.sequence = sequence, .tokens = tokens};
-  std::vector<std::int64_t> wanted(tokens.size() - static_cast<std::size_t>(first));
-  std::iota(wanted.begin(), wanted.end(), first);
+/// Tokens to read, of which losses are wanted from index `first` on; `next` follows the last.
+struct Passage {
+  std::span<const Token> tokens;
+  std::int64_t first = 0;
+  Token next = 0;
+
+  Token after(std::size_t index) const { return index + 1 < tokens.size() ? tokens[index + 1] : next; }
+};
+
+/// Reads a passage after what is cached and appends its losses.
+void read(const Model& model, const Passage& passage, SequenceId sequence, Cache& cache, Executor* executor,
+          std::vector<double>& losses) {
+  const Segment segment{.sequence = sequence, .tokens = passage.tokens};
+  std::vector<std::int64_t> wanted(passage.tokens.size() - static_cast<std::size_t>(passage.first));
+  std::iota(wanted.begin(), wanted.end(), passage.first);
   ForwardCall call;
   call.segments = std::span(&segment, 1);
   call.logits_wanted = wanted;
@@ -23,27 +32,27 @@ void read(const Model& model, std::span<const Token> tokens, std::int64_t first,
   const std::vector<float> logits = model.forward(call, cache);
   const auto vocab = static_cast<std::size_t>(model.config().vocab);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const auto after = static_cast<std::size_t>(wanted[i]) + 1;
     losses.push_back(
-        loss_of(std::span(logits).subspan(i * vocab, vocab), after < tokens.size() ? tokens[after] : next));
+        loss_of(std::span(logits).subspan(i * vocab, vocab), passage.after(static_cast<std::size_t>(wanted[i]))));
   }
 }
 
-/// A text on its own from position 0 in pieces of control.chunk, the losses from index `first` on; `next` follows it.
-/// False where it was interrupted.
-bool read_text(const Model& model, const Encoding& encoding, std::span<const Token> tokens, std::int64_t first,
-               Token next, const RunControl& control, std::vector<double>& losses) {
-  Cache cache(model, std::ssize(tokens), encoding);
+/// Reads a text of its own from position 0, in chunks. False where it was interrupted.
+bool read_text(const Model& model, const Encoding& encoding, const Passage& text, const RunControl& control,
+               std::vector<double>& losses) {
+  const std::int64_t count = std::ssize(text.tokens);
+  Cache cache(model, count, encoding);
   const SequenceId sequence = cache.create();
-  for (std::int64_t at = 0; at < std::ssize(tokens);) {
+  for (std::int64_t at = 0; at < count;) {
     if (control.interrupted()) return false;
-    const std::int64_t end = std::min(at + control.chunk, std::ssize(tokens));
-    const auto piece = tokens.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(end - at));
-    if (first < end) {
-      const Token after = end < std::ssize(tokens) ? tokens[static_cast<std::size_t>(end)] : next;
-      read(model, piece, std::max<std::int64_t>(first - at, 0), after, sequence, cache, control.executor, losses);
+    const std::int64_t end = std::min(at + control.chunk, count);
+    Passage chunk{.tokens = text.tokens.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(end - at))};
+    if (text.first < end) {
+      chunk.first = std::max<std::int64_t>(text.first - at, 0);
+      chunk.next = text.after(static_cast<std::size_t>(end) - 1);
+      read(model, chunk, sequence, cache, control.executor, losses);
     } else {
-      (void)model.forward(piece, sequence, cache, control.executor);
+      (void)model.forward(chunk.tokens, sequence, cache, control.executor);
     }
     control.on_tokens(end - at);
     at = end;
@@ -63,8 +72,9 @@ std::vector<double> stepwise(const Model& model, const Encoding& encoding, KeyTa
     const std::int64_t left = std::ssize(tokens) - 1 - at;
     const std::int64_t size = at < trained ? std::min({control.chunk, left, trained - at}) : 1;
     cache.set_encoding(encoding.at_length(at + size));
-    read(model, tokens.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size)), 0,
-         tokens[static_cast<std::size_t>(at + size)], sequence, cache, control.executor, losses);
+    const Passage step{.tokens = tokens.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size)),
+                       .next = tokens[static_cast<std::size_t>(at + size)]};
+    read(model, step, sequence, cache, control.executor, losses);
     at += size;
     control.on_tokens(size);
   }
@@ -73,7 +83,7 @@ std::vector<double> stepwise(const Model& model, const Encoding& encoding, KeyTa
 
 void check(std::span<const Token> tokens, const RunControl& control) {
   require(tokens.size() >= 2, "a loss needs at least 2 tokens, got ", tokens.size());
-  require(control.chunk >= 1, "the tokens read at a time must be at least 1, got ", control.chunk);
+  require(control.chunk >= 1, "a chunk must have at least 1 token, got ", control.chunk);
 }
 
 }  // namespace
@@ -107,7 +117,8 @@ std::vector<double> sequence_losses(const Model& model, const Encoding& encoding
   }
   std::vector<double> losses;
   const auto read_tokens = tokens.first(tokens.size() - 1);  // nothing follows the last
-  read_text(model, encoding.at_length(std::ssize(read_tokens)), read_tokens, 0, tokens.back(), control, losses);
+  read_text(model, encoding.at_length(std::ssize(read_tokens)), {.tokens = read_tokens, .next = tokens.back()}, control,
+            losses);
   return losses;
 }
 
@@ -119,8 +130,8 @@ std::vector<double> restarted_losses(const Model& model, std::span<const Token> 
   for (std::size_t begin = 0; begin < read_tokens.size();) {
     const auto next = std::find(read_tokens.begin() + static_cast<std::ptrdiff_t>(begin) + 1, read_tokens.end(), start);
     const auto end = static_cast<std::size_t>(next - read_tokens.begin());
-    const auto text = read_tokens.subspan(begin, end - begin);
-    if (!read_text(model, model.encoding().at_length(std::ssize(text)), text, 0, tokens[end], control, losses)) break;
+    const Passage text{.tokens = read_tokens.subspan(begin, end - begin), .next = tokens[end]};
+    if (!read_text(model, model.encoding().at_length(std::ssize(text.tokens)), text, control, losses)) break;
     begin = end;
   }
   return losses;
@@ -135,10 +146,10 @@ std::vector<double> windowed_losses(const Model& model, std::span<const Token> t
   const std::int64_t count = std::ssize(tokens) - 1;
   for (std::int64_t end = std::min(window, count), done = 0; done < count; end = std::min(end + stride, count)) {
     const std::int64_t begin = std::max<std::int64_t>(end - window, 0);
-    const auto text = tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-    const bool all = read_text(model, model.encoding().at_length(end - begin), text, done - begin,
-                               tokens[static_cast<std::size_t>(end)], control, losses);
-    if (!all) break;
+    const Passage text{.tokens = tokens.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
+                       .first = done - begin,
+                       .next = tokens[static_cast<std::size_t>(end)]};
+    if (!read_text(model, model.encoding().at_length(end - begin), text, control, losses)) break;
     done = end;
   }
   return losses;

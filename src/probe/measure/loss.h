@@ -2,7 +2,7 @@
 // Next-token loss by position: how well a model predicts a long text, token by token, under an encoding.
 //
 // The loss at position p is -log of the probability that the model, having read tokens 0 .. p, gives to token p + 1, in
-// nats. A sequence of n tokens has n - 1 of them. Where a run is interrupted, the first so many are returned.
+// nats. A sequence of n tokens has n - 1 of them. An interrupted run returns the losses it has.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@
 
 namespace locus::probe {
 
-/// How keys come by their rotation where the encoding depends on the length. Where it does not, all are the same.
+/// Which table keys are rotated by where the encoding depends on the length. Where it does not, all forms are the same.
 enum class LengthForm : std::uint8_t {
   whole,      ///< the whole sequence under the one table of its final length
-  rerotated,  ///< each token is read under the table of its own length, with all earlier keys turned to that
-  mixed       ///< the same, but each key keeps the table of its time, as a careless cache does
+  rerotated,  ///< each token under the table of its own length, all earlier keys rotated to it
+  mixed       ///< the same, but each key keeps the table it was stored under, as in a careless cache
 };
 std::string_view name_of(LengthForm form);
 
@@ -28,17 +28,17 @@ double loss_of(std::span<const float> logits, Token token);
 std::vector<double> sequence_losses(const Model& model, const Encoding& encoding, LengthForm form,
                                     std::span<const Token> tokens, const RunControl& control = {});
 
-/// A baseline: the model's own encoding, starting anew at position 0 at every token `start`. Each loss stands where it
-/// does in the whole sequence; of the last token before a start it is that of predicting the start.
+/// A baseline: the model's own encoding, restarted at position 0 at every token `start`. Losses keep their index in the
+/// whole sequence; the last token before a start predicts the start.
 std::vector<double> restarted_losses(const Model& model, std::span<const Token> tokens, Token start,
                                      const RunControl& control = {});
 
-/// A baseline: a window of `window` tokens, moved on by `stride`, read from position 0 each time as if the text began
+/// A baseline: a window of `window` tokens, moved by `stride`, read from position 0 each time as if the text began
 /// there. A token past the first window is predicted from more than `window` - `stride` tokens before it. Cost: every
 /// token is read window / stride times.
 std::vector<double> windowed_losses(const Model& model, std::span<const Token> tokens, std::int64_t window,
                                     std::int64_t stride, const RunControl& control = {});
-/// Tokens that windowed_losses reads, for telling how long it takes.
+/// How many tokens windowed_losses reads, for progress.
 std::int64_t windowed_tokens(std::int64_t tokens, std::int64_t window, std::int64_t stride);
 
 }  // namespace locus::probe

@@ -46,18 +46,18 @@ std::vector<LossBucket> bucketed(std::span<const double> losses, std::span<const
   return buckets;
 }
 
-std::vector<std::int64_t> usual_edges(std::int64_t trained_length) {
+std::vector<std::int64_t> default_edges(std::int64_t trained_length) {
   std::vector<std::int64_t> edges = {0};
   if (trained_length >= 2) edges.push_back(trained_length / 2);
   for (const std::int64_t times : {1, 2, 4, 8}) edges.push_back(times * trained_length);
   return edges;
 }
 
-BreakRule usual_break_rule(std::int64_t trained_length) {
+BreakRule default_break_rule(std::int64_t trained_length) {
   return {.block = std::max<std::int64_t>(32, trained_length / 4)};
 }
 
-std::string words_of(const BreakRule& rule) {
+std::string describe(const BreakRule& rule) {
   return "a rule breaks at the first block of " + std::to_string(rule.block) +
          " positions that is worse than the sliding window on the same tokens by more than " + rounded(rule.excess, 3) +
          " nats and by more than " + rounded(rule.standard_errors, 3) +
@@ -82,7 +82,7 @@ Breaking find_break(std::span<const double> losses, std::span<const double> base
   return {};
 }
 
-std::string words_of(const Breaking& breaking, std::int64_t measured, std::int64_t trained_length) {
+std::string describe(const Breaking& breaking, std::int64_t measured, std::int64_t trained_length) {
   if (!breaking.position) {
     return measured <= trained_length ? "holds as far as was measured, which is not beyond the trained length"
                                       : "holds up to position " + std::to_string(measured - 1) + ", the last measured";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What losses by position say: means by bucket, where a rule breaks, and the chart.
+// Losses by position in summary: means by bucket, where a rule breaks, and the chart.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace locus::probe {
 
-/// Positions [begin, end). The standard error takes the losses for independent; those of a text are not quite, so it is
+/// Positions [begin, end). The standard error assumes independent losses; those of a text are correlated, so it is
 /// somewhat too small.
 struct LossBucket {
   std::int64_t begin = 0, end = 0, count = 0;
@@ -24,16 +24,16 @@ struct LossBucket {
 std::vector<LossBucket> bucketed(std::span<const double> losses, std::span<const std::int64_t> edges);
 
 /// 0, half the trained length, the trained length, twice, four times and eight times it.
-std::vector<std::int64_t> usual_edges(std::int64_t trained_length);
+std::vector<std::int64_t> default_edges(std::int64_t trained_length);
 
 struct BreakRule {
   std::int64_t block = 32;     ///< positions that are judged together: a quarter of the trained length, at least 32
   double excess = 0.1;         ///< nats above the baseline that count (10 % of perplexity)
-  double standard_errors = 3;  ///< of the difference, that the first block must be away from none
+  double standard_errors = 3;  ///< by which the difference of the first block must exceed 0
 };
-BreakRule usual_break_rule(std::int64_t trained_length);
-/// The rule in words, for people who read the result.
-std::string words_of(const BreakRule& rule);
+BreakRule default_break_rule(std::int64_t trained_length);
+/// The rule in words.
+std::string describe(const BreakRule& rule);
 
 /// A rule breaks at the first block that is worse than the baseline on the same tokens by more than the rule allows,
 /// and is followed by another that is worse by more than its excess (or by none).
@@ -43,7 +43,7 @@ struct Breaking {
 };
 Breaking find_break(std::span<const double> losses, std::span<const double> baseline, const BreakRule& rule);
 /// `breaks at about position 640 (1.25 x the trained length): from there on 0.8 nats above the sliding window`.
-std::string words_of(const Breaking& breaking, std::int64_t measured, std::int64_t trained_length);
+std::string describe(const Breaking& breaking, std::int64_t measured, std::int64_t trained_length);
 
 struct LossCurve {
   std::string name;  ///< "ntk:2", "dynamic_ntk:2 mixed", "sliding window"

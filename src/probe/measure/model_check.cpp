@@ -34,7 +34,7 @@ class Readings {
     return all;
   }
 
-  /// As in a batch with a longer text: three tokens of padding in front that nobody sees.
+  /// As in a batch with a longer text: three masked tokens of padding in front.
   Logits left_padded() const {
     constexpr std::int64_t padding = 3;
     std::vector<Token> padded(padding, tokens_.front());

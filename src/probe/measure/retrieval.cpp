@@ -148,7 +148,7 @@ std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& en
   return cells;
 }
 
-std::string words_of(std::span<const PasskeyCell> cells, std::int64_t trained_length) {
+std::string describe(std::span<const PasskeyCell> cells, std::int64_t trained_length) {
   std::int64_t in_trials = 0, in_found = 0, out_trials = 0, out_found = 0;
   for (const PasskeyCell& cell : cells) {
     const bool in_range = cell.length <= trained_length;

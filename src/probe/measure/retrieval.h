@@ -55,7 +55,7 @@ std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& en
                                           const PasskeyGrid& grid, const RunControl& control = {});
 
 /// One sentence: what the grid says, and that it says nothing where the model fails within its trained length.
-std::string words_of(std::span<const PasskeyCell> cells, std::int64_t trained_length);
+std::string describe(std::span<const PasskeyCell> cells, std::int64_t trained_length);
 
 figures::Figure passkey_figure(const std::string& model, std::span<const PasskeyCell> cells);
 

@@ -17,7 +17,7 @@ constexpr TokenId first_byte = 3;
 class Llama2cEncoder : public Tokenizer {
  public:
   Llama2cEncoder(const io::Llama2cTokenizer& file, std::vector<std::string> bytes)
-      // The file spells them "\n<s>\n", which nobody types.
+      // The file spells them "\n<s>\n", which no user types.
       : Tokenizer({.kind = "llama2.c tokenizer", .bos = 1, .eos = 2, .unknown = 0, .adds_bos = true}, std::move(bytes),
                   {{.text = "<s>", .id = 1}, {.text = "</s>", .id = 2}}, true),
         tokens_(file.tokens) {

@@ -99,4 +99,9 @@ std::unique_ptr<Tokenizer> parse_tokenizer_json(std::string_view json, const std
 std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path,
                                           std::optional<std::int32_t> vocab_size = std::nullopt);
 
+/// The tokenizer that comes with a model: inside its GGUF file, in its folder, or, for a llama2.c checkpoint, the only
+/// tok*.bin beside it. `vocab_size` as for read_tokenizer.
+std::unique_ptr<Tokenizer> read_model_tokenizer(const std::filesystem::path& model,
+                                                std::optional<std::int32_t> vocab_size = std::nullopt);
+
 }  // namespace locus::probe

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "io/byte_reader.h"
 #include "io/strict_json.h"
 #include "locus/error.h"
 #include "locus/io/mapped_file.h"
+#include "locus/io/sniff.h"
+#include "locus/text.h"
 #include "probe/tokenizers/tokenizer.h"
 
 namespace locus::probe {
@@ -35,15 +39,44 @@ std::string tokenizer_named_in(const fs::path& folder) {
 }
 
 std::unique_ptr<Tokenizer> read_file(const fs::path& path, std::optional<std::int32_t> vocab_size) {
-  const std::string extension = path.extension().string();
-  if (extension == ".gguf") return make_tokenizer(io::read_gguf(path));
-  if (extension == ".bin") return make_tokenizer(io::read_llama2c_tokenizer(path, vocab_size), path.string());
-  require(extension == ".json", path.string(), ": a tokenizer must be a folder, a .json, .gguf or .bin file");
+  const io::FileKind kind = io::sniff(path);
+  if (kind == io::FileKind::gguf) return make_tokenizer(io::read_gguf(path));
+  if (kind != io::FileKind::json) {  // llama2.c's tokenizers have no magic number
+    require(path.extension() == ".bin", path.string(),
+            ": a tokenizer must be a folder, a tokenizer.json, a GGUF file or a .bin of llama2.c; this is ",
+            name_of(kind));
+    return make_tokenizer(io::read_llama2c_tokenizer(path, vocab_size), path.string());
+  }
   const io::MappedFile file(path);
   return parse_tokenizer_json(io::text_of(file.bytes()), path.string(), text_beside(path, "tokenizer_config.json"));
 }
 
+/// llama2.c keeps its tokenizer in a file of its own: tokenizer.bin, or tok512.bin and the like.
+fs::path tokenizer_beside(const fs::path& checkpoint) {
+  const fs::path folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : fs::path(".");
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::string name = entry.path().filename().string();
+    if (name.starts_with("tok") && name.ends_with(".bin")) found.push_back(std::move(name));
+  }
+  std::sort(found.begin(), found.end());
+  require(!found.empty(), checkpoint.string(),
+          ": no tokenizer found: no tok*.bin beside it; give one with --tokenizer");
+  if (found.size() > 1) {
+    fail(checkpoint.string(), ": several tokenizers beside it (", joined(found), "); choose one with --tokenizer");
+  }
+  return folder / found.front();
+}
+
 }  // namespace
+
+std::unique_ptr<Tokenizer> read_model_tokenizer(const fs::path& model, std::optional<std::int32_t> vocab_size) {
+  const fs::path file = io::find_model_file(model);
+  const io::FileKind kind = io::sniff(file);
+  if (kind == io::FileKind::llama2c) return read_tokenizer(tokenizer_beside(file), vocab_size);
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  return read_tokenizer(kind == io::FileKind::gguf ? file : folder, vocab_size);
+}
 
 std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path, std::optional<std::int32_t> vocab_size) {
   const bool folder = fs::is_directory(path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles the making of an IntegerRow for every SIMD target and picks the best at run time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "probe/integer_row_simd.cpp"
+#define HWY_TARGET_INCLUDE "probe/weights/integer_row_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles products with stored weights for every SIMD target and picks the best at run time.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "probe/product_simd.cpp"
+#define HWY_TARGET_INCLUDE "probe/weights/product_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 //
 #include <algorithm>
@@ -25,7 +25,7 @@ template <class T>
 float dot(const T* row, const float* x, std::size_t columns) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  // Four sums, for one addition must not wait for the last.
+  // Four sums, so that one addition does not wait for the last.
   auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
   std::size_t k = 0;
   for (; k + 4 * lanes <= columns; k += 4 * lanes) {

@@ -17,7 +17,7 @@ namespace locus::probe {
 void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const float* x, const IntegerRow& integers,
               float* out);
 
-/// Rows [begin, end) as float32, behind each other, each element rounded at most twice.
+/// Rows [begin, end) as float32, contiguous, each element rounded at most twice.
 void decode_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, float* out);
 
 /// out[t * out_stride + r] = sum over k of rows[r * columns + k] x[t * columns + k]: what sgemm does, where there is

@@ -48,7 +48,7 @@ enum class Bias : std::uint8_t { where_present, required };
 /// Reads the tensors of a model, or of one layer of it, under the names of the source's format.
 class WeightReader {
  public:
-  /// `hf_base`: what comes before every name in a Hugging Face model; some files leave it away.
+  /// `hf_base`: what comes before every name in a Hugging Face model; some files omit it.
   WeightReader(const Source& source, std::string hf_base, const Name& always_there);
   /// The same for layer `index`: `hf_layers` is `layers` or `h`.
   WeightReader layer(std::int64_t index, const std::string& hf_layers) const;

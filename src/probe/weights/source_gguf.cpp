@@ -7,9 +7,9 @@
 namespace locus::probe {
 namespace {
 
-class Settings {
+class GgufSettings {
  public:
-  explicit Settings(const io::GgufFile& file) : file_(file) {
+  explicit GgufSettings(const io::GgufFile& file) : file_(file) {
     const auto name = file.text("general.architecture");
     require(name.has_value(), file.name(), ": general.architecture is missing");
     architecture_ = *name;
@@ -41,7 +41,7 @@ class Settings {
   std::string architecture_;
 };
 
-ModelConfig read_config(const io::GgufFile& file, const Settings& settings) {
+ModelConfig read_config(const io::GgufFile& file, const GgufSettings& settings) {
   const auto heads = settings.same_for_all_layers("attention.head_count");
   require(heads.value_or(0) >= 1, file.name(), ": ", settings.architecture(),
           ".attention.head_count must be there and at least 1");
@@ -72,7 +72,7 @@ ModelConfig read_config(const io::GgufFile& file, const Settings& settings) {
 
 Source open_gguf(const std::filesystem::path& path) {
   const auto file = std::make_shared<const io::GgufFile>(io::read_gguf(path));
-  const Settings settings(*file);
+  const GgufSettings settings(*file);
   Source source;
   source.file = path.string();
   source.config.architecture = settings.architecture();

@@ -10,9 +10,10 @@
 namespace locus::probe {
 namespace {
 
-class Settings {
+class HfSettings {
  public:
-  Settings(const std::string& text, const std::string& file) : json_(io::parse_strict_json(text, file)), file_(file) {}
+  HfSettings(const std::string& text, const std::string& file)
+      : json_(io::parse_strict_json(text, file)), file_(file) {}
 
   /// The first of `keys` that is there and not null.
   const nlohmann::json* find(std::initializer_list<const char*> keys) const {
@@ -51,7 +52,7 @@ class Settings {
     require(value->is_string(), file_, ": ", *keys.begin(), " must be a text, got ", value->dump());
     return value->get<std::string>();
   }
-  /// Settings that change the mathematics in a way no family here has.
+  /// HfSettings that change the mathematics in a way no family here has.
   void must_be(const char* key, bool wanted) const {
     require(boolean({key}, wanted) == wanted, file_, ": ", key, " must be ", wanted ? "true" : "false",
             ", the probe has no other form");
@@ -66,7 +67,7 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-ModelConfig read_config(const Settings& settings, const std::string& architecture) {
+ModelConfig read_config(const HfSettings& settings, const std::string& architecture) {
   ModelConfig config{.architecture = architecture, .format = "safetensors"};
   config.layers = settings.needed({"num_hidden_layers", "n_layer"});
   config.heads = settings.needed({"num_attention_heads", "n_head"});
@@ -84,7 +85,7 @@ ModelConfig read_config(const Settings& settings, const std::string& architectur
   return config;
 }
 
-void check_form(const Settings& settings) {
+void check_form(const HfSettings& settings) {
   settings.must_be("scale_attn_weights", true);
   settings.must_be("scale_attn_by_inverse_layer_idx", false);
   settings.must_be("apply_residual_connection_post_layernorm", false);
@@ -118,7 +119,7 @@ std::int64_t bytes_of(const io::SafetensorsModel& weights) {
 Source open_hf_folder(const std::filesystem::path& path) {
   const io::HfFolder folder = io::find_hf_folder(path);
   const std::string name = folder.config.string(), text = io::read_hf_config_text(folder.config);
-  const Settings settings(text, name);
+  const HfSettings settings(text, name);
   Source source;
   source.file = path.string();
   source.config.architecture = settings.text({"model_type"});

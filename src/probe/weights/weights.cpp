@@ -57,7 +57,7 @@ Matrix as_transposed_matrix(const StoredTensor& tensor, std::int64_t rows, std::
   const io::GgufBlock& block = block_of(tensor, file);
   require(block.elements == 1, file, ": tensor ", tensor.name, " is stored transposed and must be F32, F16 or BF16, ",
           "got ", block.name);
-  require_memory("turning tensor " + tensor.name, static_cast<double>(tensor.bytes.size()));
+  require_memory("transposing tensor " + tensor.name, static_cast<double>(tensor.bytes.size()));
   std::vector<std::byte> turned(tensor.bytes.size());
   const std::size_t size = block.bytes;
   for (std::int64_t c = 0; c < columns; ++c) {

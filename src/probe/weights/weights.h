@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights as they lie in a file: the numbers are decoded where they are used.
+// Weights as stored in a file; they are decoded where they are used.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct StoredTensor {
   std::span<const std::byte> bytes;
 };
 
-/// y = W x: one row per output. Rows lie behind each other, each a whole number of blocks.
+/// y = W x: one row per output. Rows are contiguous, each a whole number of blocks.
 struct Matrix {
   WeightType type = WeightType::f32;
   std::int64_t rows = 0;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/verify/fault_model.h"
+
+#include <algorithm>
+
+namespace locus::doctor {
+
+std::int64_t document_of(std::span<const std::int64_t> boundaries, std::int64_t token) {
+  return std::upper_bound(boundaries.begin(), boundaries.end(), token) - boundaries.begin();
+}
+
+bool visible(const AskedCall& call, std::int64_t query, std::int64_t key) {
+  const auto i = static_cast<std::size_t>(query), j = static_cast<std::size_t>(key);
+  const Position distance = call.query_ids[i] - call.key_ids[j];
+  if (call.causal && distance < 0) return false;
+  if (call.window > 0 && std::abs(distance) >= call.window) return false;
+  if (!call.key_mask.empty() && call.key_mask[j] == 0) return false;
+  return document_of(call.query_boundaries, query) == document_of(call.key_boundaries, key);
+}
+
+std::vector<FaultModel> fault_models(const Encoding& encoding, bool attention) {
+  std::vector<FaultModel> all;
+  const auto append = [&](std::vector<FaultModel> more) {
+    for (FaultModel& one : more) all.push_back(std::move(one));
+  };
+  if (encoding.site() == Site::query_key) append(rotation_faults(encoding, attention));
+  if (attention) append(score_faults(encoding));
+  append(id_faults(encoding, attention));
+  if (encoding.site() == Site::query_key) append(precision_faults(encoding));
+  if (attention) {
+    append(mask_faults());
+    append(head_faults());
+    append(cache_faults());
+    append(softmax_faults(encoding));
+  }
+  return all;
+}
+
+}  // namespace locus::doctor

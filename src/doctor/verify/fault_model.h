@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fault made definite: what it changes in a call, precisely enough to predict the numbers that come back. A fault is
+// named when its prediction is what was seen.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "locus/encoding.h"
+#include "locus/rotate.h"
+
+namespace locus::doctor {
+
+/// What a call asks. A call of rotate has the same ids on both sides.
+struct AskedCall {
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  int axes = 1;  ///< ids are [axes, queries] and [axes, keys]
+  std::span<const Position> query_ids, key_ids;
+  std::span<const std::int64_t> query_boundaries, key_boundaries;
+  std::span<const std::uint8_t> key_mask;
+  std::int64_t cached = 0;  ///< keys that earlier calls brought
+  bool forked = false;      ///< some of them through a parent
+  bool attention = false;   ///< a call of attend, not of rotate
+  bool causal = true;
+  std::int64_t window = 0;
+
+  std::span<const Position> ids(Role side) const { return side == Role::query ? query_ids : key_ids; }
+  std::int64_t tokens(Role side) const { return side == Role::query ? queries : keys; }
+  /// How many tokens of the sequence come before the first of this side.
+  std::int64_t before(Role side) const { return side == Role::query || !attention ? first : 0; }
+  std::int64_t first = 0;
+  bool one_token() const { return queries == 1; }
+};
+
+/// The number of the packed document that holds `token`.
+std::int64_t document_of(std::span<const std::int64_t> boundaries, std::int64_t token);
+
+/// Whether query i sees key j by the contract of AttendRequest.
+bool visible(const AskedCall& call, std::int64_t query, std::int64_t key);
+
+/// Every hook is optional: without any of them nothing is wrong.
+struct FaultModel {
+  std::string_view fault = {};  ///< an id of the catalogue, doctor/faults.h
+  std::string detail = {};      ///< appended to its name: "at 32768"
+
+  // Rotation.
+  /// The id that is used for `token` of one side, on one axis.
+  std::function<Position(const AskedCall& call, Role side, std::int64_t token, int axis, Position id)> id = {};
+  std::shared_ptr<const Rotation> rotation = {}, key_rotation = {};  ///< used instead of the encoding's
+  bool query_inverse = false, key_inverse = false;
+  bool roles_exchanged = false;
+  /// Changes the row of cos and sin of one token.
+  std::function<void(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
+                     std::span<double> sin)>
+      row = {};
+  /// How often a head is rotated; 1 where nothing is wrong.
+  std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head, std::int64_t heads)>
+      times = {};
+  bool values_rotated = false;
+  bool float32_angles = false;  ///< angles may be off by what float32 makes of them
+
+  // Attention.
+  std::function<bool(const AskedCall& call, std::int64_t query, std::int64_t key, bool visible)> sees = {};
+  /// Where key or value `key` is read from; -1: zeros.
+  std::function<std::int64_t(const AskedCall&call, std::int64_t key)> key_slot = {}, value_slot = {};
+  std::function<std::int64_t(std::int64_t head, std::int64_t heads, std::int64_t key_heads)> key_head = {},
+                                                                                             value_head = {};
+  /// The number added to the score, in the place of the encoding's.
+  std::function<double(std::int64_t head, Position query, Position key)> bias = {};
+  std::shared_ptr<const RelativeKeys> relative = {};
+  double scale = 1;  ///< times the softmax scale
+  /// Weights of the visible keys from their scores; `keys` are their indices in the call.
+  std::function<std::vector<double>(const AskedCall& call, std::span<const double> scores,
+                                    std::span<const std::int64_t> keys)>
+      weights = {};
+};
+
+/// What may be wrong with an implementation of `encoding`, the likeliest first.
+std::vector<FaultModel> fault_models(const Encoding& encoding, bool attention);
+
+// The parts of that list.
+std::vector<FaultModel> id_faults(const Encoding& encoding, bool attention);
+std::vector<FaultModel> rotation_faults(const Encoding& encoding, bool attention);
+std::vector<FaultModel> precision_faults(const Encoding& encoding);
+std::vector<FaultModel> score_faults(const Encoding& encoding);
+std::vector<FaultModel> mask_faults();
+std::vector<FaultModel> cache_faults();
+std::vector<FaultModel> softmax_faults(const Encoding& encoding);
+std::vector<FaultModel> head_faults();
+
+/// Bits of the element type: 2^-53, 2^-24, 2^-8, 2^-11 of 1.
+double rounded_to(ElementType type, double value);
+
+}  // namespace locus::doctor

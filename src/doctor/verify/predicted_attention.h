@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention in double with all its scores, right or with one fault, row by row, and how far off a row may be.
+#pragma once
+
+#include <optional>
+
+#include "doctor/verify/predicted_rotation.h"
+#include "doctor/verify/rounding.h"
+
+namespace locus::doctor {
+
+/// A call with its vectors in double.
+struct AttendCall {
+  AskedCall asked;
+  std::int64_t heads = 0;
+  std::int64_t key_heads = 0;
+  std::int64_t head_dim = 0;
+  std::span<const double> query;       ///< [queries, heads, head_dim]
+  std::span<const double> key, value;  ///< [keys, key_heads, head_dim]
+};
+
+class PredictedAttention {
+ public:
+  /// All must outlive it.
+  PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call);
+
+  struct Row {
+    std::vector<double> output;       ///< [heads, head_dim]
+    std::vector<double> tolerance;    ///< the same
+    std::vector<double> log_sum_exp;  ///< [heads]
+    std::vector<double> score_error;  ///< [heads]: the largest of a visible key, weighted
+  };
+  /// Absent where the fault asks for a number that the encoding does not have.
+  std::optional<Row> row(std::int64_t query, const Rounding& rounding);
+
+ private:
+  struct Scores;
+  void read_keys();
+  void score_keys(std::int64_t query, std::int64_t head, std::span<const double> q, const Rounding& rounding,
+                  Scores& scores);
+  double term(std::int64_t head, std::span<const double> q, std::span<const double> k, Position query, Position key,
+              double& size);
+  double angle_error(std::span<const double> query_pairs, std::int64_t key, std::int64_t key_head, Position query_id,
+                     const Rounding& rounding) const;
+
+  const Encoding& encoding_;
+  const FaultModel& model_;
+  const AttendCall& call_;
+  const Rotation* rotation_ = nullptr;
+  const ScoreBias* bias_ = nullptr;
+  const RelativeKeys* relative_ = nullptr;
+  std::optional<PredictedRotation> turned_;
+  double scale_ = 1;
+  std::vector<double> keys_, values_;  // as attention meets them
+  std::vector<double> key_pairs_;      // [keys, key_heads, pairs]: lengths
+  std::vector<Position> key_ids_;
+  std::map<std::pair<std::int64_t, Position>, std::vector<double>> projected_;  // Transformer-XL: W_r R(distance)
+};
+
+}  // namespace locus::doctor

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "doctor/verify/fault_model.h"
+#include "locus/error.h"
+
+namespace locus::doctor {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+using Models = std::vector<FaultModel>;
+
+// Faults are predicted from exact numbers; a profile's float32 angles are allowed for, see Rounding.
+Rotation exact_rotation(const Encoding& encoding) {
+  Rotation rotation = encoding.rotation();
+  rotation.profile = Profile::exact;
+  rotation.table_type = ElementType::float32;
+  return rotation;
+}
+
+void set_frequencies(Rotation& rotation, std::vector<double> frequencies) {
+  rotation.inv_freq = std::move(frequencies);
+  rotation.inv_freq_low.assign(rotation.inv_freq.size(), 0.0);
+  rotation.profile = Profile::exact;
+}
+
+class RotationFaults {
+ public:
+  RotationFaults(const Encoding& encoding, bool attention)
+      : encoding_(encoding), rotation_(exact_rotation(encoding)), attention_(attention) {}
+
+  Models all() {
+    add_times("no_positions", "", [](const AskedCall&, Role, std::int64_t, std::int64_t, std::int64_t) { return 0; });
+    shapes();
+    directions();
+    magnitudes();
+    frequencies();
+    axes();
+    counts();
+    by_head();
+    by_token();
+    by_pair();
+    if (attention_) models_.push_back({.fault = "values_rotated", .values_rotated = true});
+    return std::move(models_);
+  }
+
+ private:
+  using Change = std::function<void(Rotation&)>;
+  using Times =
+      std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head, std::int64_t heads)>;
+
+  // The same for both sides, for queries alone and for keys alone.
+  void add(std::string_view fault, const std::string& detail, const Change& change) {
+    Rotation other = rotation_;
+    change(other);
+    const auto changed = std::make_shared<const Rotation>(std::move(other));
+    const auto right = std::make_shared<const Rotation>(encoding_.rotation());
+    models_.push_back({.fault = fault, .detail = detail, .rotation = changed});
+    models_.push_back(
+        {.fault = fault, .detail = detail.empty() ? "for keys" : detail + ", for keys", .key_rotation = changed});
+    models_.push_back({.fault = fault,
+                       .detail = detail.empty() ? "for queries" : detail + ", for queries",
+                       .rotation = changed,
+                       .key_rotation = right});
+  }
+
+  void add_row(std::string_view fault, const std::string& detail,
+               const std::function<void(const Rotation&, Role, std::span<double>, std::span<double>)>& change) {
+    const auto row = [change](const Rotation& rotation, Role role, std::span<const Position>, std::span<double> cos,
+                              std::span<double> sin) { change(rotation, role, cos, sin); };
+    models_.push_back({.fault = fault, .detail = detail, .row = row});
+    for (const Role only : {Role::query, Role::key}) {
+      const std::string side = only == Role::query ? "for queries" : "for keys";
+      models_.push_back({.fault = fault,
+                         .detail = detail.empty() ? side : detail + ", " + side,
+                         .row = [change, only](const Rotation& rotation, Role role, std::span<const Position>,
+                                               std::span<double> cos, std::span<double> sin) {
+                           if (role == only) change(rotation, role, cos, sin);
+                         }});
+    }
+  }
+
+  void add_times(std::string_view fault, const std::string& detail, const Times& times) {
+    models_.push_back({.fault = fault, .detail = detail, .times = times});
+  }
+
+  // The encoding with other arguments, where the registry allows them.
+  void add_encoding(std::string_view fault, const std::string& detail, const std::function<void(Arguments&)>& change) {
+    try {
+      Arguments arguments = encoding_.arguments();
+      change(arguments);
+      const Encoding other(encoding_.scheme().name, arguments);
+      add(fault, detail, [&](Rotation& rotation) { rotation = exact_rotation(other); });
+    } catch (const Error&) {
+    }
+  }
+
+  void shapes() {
+    add("wrong_pairing", "", [](Rotation& r) {
+      r.pairing = r.pairing == Pairing::half ? Pairing::interleaved : Pairing::half;
+      r.deinterleaved_output = false;
+    });
+    if (rotation_.deinterleaved_output) {
+      add("wrong_output_order", "", [](Rotation& r) { r.deinterleaved_output = false; });
+    } else if (rotation_.pairing == Pairing::interleaved) {
+      add("wrong_output_order", "", [](Rotation& r) { r.deinterleaved_output = true; });
+    }
+    if (rotation_.rotary_offset != 0) add("wrong_offset", "at 0", [](Rotation& r) { r.rotary_offset = 0; });
+    const std::int64_t end = rotation_.head_dim - rotation_.rotary_dim;
+    if (end != rotation_.rotary_offset) {
+      add("wrong_offset", "at the end of the head", [&](Rotation& r) { r.rotary_offset = end; });
+    }
+    // Another width: with its own frequencies, or cut out of those expected.
+    for (const std::int64_t width : {rotation_.head_dim, rotation_.rotary_dim / 2, rotation_.rotary_dim / 4,
+                                     rotation_.rotary_dim - 2, rotation_.rotary_dim + 2, rotation_.rotary_dim * 2}) {
+      if (width < 2 || width > rotation_.head_dim || width == rotation_.rotary_dim || width % 2 != 0) continue;
+      const std::string detail = std::to_string(width) + " coordinates";
+      add_encoding("wrong_width", detail, [&](Arguments& arguments) {
+        arguments.set("rotary_dim", width);
+        arguments.set("rotary_offset", std::int64_t{0});
+      });
+      add_encoding("wrong_width", detail, [&](Arguments& arguments) { arguments.set("rotary_dim", width); });
+      if (width > rotation_.rotary_dim) continue;
+      add("wrong_width", detail, [&](Rotation& r) {
+        r.rotary_dim = width;
+        r.inv_freq.resize(at(width / 2));
+        r.inv_freq_low.resize(at(width / 2));
+        r.axis.resize(at(width / 2));
+      });
+    }
+  }
+
+  void directions() {
+    models_.push_back({.fault = "inverse_rotation", .query_inverse = true, .key_inverse = true});
+    models_.push_back({.fault = "inverse_rotation", .detail = "for queries", .query_inverse = true});
+    models_.push_back({.fault = "inverse_rotation", .detail = "for keys", .key_inverse = true});
+    add_row("cos_and_sin_exchanged", "", [](const Rotation&, Role, std::span<double> cos, std::span<double> sin) {
+      for (std::size_t i = 0; i < cos.size(); ++i) std::swap(cos[i], sin[i]);
+    });
+    add_row("sin_missing", "", [](const Rotation&, Role, std::span<double>, std::span<double> sin) {
+      std::fill(sin.begin(), sin.end(), 0);
+    });
+    add_row("cos_missing", "", [](const Rotation&, Role, std::span<double> cos, std::span<double>) {
+      std::fill(cos.begin(), cos.end(), 0);
+    });
+  }
+
+  void magnitudes() {
+    const double magnitude = rotation_.magnitude;
+    const auto set = [&](std::string_view fault, const std::string& detail, double value) {
+      add(fault, detail, [value](Rotation& r) { r.magnitude = value; });
+    };
+    if (magnitude != 1) {
+      set("magnitude_missing", "", 1);
+      set("magnitude_squared", "", magnitude * magnitude);
+      set("magnitude_wrong", "its inverse", 1 / magnitude);
+    }
+    for (const double factor : {0.5, 2.0, std::sqrt(2.0), std::sqrt(0.5)}) {
+      set("magnitude_wrong", "times " + std::to_string(factor), magnitude * factor);
+    }
+    if (rotation_.softmax_scale_factor != 1 && attention_) {
+      models_.push_back({.fault = "magnitude_missing", .scale = 1 / rotation_.softmax_scale_factor});
+      models_.push_back({.fault = "magnitude_squared", .scale = rotation_.softmax_scale_factor});
+    }
+    if (!rotation_.scale) return;
+    models_.push_back({.fault = "roles_exchanged", .roles_exchanged = true});
+    add("scale_missing", "", [](Rotation& r) { r.scale.reset(); });
+    for (const double factor : {0.5, 2.0, 4.0}) {
+      add("scale_base_wrong", "", [factor](Rotation& r) { r.scale->scale_base *= factor; });
+    }
+    for (const Position centre : {0, 50, 64, 100, 128, 256, 512, 1024}) {
+      if (centre != rotation_.scale->centre) {
+        add("scale_centre_wrong", "at " + std::to_string(centre), [centre](Rotation& r) { r.scale->centre = centre; });
+      }
+    }
+  }
+
+  // w_i = base^(-i/n), with any base and exponent.
+  void add_powers(std::string_view fault, const std::string& detail, double base, double steps, double first = 0,
+                  double divided_by = 1) {
+    add(fault, detail, [&](Rotation& r) {
+      std::vector<double> w;
+      for (std::size_t i = 0; i < r.inv_freq.size(); ++i) {
+        w.push_back(std::pow(base, -(static_cast<double>(i) + first) / steps) / divided_by);
+      }
+      set_frequencies(r, std::move(w));
+    });
+  }
+
+  void frequencies() {
+    const double n = static_cast<double>(rotation_.pairs()), d = static_cast<double>(rotation_.head_dim);
+    const double base = encoding_.arguments().has("base") ? encoding_.arguments().real("base") : 10000;
+    if (encoding_.arguments().has("rule") && encoding_.arguments().text("rule") != "none") {
+      add_powers("rule_not_applied", "", base, n);
+      std::vector<double> twice;
+      for (std::size_t i = 0; i < rotation_.inv_freq.size(); ++i) {
+        twice.push_back(rotation_.inv_freq[i] * rotation_.inv_freq[i] / std::pow(base, -static_cast<double>(i) / n));
+      }
+      add("rule_applied_twice", "", [&](Rotation& r) { set_frequencies(r, twice); });
+      other_factors();
+    }
+    for (const double other : {1e3,      1e4,       1e5,       1e6,      1e7,      1e8,   5e5,     5e6,   2e5,  2.5e5,
+                               2e4,      4e4,       5e4,       1.5e5,    3e5,      1.6e5, 2e6,     3.5e6, 5e3,  2e3,
+                               base * 2, base * 10, base / 10, base + 1, base - 1, 100.0, 10001.0, 8e6,   1.1e7}) {
+      if (other == base) continue;
+      add_powers("base_wrong", number(other), other, n);
+      add_encoding("base_wrong", number(other), [&](Arguments& arguments) { arguments.set("base", other); });
+    }
+    if (n != d / 2) add_powers("partial_as_proportional", "", base, d / 2);
+    add_powers("exponent_wrong", "i/d in place of 2i/d", base, 2 * n);
+    add_powers("exponent_wrong", "4i/d in place of 2i/d", base, n / 2);
+    add_powers("exponent_wrong", "one step on", base, n, 1);
+    add_powers("exponent_wrong", "one step back", base, n, -1);
+    add_powers("exponent_wrong", "half a step on", base, n, 0.5);
+    add_powers("exponent_wrong", "2i/(d - 2)", base, n - 1);
+    add_powers("exponent_wrong", "2i/(d + 2)", base, n + 1);
+    for (const double factor : {2.0, 4.0, 8.0, 16.0, 32.0, 0.5, 0.25, 0.125}) {
+      add_powers("other_rule", "linear, factor " + number(factor), base, n, 0, factor);
+    }
+    add("frequencies_reversed", "", [](Rotation& r) {
+      std::reverse(r.inv_freq.begin(), r.inv_freq.end());
+      std::reverse(r.inv_freq_low.begin(), r.inv_freq_low.end());
+    });
+    add("frequencies_shifted", "", [](Rotation& r) {
+      std::rotate(r.inv_freq.begin(), r.inv_freq.begin() + 1, r.inv_freq.end());
+      r.inv_freq_low.assign(r.inv_freq.size(), 0);
+    });
+    add("frequencies_repeated", "", [](Rotation& r) {
+      for (std::size_t i = 0; i < r.inv_freq.size(); ++i) r.inv_freq[i] = r.inv_freq[i / 2 * 2];
+      r.inv_freq_low.assign(r.inv_freq.size(), 0);
+    });
+    add("frequencies_constant", "", [](Rotation& r) { set_frequencies(r, std::vector<double>(r.inv_freq.size(), 1)); });
+    const double turn = 6.283185307179586477;
+    for (const double factor : {turn, 1 / turn, 2.0, 0.5}) {
+      add("frequencies_scaled", "times " + number(factor), [&](Rotation& r) {
+        for (double& w : r.inv_freq) w *= factor;
+        for (double& w : r.inv_freq_low) w *= factor;
+      });
+    }
+  }
+
+  static std::string number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return text;
+  }
+
+  void other_factors() {
+    const Arguments& given = encoding_.arguments();
+    for (const std::string name :
+         {"factor", "original_length", "beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor", "max_length"}) {
+      if (!given.has(name)) continue;
+      for (const double times : {2.0, 0.5, 4.0, 0.25, 8.0}) {
+        add_encoding("factor_wrong", name, [&](Arguments& arguments) {
+          if (parameter_is_integer(name)) {
+            arguments.set(name, static_cast<std::int64_t>(static_cast<double>(given.integer(name)) * times));
+          } else {
+            arguments.set(name, given.real(name) * times);
+          }
+        });
+      }
+    }
+    for (const std::string rule : {"linear", "ntk", "ntk_by_parts", "yarn", "llama3"}) {
+      add_encoding("other_rule", rule, [&](Arguments& arguments) {
+        Arguments other;
+        for (const auto& [name, value] : arguments.all()) {
+          for (const Parameter& known : parameters_of(encoding_.scheme(), Arguments{{"rule", rule}})) {
+            if (known.name == name) other.set(name, value);
+          }
+        }
+        other.set("rule", rule);
+        arguments = other;
+      });
+    }
+  }
+
+  bool parameter_is_integer(std::string_view name) const {
+    for (const Parameter& one : parameters_of(encoding_.scheme(), encoding_.arguments())) {
+      if (one.name == name) return one.kind == ValueKind::integer;
+    }
+    return false;
+  }
+
+  void axes() {
+    if (rotation_.axes < 2) return;
+    for (int axis = 0; axis < rotation_.axes; ++axis) {
+      add("sections_cut", "all pairs follow axis " + std::to_string(axis),
+          [axis](Rotation& r) { std::fill(r.axis.begin(), r.axis.end(), static_cast<std::uint8_t>(axis)); });
+      for (int other = 0; other < axis; ++other) {
+        add("sections_swapped", std::to_string(other) + " and " + std::to_string(axis), [=](Rotation& r) {
+          for (std::uint8_t& one : r.axis)
+            one = static_cast<std::uint8_t>(one == axis ? other : one == other ? axis : one);
+        });
+      }
+    }
+    const auto count = static_cast<std::uint8_t>(rotation_.axes);
+    add("sections_cut", "axes in turn", [count](Rotation& r) {
+      for (std::size_t i = 0; i < r.axis.size(); ++i) r.axis[i] = static_cast<std::uint8_t>(i % count);
+    });
+    add("sections_cut", "equal parts", [count](Rotation& r) {
+      for (std::size_t i = 0; i < r.axis.size(); ++i) r.axis[i] = static_cast<std::uint8_t>(i * count / r.axis.size());
+    });
+    add("sections_cut", "sorted", [](Rotation& r) { std::sort(r.axis.begin(), r.axis.end()); });
+    add("sections_swapped", "in reverse", [](Rotation& r) { std::reverse(r.axis.begin(), r.axis.end()); });
+    add("sections_swapped", "by one axis", [count](Rotation& r) {
+      for (std::uint8_t& one : r.axis) one = static_cast<std::uint8_t>((one + 1) % count);
+    });
+    add("sections_swapped", "by one axis", [count](Rotation& r) {
+      for (std::uint8_t& one : r.axis) one = static_cast<std::uint8_t>((one + count - 1) % count);
+    });
+  }
+
+  void counts() {
+    for (const Role only : {Role::query, Role::key}) {
+      const std::string side = only == Role::query ? "queries" : "keys";
+      add_times("not_rotated", side, [only](const AskedCall&, Role role, std::int64_t, std::int64_t, std::int64_t) {
+        return role == only ? 0 : 1;
+      });
+      add_times("rotated_twice", side, [only](const AskedCall&, Role role, std::int64_t, std::int64_t, std::int64_t) {
+        return role == only ? 2 : 1;
+      });
+    }
+    add_times("rotated_twice", "", [](const AskedCall&, Role, std::int64_t, std::int64_t, std::int64_t) { return 2; });
+    for (const int times : {0, 2}) {
+      add_times(times == 2 ? "cached_rotated_twice" : "cached_not_rotated", "",
+                [times](const AskedCall& c, Role role, std::int64_t token, std::int64_t, std::int64_t) {
+                  return role == Role::key && c.attention && token < c.cached ? times : 1;
+                });
+      add_times(times == 2 ? "rotated_twice" : "not_rotated", "in decode",
+                [times](const AskedCall& c, Role role, std::int64_t, std::int64_t, std::int64_t) {
+                  return c.one_token() && (role == Role::query || !c.attention) ? times : 1;
+                });
+      add_times(times == 2 ? "rotated_twice" : "not_rotated", "the new key in decode",
+                [times](const AskedCall& c, Role role, std::int64_t token, std::int64_t, std::int64_t) {
+                  return c.one_token() && role == Role::key && token == c.keys - 1 ? times : 1;
+                });
+    }
+  }
+
+  void by_head() {
+    const auto heads = [&](const std::string& detail,
+                           const std::function<bool(std::int64_t head, std::int64_t heads)>& right) {
+      for (const int side : {2, 0, 1}) {
+        add_times("heads_not_rotated", detail,
+                  [=](const AskedCall&, Role role, std::int64_t, std::int64_t head, std::int64_t count) {
+                    return (side == 2 || static_cast<int>(role) == side) && !right(head, count) ? 0 : 1;
+                  });
+      }
+    };
+    for (std::int64_t first = 1; first < 8; ++first) {
+      heads("from head " + std::to_string(first) + " on",
+            [=](std::int64_t head, std::int64_t) { return head < first; });
+      heads("head " + std::to_string(first), [=](std::int64_t head, std::int64_t) { return head != first; });
+    }
+    heads("head 0", [](std::int64_t head, std::int64_t) { return head != 0; });
+    heads("the last head", [](std::int64_t head, std::int64_t count) { return head != count - 1; });
+    heads("every second head", [](std::int64_t head, std::int64_t) { return head % 2 == 0; });
+    heads("every second head", [](std::int64_t head, std::int64_t) { return head % 2 == 1; });
+    heads("the second half of the heads", [](std::int64_t head, std::int64_t count) { return head < (count + 1) / 2; });
+    heads("the second half of the heads", [](std::int64_t head, std::int64_t count) { return head < count / 2; });
+  }
+
+  void by_token() {
+    const auto tokens = [&](const std::string& detail,
+                            const std::function<bool(const AskedCall&, Role, std::int64_t token)>& wrong) {
+      for (const int side : {2, 0, 1}) {
+        add_times("tokens_not_rotated", detail,
+                  [=](const AskedCall& c, Role role, std::int64_t token, std::int64_t, std::int64_t) {
+                    return (side == 2 || static_cast<int>(role) == side) && wrong(c, role, token) ? 0 : 1;
+                  });
+      }
+    };
+    tokens("the first of a call", [](const AskedCall&, Role, std::int64_t token) { return token == 0; });
+    tokens("the last of a call",
+           [](const AskedCall& c, Role role, std::int64_t token) { return token == c.tokens(role) - 1; });
+    for (const std::int64_t page : {4, 8, 16, 32, 64, 128, 256}) {
+      const std::string size = std::to_string(page);
+      tokens("the first of every " + size,
+             [=](const AskedCall& c, Role role, std::int64_t token) { return (token + c.before(role)) % page == 0; });
+      tokens("the last of every " + size, [=](const AskedCall& c, Role role, std::int64_t token) {
+        return (token + c.before(role)) % page == page - 1;
+      });
+      tokens("from " + size + " on",
+             [=](const AskedCall& c, Role role, std::int64_t token) { return token + c.before(role) >= page; });
+      tokens("from " + size + " of a call on",
+             [=](const AskedCall&, Role, std::int64_t token) { return token >= page; });
+      tokens("the rest after whole blocks of " + size,
+             [=](const AskedCall& c, Role role, std::int64_t token) { return token >= c.tokens(role) / page * page; });
+    }
+    for (const Position length : {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 1048576}) {
+      tokens("from position " + std::to_string(length) + " on",
+             [=](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] >= length; });
+    }
+    tokens("below position 0",
+           [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] < 0; });
+    tokens("at position 0",
+           [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] == 0; });
+  }
+
+  void by_pair() {
+    const auto pairs = [&](const std::string& detail, const std::function<bool(std::size_t i, std::size_t n)>& wrong) {
+      add_row("coordinates_not_rotated", detail,
+              [wrong](const Rotation&, Role, std::span<double> cos, std::span<double> sin) {
+                for (std::size_t i = 0; i < cos.size(); ++i) {
+                  if (!wrong(i, cos.size())) continue;
+                  cos[i] = 1;
+                  sin[i] = 0;
+                }
+              });
+    };
+    pairs("the first pair", [](std::size_t i, std::size_t) { return i == 0; });
+    pairs("the last pair", [](std::size_t i, std::size_t n) { return i == n - 1; });
+    pairs("every second pair", [](std::size_t i, std::size_t) { return i % 2 == 1; });
+    pairs("every second pair", [](std::size_t i, std::size_t) { return i % 2 == 0; });
+    pairs("the second half", [](std::size_t i, std::size_t n) { return i >= n / 2; });
+    pairs("the last quarter", [](std::size_t i, std::size_t n) { return i >= n - n / 4; });
+    pairs("the first half", [](std::size_t i, std::size_t n) { return i < n / 2; });
+    for (const std::size_t lanes : {4u, 8u, 16u}) {
+      pairs("the rest after blocks of " + std::to_string(lanes),
+            [lanes](std::size_t i, std::size_t n) { return i >= n / lanes * lanes; });
+    }
+  }
+
+  const Encoding& encoding_;
+  const Rotation rotation_;
+  const bool attention_;
+  Models models_;
+};
+
+}  // namespace
+
+Models rotation_faults(const Encoding& encoding, bool attention) { return RotationFaults(encoding, attention).all(); }
+
+Models precision_faults(const Encoding& encoding) {
+  Models all;
+  const auto add = [&](std::string_view fault, const std::string& detail,
+                       const std::function<double(double position, double frequency)>& angle) {
+    all.push_back({.fault = fault,
+                   .detail = detail,
+                   .row = [angle](const Rotation& rotation, Role, std::span<const Position> ids, std::span<double> cos,
+                                  std::span<double> sin) {
+                     for (std::size_t i = 0; i < cos.size(); ++i) {
+                       const double position = static_cast<double>(ids[rotation.axis[i] % ids.size()]);
+                       const double length = std::hypot(cos[i], sin[i]), turned = angle(position, rotation.inv_freq[i]);
+                       cos[i] = length * std::cos(turned);
+                       sin[i] = length * std::sin(turned);
+                     }
+                   }});
+  };
+  all.push_back({.fault = "float32_angles", .float32_angles = true});
+  for (const ElementType type : {ElementType::bfloat16, ElementType::float16}) {
+    const std::string_view angles = type == ElementType::bfloat16 ? "bfloat16_angles" : "float16_angles";
+    const auto round = [type](double value) { return rounded_to(type, value); };
+    add(angles, "", [=](double p, double w) { return round(round(p) * round(w)); });
+    add(angles, "frequencies rounded", [=](double p, double w) { return p * round(w); });
+    add(angles, "angles rounded", [=](double p, double w) { return round(p * w); });
+    add(angles, "positions rounded", [=](double p, double w) { return round(p) * w; });
+    add(angles, "positions and frequencies rounded", [=](double p, double w) { return round(p) * round(w); });
+    add(angles, "frequencies and angles rounded", [=](double p, double w) { return round(p * round(w)); });
+    all.push_back({.fault = type == ElementType::bfloat16 ? "bfloat16_tables" : "float16_tables",
+                   .row = [round](const Rotation&, Role, std::span<const Position>, std::span<double> cos,
+                                  std::span<double> sin) {
+                     for (double& c : cos) c = round(c);
+                     for (double& s : sin) s = round(s);
+                   }});
+  }
+  // Few bits of the frequencies, as printed in decimal or kept in half a word.
+  for (const double steps : {1e3, 1e4, 1e5, 1e6}) {
+    add("frequencies_rounded", "", [steps](double p, double w) { return p * std::round(w * steps) / steps; });
+  }
+  (void)encoding;
+  return all;
+}
+
+}  // namespace locus::doctor

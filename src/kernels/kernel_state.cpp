@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/kernel_state.h"
+
+namespace locus {
+
+KernelState::KernelState(const Encoding& encoding) {
+  if (encoding.site() == Site::query_key) rotation.emplace(encoding.rotation().turns);
+  if (encoding.site() == Site::hidden) hidden.emplace(encoding.hidden());
+}
+
+const KernelState& kernel_state_of(const Encoding& encoding) {
+  return encoding.kernel_state([](const Encoding& one) { return std::make_shared<const KernelState>(one); });
+}
+
+}  // namespace locus

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels derive from an encoding when they first meet it and keep with it.
+#pragma once
+
+#include <optional>
+
+#include "kernels/exact_rows.h"
+#include "kernels/hidden_rows.h"
+#include "locus/encoding.h"
+
+namespace locus {
+
+class KernelState {
+ public:
+  explicit KernelState(const Encoding& encoding);
+
+  std::optional<StepRows> rotation;  ///< at the site query_key
+  std::optional<HiddenPlan> hidden;  ///< at the site hidden
+};
+
+/// Made on the first call, shared by all threads from then on.
+const KernelState& kernel_state_of(const Encoding& encoding);
+
+}  // namespace locus

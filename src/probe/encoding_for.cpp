@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encodings other than a model's own, and whether they fit it.
+#include <algorithm>
+
+#include "locus/error.h"
+#include "locus/io/model_encoding.h"
+#include "locus/scaling.h"
+#include "locus/settings.h"
+#include "locus/stretch.h"
+#include "probe/network.h"
+
+namespace locus::probe {
+namespace {
+
+/// RoPE takes its width, base and pairing from the model; what is written counts for more.
+Encoding rope_for(const Model& model, const Spelling& spelling) {
+  const Arguments written = arguments_of(spelling);
+  Arguments given;
+  std::string rule = "none";
+  for (const auto& [name, value] : written.all()) {
+    if (name == "rule") {
+      rule = std::get<std::string>(value);
+    } else {
+      given.set(name, value);
+    }
+  }
+  return under_rule(model.encoding(), rule, {.trained = model.config().trained_length}, given);
+}
+
+/// Any other scheme takes its sizes from the model.
+Encoding scheme_for(const Model& model, const Spelling& spelling) {
+  const Scheme& scheme = find_scheme(spelling.scheme);
+  Arguments arguments = arguments_of(spelling);
+  const auto fill = [&](std::string_view name, std::int64_t value) {
+    const bool taken = std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
+                                   [&](const Parameter& parameter) { return parameter.name == name; });
+    if (taken && !arguments.has(name)) arguments.set(name, value);
+  };
+  fill("heads", model.config().heads);
+  fill("head_dim", model.config().head_dim);
+  if (scheme.site == Site::hidden) fill("dim", model.config().dim);
+  return Encoding(scheme.name, arguments);
+}
+
+}  // namespace
+
+void require_fits(const Encoding& encoding, const ModelConfig& config, const std::string& owner) {
+  const auto same = [&](const char* what, std::int64_t own, std::int64_t model) {
+    require(own == model, owner, ": the encoding ", encoding.scheme().name, " is for a model with a ", what, " of ",
+            own, ", this one has ", model);
+  };
+  switch (encoding.site()) {
+    case Site::query_key:
+      same("head width", encoding.rotation().head_dim, config.head_dim);
+      require(encoding.rotation().axes == 1, owner, ": the encoding must have 1 axis of positions, got ",
+              encoding.rotation().axes);
+      break;
+    case Site::hidden:
+      same("width", encoding.hidden().dim, config.dim);
+      break;
+    case Site::score:
+      same("head count", encoding.score().heads, config.heads);
+      break;
+    case Site::relative_key:
+      same("head width", encoding.relative_keys().head_dim, config.head_dim);
+      if (encoding.relative_keys().heads > 0) same("head count", encoding.relative_keys().heads, config.heads);
+      break;
+    case Site::none:
+      break;
+  }
+}
+
+Encoding encoding_for(const Model& model, std::string_view text) {
+  if (text == "own") return model.encoding();
+  const bool rotates = takes_rules(model.encoding());
+  if (text == "none" && !rotates) return model.encoding();
+  const Spelling spelling = parse_spelling(text);
+  Encoding encoding = !spelling.config.empty() ? io::model_encoding(spelling.config).encoding
+                      : rotates && spelling.scheme == model.encoding().scheme().name ? rope_for(model, spelling)
+                                                                                     : scheme_for(model, spelling);
+  require_fits(encoding, model.config(), std::string(text));
+  return encoding;
+}
+
+}  // namespace locus::probe

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Student's distribution, for intervals of a mean over few seeds.
+#pragma once
+
+namespace locus::results {
+
+/// The t with P(-t < T < t) = confidence, for T with that many degrees of freedom. Right to 1e-12 of itself.
+double student_t(int degrees, double confidence);
+
+}  // namespace locus::results

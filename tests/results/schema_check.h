@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What docs/results.schema.json says against a file.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "support/paths.h"
+
+namespace locus::testing {
+
+/// The first complaint, as "place: complaint"; empty where there is none.
+inline std::string schema_complaint(const nlohmann::json& results) {
+  using Adapter = valijson::adapters::NlohmannJsonAdapter;
+  std::ifstream stream((source_dir() / "docs/results.schema.json").string());
+  const nlohmann::json text = nlohmann::json::parse(stream);
+  valijson::Schema schema;
+  valijson::SchemaParser parser;
+  parser.populateSchema(Adapter(text), schema);
+  valijson::Validator validator;
+  valijson::ValidationResults complaints;
+  if (validator.validate(schema, Adapter(results), &complaints)) return {};
+  valijson::ValidationResults::Error first, last;
+  while (complaints.popError(last)) first = first.description.empty() ? last : first;
+  std::string place;
+  for (const std::string& step : first.context) place += step;
+  return place + ": " + first.description;
+}
+
+}  // namespace locus::testing
