@@ -14,7 +14,7 @@ namespace locus::positions {
 
 namespace {
 
-constexpr std::string_view name = "multimodal";
+constexpr std::string_view subject = "multimodal";
 
 std::int64_t count(const Text& text) {
   require_at_least("multimodal.text.tokens", text.tokens, 0);
@@ -27,7 +27,7 @@ std::int64_t count(const Vision& vision) {
   require_at_least("multimodal.vision.cols", vision.cols, 1);
   require(std::isfinite(vision.time_scale) && vision.time_scale >= 0,
           "multimodal.vision.time_scale must be finite and at least 0, got ", vision.time_scale);
-  return checked_count(name, checked_count(name, vision.frames, vision.rows), vision.cols);
+  return checked_count(subject, checked_count(subject, vision.frames, vision.rows), vision.cols);
 }
 
 /// Whole ids from the first frame to this one.
@@ -45,14 +45,14 @@ class Writer {
 
   void operator()(const Text& text) {
     const Position first = next_;
-    next_ = checked_sum(name, first, text.tokens);
+    next_ = checked_sum(subject, first, text.tokens);
     for (Position id = first; id < next_; ++id) put(id, id, id);
   }
 
   void operator()(const Vision& vision) {
     const Position first = next_;
     const std::int64_t extent = std::max({elapsed(vision, vision.frames - 1) + 1, vision.rows, vision.cols});
-    next_ = checked_sum(name, first, extent);
+    next_ = checked_sum(subject, first, extent);
     for (std::int64_t frame = 0; frame < vision.frames; ++frame) {
       const Position time = first + elapsed(vision, frame);
       for (std::int64_t row = 0; row < vision.rows; ++row) {
@@ -82,9 +82,9 @@ class Writer {
 Multimodal multimodal(std::span<const Segment> segments) {
   std::int64_t tokens = 0;
   for (const Segment& segment : segments) {
-    tokens = checked_sum(name, tokens, std::visit([](const auto& part) { return count(part); }, segment));
+    tokens = checked_sum(subject, tokens, std::visit([](const auto& part) { return count(part); }, segment));
   }
-  Multimodal result{make_ids(name, 3, 1, tokens)};
+  Multimodal result{make_ids(subject, 3, 1, tokens)};
   Writer writer(result.ids);
   for (const Segment& segment : segments) std::visit(writer, segment);
   result.decode_delta = writer.next() - tokens;

@@ -51,7 +51,8 @@ TEST(UnderRule, NeverCompresses) {
 
 TEST(UnderRule, WhatIsGivenWins) {
   const Arguments given{{"factor", 3.0}, {"original_length", 100}, {"truncate", false}};
-  const Arguments& arguments = under_rule(plain(), "yarn", {.trained = 64, .longest = 256}, given).arguments();
+  const Encoding encoding = under_rule(plain(), "yarn", {.trained = 64, .longest = 256}, given);
+  const Arguments& arguments = encoding.arguments();
   EXPECT_EQ(arguments.real("factor"), 3);
   EXPECT_EQ(arguments.integer("original_length"), 100);
   EXPECT_FALSE(arguments.boolean("truncate"));

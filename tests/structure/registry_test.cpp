@@ -142,7 +142,7 @@ TEST(Registry, SpellingsOfRulesDiffer) {
   Names spellings, types;
   for (const Rule* rule : rules()) {
     for (const std::string_view spelling : rule->hf_types) EXPECT_TRUE(spellings.emplace(spelling).second) << spelling;
-    if (!rule->gguf_type.empty()) EXPECT_TRUE(types.emplace(rule->gguf_type).second) << rule->gguf_type;
+    EXPECT_TRUE(rule->gguf_type.empty() || types.emplace(rule->gguf_type).second) << rule->gguf_type;
     if (!rule->trained_length.empty()) {
       EXPECT_NO_THROW(find_parameter(rule->name, rule->parameters, rule->trained_length)) << rule->name;
     }
