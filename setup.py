@@ -34,6 +34,7 @@ class CMakeBuild(build_ext):
             "LOCUS_BUILD_PYTHON": "ON",
             "LOCUS_INSTALL": "OFF",
             "LOCUS_PYTHON": sys.executable,
+            "LOCUS_UNITY_BUILD": "ON",
             "LOCUS_WARNINGS_AS_ERRORS": "OFF",
         }
         for part in ("C", "EXAMPLES", "LAB", "TESTS", "TOOLS", "WEB"):

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "attention_problem.h"
-#include "io/gguf_blocks.h"
+#include "locus/io/gguf_blocks.h"
 #include "probe/network.h"
 
 namespace locus::bench {

@@ -10,14 +10,14 @@
 namespace locus::bench {
 namespace {
 
-constexpr std::int64_t head_dim = 128;
+constexpr std::int64_t row_head_dim = 128;
 constexpr std::size_t rows = 131072;
-constexpr std::size_t bytes = rows * head_dim * sizeof(float);
+constexpr std::size_t bytes = rows * row_head_dim * sizeof(float);
 
 // A value that the compiler cannot know.
 volatile float one = 1.0f;
 
-Encoding rope() { return Encoding("rope", {{"head_dim", head_dim}, {"pairing", std::string("half")}}); }
+Encoding rope() { return Encoding("rope", {{"head_dim", row_head_dim}, {"pairing", std::string("half")}}); }
 
 Line against_writing(const std::function<void(const Rotation&, float*)>& make, const Pairs& pairs) {
   const Encoding encoding = rope();
@@ -47,13 +47,13 @@ Line against_libm(const Pairs& pairs) {
   constexpr std::size_t count = 1024;
   const Encoding encoding = rope();
   const Rotation& rotation = encoding.rotation();
-  Buffer buffer(count * head_dim * sizeof(float));
+  Buffer buffer(count * row_head_dim * sizeof(float));
   const auto libm = [&] {
     for (std::size_t p = 0; p < count; ++p) {
-      for (std::size_t i = 0; i < head_dim / 2; ++i) {
+      for (std::size_t i = 0; i < row_head_dim / 2; ++i) {
         const float angle = static_cast<float>(p) * static_cast<float>(rotation.inv_freq[i]);
-        buffer.floats()[p * head_dim + i] = std::cos(angle);
-        buffer.floats()[p * head_dim + head_dim / 2 + i] = std::sin(angle);
+        buffer.floats()[p * row_head_dim + i] = std::cos(angle);
+        buffer.floats()[p * row_head_dim + row_head_dim / 2 + i] = std::sin(angle);
       }
     }
   };
@@ -70,10 +70,11 @@ Line against_highway(const Pairs& pairs) {
   constexpr std::size_t count = 1024;
   const Encoding encoding = rope();
   const Rotation& rotation = encoding.rotation();
-  Buffer buffer(count * head_dim * sizeof(float));
+  Buffer buffer(count * row_head_dim * sizeof(float));
   const auto highway = [&] {
     for (std::size_t p = 0; p < count; ++p) {
-      highway_row(static_cast<double>(p), rotation.inv_freq.data(), head_dim / 2, buffer.floats() + p * head_dim);
+      highway_row(static_cast<double>(p), rotation.inv_freq.data(), row_head_dim / 2,
+                  buffer.floats() + p * row_head_dim);
     }
   };
   return {.group = {},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` and the Debian package hold: the command, the libraries, the headers, and what finds them.
+# What `cmake --install` and the Debian package contain: the command, libraries, headers, CMake and pkg-config files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(LOCUS_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/locus)
@@ -8,7 +8,7 @@ install(TARGETS locus locus_io locus_doctor EXPORT locusTargets INCLUDES DESTINA
 install(EXPORT locusTargets NAMESPACE locus:: DESTINATION ${LOCUS_CMAKE_DIR})
 install(DIRECTORY include/locus DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(LOCUS_BUILD_C)
-  # An export of its own: who links liblocus.so needs nothing of what it is made of.
+  # A separate export: a program that links liblocus.so needs none of its dependencies.
   install(TARGETS locus_c EXPORT locusCTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT locusCTargets NAMESPACE locus:: DESTINATION ${LOCUS_CMAKE_DIR})
   install(TARGETS locus_c_static EXPORT locusTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -29,7 +29,7 @@ if(BUILD_SHARED_LIBS)  # the libraries find each other wherever the tree is put
   endif()
 endif()
 
-# An archive leaves its own dependencies to whoever links it.
+# A program that links an archive must link its dependencies too.
 set(LOCUS_LINKS_HWY OFF)
 set(LOCUS_LINKS_ZLIB OFF)
 if(NOT BUILD_SHARED_LIBS)
@@ -61,8 +61,8 @@ if(LOCUS_BUILD_C)
   install(FILES ${PROJECT_BINARY_DIR}/locus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-# `cpack -G DEB` in the build folder. What the command and liblocus.so need is found by dpkg-shlibdeps; those who link
-# the archives need Highway's own.
+# `cpack -G DEB` in the build folder. dpkg-shlibdeps finds what the command and liblocus.so need; linking the
+# archives also needs Highway's development files.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME locus)
 set(CPACK_PACKAGE_CONTACT "The Locus contributors")

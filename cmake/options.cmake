@@ -9,7 +9,7 @@ endif()
 if(LOCUS_WARNINGS_AS_ERRORS)
   target_compile_options(locus_options INTERFACE -Werror)
 endif()
-# Bits must not depend on the compiler's mood: fused multiply-add happens only where the code asks for it.
+# The same bits from every compiler: fused multiply-add happens only where the code asks for it.
 target_compile_options(locus_options INTERFACE -ffp-contract=off)
 # Two SIMD targets fewer to compile: CPUs that have SSE4 and not AVX2 are those made before 2013; SSE2 serves them. Every
 # file that includes Highway must agree on the list.
@@ -30,9 +30,9 @@ set(LOCUS_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <l
                            <sstream> <string> <string_view> <utility> <variant> <vector>)
 
 # locus_unity(TARGET [EXCEPT ROOM...]): with LOCUS_UNITY_BUILD, compiles the files of a folder together, up to 20 at a
-# time: headers and templates, which are most of the work, are then read and made once for all of them. In such a folder
-# no two files may define the same name in their unnamed namespaces. Files that Highway compiles once per target stay
-# alone, and so do the folders named.
+# time: headers are then read, and templates instantiated, once for all of them. In such a folder no two files may define
+# the same name in their unnamed namespaces. Files that Highway compiles once per target stay alone, and so do the folders
+# named.
 function(locus_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
   if(NOT LOCUS_UNITY_BUILD)
@@ -43,8 +43,9 @@ function(locus_unity target)
     cmake_path(ABSOLUTE_PATH source)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME room)
+    file(STRINGS ${source} once_per_target REGEX "hwy/foreach_target" LIMIT_COUNT 1)
     # The registry stays alone too: tests/extension links another one in its place.
-    if(source MATCHES "(_simd|/encoding/registry)\\.cpp$" OR room IN_LIST arg_EXCEPT)
+    if(once_per_target OR source MATCHES "/encoding/registry\\.cpp$" OR room IN_LIST arg_EXCEPT)
       continue()
     endif()
     string(MAKE_C_IDENTIFIER ${room} room)

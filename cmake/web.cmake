@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What pages are drawn with: Vega-Lite, from npm by web/package-lock.json, made into one script that is built into
-# locus_figures. node_modules lives in the build folder; once it is there no network is needed. Sets LOCUS_CHARTS_SCRIPT,
-# empty where pages cannot be written, and LOCUS_NODE_MODULES.
-set(LOCUS_BUILD_WEB AUTO CACHE STRING "Build pages with charts: ON, OFF, or AUTO, where npm is there and works")
+# Vega-Lite draws the pages. npm installs it by web/package-lock.json into the build folder, and it is bundled into one
+# script that is built into locus_figures; after that no network is needed. Sets LOCUS_CHARTS_SCRIPT (empty where pages
+# cannot be written) and LOCUS_NODE_MODULES.
+set(LOCUS_BUILD_WEB AUTO CACHE STRING "Build pages with charts: ON, OFF, or AUTO where npm is installed and works")
 set_property(CACHE LOCUS_BUILD_WEB PROPERTY STRINGS AUTO ON OFF)
 set(LOCUS_CHARTS_SCRIPT "")
 set(LOCUS_NODE_MODULES "")
 
-# `kind` is how loud it is said: STATUS where there is no npm, WARNING where it should have worked.
+# `kind`: STATUS where there is no npm, WARNING where it should have worked.
 function(locus_left_out kind reason)
   if(LOCUS_BUILD_WEB STREQUAL "AUTO")
     message(${kind} "Pages with charts are left out (plots are written as .vl.json): ${reason}")
@@ -16,7 +16,7 @@ function(locus_left_out kind reason)
   endif()
 endfunction()
 
-# A program of an earlier run that is no longer there is looked for again.
+# Searches again for a program that has been removed since the last run.
 function(locus_find_again variable name)
   if(${variable} AND NOT EXISTS "${${variable}}")
     unset(${variable} CACHE)
@@ -24,7 +24,7 @@ function(locus_find_again variable name)
   find_program(${variable} ${name})
 endfunction()
 
-# Whether what the bundle is made of is there, whatever the stamp says.
+# Whether the packages of the bundle are present, whatever the stamp says.
 function(locus_web_is_whole folder result)
   set(${result} TRUE PARENT_SCOPE)
   foreach(name vega vega-lite vega-embed)
@@ -34,8 +34,8 @@ function(locus_web_is_whole folder result)
   endforeach()
 endfunction()
 
-# Leaves ${folder}/installed where it worked; else the reason in LOCUS_WEB_FAILURE. `npm ci` removes what an earlier run
-# left by half.
+# Leaves ${folder}/installed on success, otherwise the reason in LOCUS_WEB_FAILURE. `npm ci` removes what an interrupted
+# run left.
 function(locus_install_web folder)
   set(source ${PROJECT_SOURCE_DIR}/web)
   set(omit --omit=dev)
@@ -51,7 +51,7 @@ function(locus_install_web folder)
   if(whole AND "${present}" STREQUAL "${wanted}")
     return()
   endif()
-  message(STATUS "Getting the chart packages by npm")
+  message(STATUS "Installing the chart packages by npm")
   file(REMOVE ${folder}/installed)
   file(COPY ${source}/package.json ${source}/package-lock.json DESTINATION ${folder})
   execute_process(COMMAND ${LOCUS_NPM} ci ${omit} --ignore-scripts --no-audit --no-fund --prefer-offline --fetch-retries=1
@@ -62,7 +62,7 @@ function(locus_install_web folder)
     return()
   endif()
   unset(LOCUS_NPM CACHE)  # another one may be found next time
-  string(CONCAT reason "`npm ci` ended with \"${result}\" and did not get the packages; its words are in "
+  string(CONCAT reason "`npm ci` ended with \"${result}\" and did not install the packages; its output is in "
                        "${folder}/npm.log. Configure again to try again; -DLOCUS_BUILD_WEB=OFF does without")
   set(LOCUS_WEB_FAILURE "${reason}" PARENT_SCOPE)
 endfunction()

@@ -78,6 +78,7 @@ Site site_of(const ApplyRequest& request) {
 }
 
 void apply(ApplyRequest request) {
+  require_other_file(request.output, {request.input, request.positions});
   const Site site = site_of(request);
   io::NpyArray array = io::read_npy(request.input);
   const ElementType type = element_type(array.type, request.input);

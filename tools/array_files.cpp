@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array_files.h"
 
+#include <filesystem>
 #include <iostream>
 
 #include "locus/error.h"
@@ -61,6 +62,14 @@ std::string hidden_axes(const std::string& given, std::span<const std::int64_t> 
 
 void Inferences::print() const {
   if (!all_.empty()) std::cerr << "locus: note: inferred " << joined(all_) << '\n';
+}
+
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;  // a name that is no file's is not the same one
+    require(output.empty() || input.empty() || !std::filesystem::equivalent(input, output, error), output,
+            ": the output must not be the input");
+  }
 }
 
 }  // namespace locus::tools

@@ -46,4 +46,7 @@ class Inferences {
   std::vector<std::string> all_;
 };
 
+/// Throws Error where `output` is one of the inputs, by whatever name; empty names and names of no file do not count.
+void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
+
 }  // namespace locus::tools

@@ -13,6 +13,7 @@
 #include "locus/reference_attention.h"
 #include "locus/text.h"
 #include "mask_options.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -27,6 +28,8 @@ struct AttendRequest {
   std::string query, key, value;
   std::string axes;
   std::string query_positions, key_positions;
+  std::string query_documents, key_documents;
+  std::string sink_logits;
   bool rotated = false;
   MaskOptions mask;
   std::optional<double> scale;
@@ -80,15 +83,60 @@ Encoding with_weights(const Encoding& encoding, const std::vector<std::string>& 
   return Encoding(encoding.scheme().name, arguments);
 }
 
-/// As given, or `first` and on.
-PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, Position first,
+/// Where documents begin and end: 0, l0, l0 + l1, ..., tokens.
+using Boundaries = std::vector<std::int64_t>;
+
+Boundaries boundaries_of(const std::string& text, const char* option, std::int64_t tokens) {
+  if (text.empty()) return {0, tokens};
+  Boundaries boundaries{0};
+  for (const std::int64_t length : parse_integers(option, text)) {
+    require(length >= 0 && length <= tokens - boundaries.back(), option, " must be lengths that add up to ", tokens,
+            " tokens, got ", text);
+    boundaries.push_back(boundaries.back() + length);
+  }
+  require(boundaries.back() == tokens, option, " must be lengths that add up to ", tokens, " tokens, got ", text);
+  return boundaries;
+}
+
+/// 0, 1, ... in each document of keys, and its last query at its last key.
+PositionIds usual_positions(const Boundaries& own, const Boundaries& keys) {
+  PositionIds ids{.tokens = own.back(), .ids = {}};
+  for (std::size_t i = 1; i < own.size(); ++i) {
+    const std::int64_t tokens = own[i] - own[i - 1], last = keys[i] - keys[i - 1];
+    for (std::int64_t t = 0; t < tokens; ++t) ids.ids.push_back(last - tokens + t);
+  }
+  return ids;
+}
+
+/// As given, or the usual ones.
+PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, const PositionIds& usual,
                          Inferences& inferences) {
-  if (text.empty()) inferences.add(concat(option + 2, " ", first, ":", first + view.tokens));
-  const PositionIds ids = text.empty() ? positions::prefill(view.tokens, first) : parse_position_list(text);
+  const Position first = usual.ids.front(), last = usual.ids.back();
+  const bool whole = last - first + 1 == usual.tokens;  // else they begin anew in each document
+  if (text.empty()) {
+    inferences.add(option + 2 + (whole ? concat(" ", first, ":", last + 1) : std::string(" by document")));
+  }
+  const PositionIds ids = text.empty() ? usual : parse_position_list(text);
   require(ids.tokens == view.tokens, option, " name ", ids.tokens, " tokens, the array has ", view.tokens);
   require(ids.batch == 1 || ids.batch == view.batch, option, " have ", ids.batch, " batch rows, the array has ",
           view.batch);
   return ids;
+}
+
+/// One number per query head, as a list or from a file.
+std::vector<float> sink_logits_of(const std::string& text, std::int64_t heads) {
+  std::vector<float> logits;
+  if (text.empty()) return logits;
+  if (text.ends_with(".npy")) {
+    logits = io::to_floats(io::read_npy(text), text);
+  } else {
+    for (const std::string_view item : split(text, ',')) {
+      logits.push_back(static_cast<float>(parse_real("--sink-logits", item)));
+    }
+  }
+  require(std::ssize(logits) == heads, "--sink-logits must be ", heads, " numbers, one per query head, got ",
+          logits.size());
+  return logits;
 }
 
 /// What was computed, besides the output itself.
@@ -146,6 +194,8 @@ void check_outputs(const AttendRequest& request) {
   std::set<std::string> paths;
   for (const std::string& path : {request.output, request.scores, request.probabilities, request.log_sum_exp}) {
     require(path.empty() || paths.insert(path).second, "two results cannot be written to the same file, ", path);
+    require_other_file(path, {request.query, request.key, request.value, request.query_positions, request.key_positions,
+                              request.mask.keys, request.mask.pairs, request.sink_logits});
   }
 }
 
@@ -183,10 +233,17 @@ void attend_files(const AttendRequest& request) {
   Heads query = heads_in(std::move(query_array), request.query, axes);
   Heads key = heads_in(std::move(key_array), request.key, axes);
   Heads value = heads_in(read_array(request.value), request.value, axes);
-  const PositionIds query_ids =
-      positions_of(request.query_positions, "--query-positions", query.view,
-                   std::max<std::int64_t>(key.view.tokens - query.view.tokens, 0), inferences);
-  const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view, 0, inferences);
+  const std::string& key_documents = request.key_documents.empty() ? request.query_documents : request.key_documents;
+  require(request.query_documents.empty() == key_documents.empty(), "--key-documents need --documents");
+  const Boundaries query_ends = boundaries_of(request.query_documents, "--documents", query.view.tokens);
+  const Boundaries key_ends = boundaries_of(key_documents, "--key-documents", key.view.tokens);
+  require(query_ends.size() == key_ends.size(), "--documents and --key-documents must name the same documents, got ",
+          query_ends.size() - 1, " and ", key_ends.size() - 1);
+  const std::vector<float> sinks = sink_logits_of(request.sink_logits, query.view.heads);
+  const PositionIds query_ids = positions_of(request.query_positions, "--query-positions", query.view,
+                                             usual_positions(query_ends, key_ends), inferences);
+  const PositionIds key_ids =
+      positions_of(request.key_positions, "--key-positions", key.view, usual_positions(key_ends, key_ends), inferences);
   std::optional<ChosenEncoding> chosen;
   if (!request.encoding.schemes.empty() || !request.encoding.config.empty()) {
     chosen = choose_encoding(request.encoding, std::max(length_implied_by(query_ids), length_implied_by(key_ids)));
@@ -210,7 +267,16 @@ void attend_files(const AttendRequest& request) {
   call.encoding = chosen ? &chosen->encoding : nullptr;
   call.mask = mask.view();
   call.scale = request.scale;
+  if (!call.scale && chosen && chosen->read.softmax_scale) {
+    call.scale = chosen->read.softmax_scale;
+    chosen->note = softmax_scale_note(*chosen);
+  }
   call.soft_cap = request.soft_cap;
+  call.sink_logits = sinks;
+  if (!request.query_documents.empty()) {
+    call.query_boundaries = query_ends;
+    call.key_boundaries = key_ends;
+  }
   if (query_ids.axes == 1 && key_ids.axes == 1) {
     call.query_ids = query_ids.ids;
     call.key_ids = key_ids.ids;
@@ -258,8 +324,15 @@ void add_attend_command(CLI::App& app) {
   command->add_option(
       "--query-positions", request->query_positions,
       "Set the ids of queries: 0,1,17 or 0:100 or a .npy file [t], [b, t] or [axes, b, t]; absent: the last query "
-      "stands at the last key");
-  command->add_option("--key-positions", request->key_positions, "Set the ids of keys; absent: 0, 1, ...");
+      "stands at the last key (of its document), so that more queries than keys begin below 0");
+  command->add_option("--key-positions", request->key_positions,
+                      "Set the ids of keys; absent: 0, 1, ... (in each document)");
+  command->add_option("--documents", request->query_documents,
+                      "Set the lengths of packed documents: 5,3,8; a query sees the keys of its own only");
+  command->add_option("--key-documents", request->key_documents,
+                      "Set those of the keys, where they differ from the queries'");
+  command->add_option("--sink-logits", request->sink_logits,
+                      "Add one number per query head (0.5,-1 or a .npy file) to the softmax, without a key");
   add_mask_options(*command, request->mask);
   command->add_option("--scale", request->scale,
                       "Multiply q.k by this; absent: the scheme's own scale, else 1 / sqrt(dim)");

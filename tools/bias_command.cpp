@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus bias`: the numbers that a score scheme adds, its buckets, or its slopes.
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 
+#include "array_files.h"
 #include "encoding_options.h"
 #include "locus/bias.h"
 #include "locus/error.h"
 #include "locus/io/npy.h"
+#include "mask_options.h"
 #include "position_list.h"
 
 namespace locus::tools {
 namespace {
 
-constexpr std::int64_t max_values = std::int64_t{1} << 31;
+constexpr std::int64_t max_bias_values = std::int64_t{1} << 31;
 constexpr std::int64_t max_printed = 4096;
 constexpr std::int64_t max_json_values = std::int64_t{1} << 24;
 
@@ -21,6 +25,7 @@ struct BiasRequest {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
   std::int64_t query_start = 0;
+  std::string query_positions, key_positions, key_mask;
   std::string output;
   std::string type = "float64";
   bool buckets = false;
@@ -28,15 +33,35 @@ struct BiasRequest {
   bool json = false;
 };
 
+/// The positions that an option names, none where it is absent; sets `count` to how many there are.
+std::vector<Position> ids_of(const std::string& text, const char* option, std::int64_t& count) {
+  if (text.empty()) return {};
+  const PositionIds given = parse_position_list(text);
+  require(given.axes == 1 && given.batch == 1, option, " must be one row of positions, got ", given.axes, " axes and ",
+          given.batch, " batch rows");
+  require(count == 0 || count == given.tokens, option, " must name as many positions as there are tokens (", count,
+          "), got ", given.tokens);
+  count = given.tokens;
+  return given.ids;
+}
+
 std::vector<Position> range(Position first, std::int64_t count) {
   std::vector<Position> ids(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = first + static_cast<Position>(i);
   return ids;
 }
 
+/// Keys that are padding get -infinity, as an attention would add it.
+void hide_padding(std::vector<double>& bias, const std::vector<std::uint8_t>& seen) {
+  if (seen.empty()) return;
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    if (seen[i % seen.size()] == 0) bias[i] = -HUGE_VAL;
+  }
+}
+
 // How much there may be, known before any of it is computed.
 void check_size(const BiasRequest& request, std::int64_t heads) {
-  const std::int64_t most = !request.output.empty() ? max_values : request.json ? max_json_values : max_printed;
+  const std::int64_t most = !request.output.empty() ? max_bias_values : request.json ? max_json_values : max_printed;
   require(request.keys <= most / request.queries / heads, "the bias would have more than ", most, " values (", heads,
           " x ", request.queries, " x ", request.keys, ")",
           request.output.empty() ? ", too many to print; give --output FILE.npy" : "");
@@ -72,7 +97,7 @@ void deliver(const BiasRequest& request, const ChosenEncoding& chosen, const std
   }
 }
 
-void bias(const BiasRequest& request) {
+void bias(BiasRequest request) {
   require(!(request.buckets && request.slopes), "give --buckets or --slopes, not both");
   if (request.slopes) {
     const ChosenEncoding chosen = choose_encoding(request.encoding, std::int64_t{1});
@@ -81,22 +106,35 @@ void bias(const BiasRequest& request) {
     deliver(request, chosen, "slopes", {static_cast<std::int64_t>(slopes.size())}, slopes);
     return;
   }
-  require(request.queries > 0 && request.keys > 0, "--queries and --keys must be at least 1, got ", request.queries,
-          " and ", request.keys);
+  require_other_file(request.output, {request.query_positions, request.key_positions, request.key_mask});
+  require(request.queries > 0 || !request.query_positions.empty(), "--queries must be at least 1, got ",
+          request.queries);
+  require(request.keys > 0 || !request.key_positions.empty(), "--keys must be at least 1, got ", request.keys);
   require(request.queries <= max_position && request.keys <= max_position, "--queries and --keys must be at most ",
           max_position, ", got ", request.queries, " and ", request.keys);
   require(request.query_start <= max_position && request.query_start >= -max_position, "--query-start must be within ",
           "+-", max_position, ", got ", request.query_start);
-  const ChosenEncoding chosen = choose_encoding(request.encoding, request.keys);
+  require(request.query_start == 0 || request.query_positions.empty(),
+          "give --query-start or --query-positions, not both");
+  // Given positions tell how many there are; the size is checked before others are made.
+  std::vector<Position> queries = ids_of(request.query_positions, "--query-positions", request.queries);
+  std::vector<Position> keys = ids_of(request.key_positions, "--key-positions", request.keys);
+  const Position last = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
+  const ChosenEncoding chosen =
+      choose_encoding(request.encoding, std::max(request.keys, std::clamp<Position>(last, 0, max_position) + 1));
   const std::int64_t heads = request.buckets ? 1 : chosen.encoding.score().heads;
   check_size(request, heads);
-  const std::vector<Position> queries = range(request.query_start, request.queries);
-  const std::vector<Position> keys = range(0, request.keys);
+  if (queries.empty()) queries = range(request.query_start, request.queries);
+  if (keys.empty()) keys = range(0, request.keys);
+  require(request.key_mask.empty() || !request.buckets, "--key-mask belongs to a bias, not to --buckets");
+  const std::vector<std::uint8_t> seen =
+      request.key_mask.empty() ? std::vector<std::uint8_t>{} : read_mask(request.key_mask, 1, {request.keys});
   if (request.buckets) {
     deliver(request, chosen, "buckets", {request.queries, request.keys}, bucket_matrix(chosen.encoding, queries, keys));
   } else {
-    deliver(request, chosen, "bias", {heads, request.queries, request.keys},
-            bias_matrix(chosen.encoding, queries, keys));
+    std::vector<double> values = bias_matrix(chosen.encoding, queries, keys);
+    hide_padding(values, seen);
+    deliver(request, chosen, "bias", {heads, request.queries, request.keys}, values);
   }
 }
 
@@ -111,6 +149,11 @@ void add_bias_command(CLI::App& app) {
   add_integer(*command, "--keys", request->keys, "Set the number of keys, at positions 0, 1, ...");
   add_integer(*command, "--query-start", request->query_start,
               "Set the position of the first query; with a cache: keys - queries [0]");
+  command->add_option("--query-positions", request->query_positions,
+                      "Set the positions of the queries, in place of --queries: 0,1,17 or 0:100 or a .npy file");
+  command->add_option("--key-positions", request->key_positions, "Set the positions of the keys, in place of --keys");
+  command->add_option("--key-mask", request->key_mask,
+                      "Read a .npy [keys] of 0 (padding) and 1; padding gets -inf (null in JSON)");
   command->add_option("--output", request->output, "Write a .npy file [heads, queries, keys]; absent: print");
   command->add_option("--type", request->type, "Write float64 or float32")
       ->check(CLI::IsMember({"float64", "float32"}));

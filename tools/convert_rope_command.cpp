@@ -9,7 +9,9 @@
 #include "command.h"
 #include "convert_command.h"
 #include "locus/error.h"
+#include "locus/io/convert_layout.h"
 #include "locus/io/convert_rope.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -39,7 +41,7 @@ void report(const RopeRequest& request, const std::string& output, const std::ve
     print_json({{"input", request.input}, {"output", output}, {"notes", notes}});
     return;
   }
-  for (const std::string& note : notes) std::cerr << "locus: note: " << note << '\n';
+  for (const std::string& note : notes) std::cerr << "locus: note: " << printable(note) << '\n';
   std::cerr << "locus: wrote " << output << '\n';
 }
 
@@ -76,11 +78,33 @@ void add_to_config(CLI::App& convert) {
   });
 }
 
+void add_config_layout(CLI::App& convert) {
+  CLI::App* const command = convert.add_subcommand(
+      "config", "Move the RoPE settings of a config.json between flat keys (v4) and rope_parameters (v5)");
+  const auto request = std::make_shared<RopeRequest>();
+  const auto to = std::make_shared<std::string>();
+  command->add_option("CONFIG", request->input, "config.json")->required();
+  command->add_option("--to", *to, "Layout wanted: v4 (transformers 4) or v5 (transformers 5)")
+      ->required()
+      ->check(CLI::IsMember({"v4", "v5"}));
+  add_destination(*command, request->destination, "config.json to write");
+  command->add_flag("--json", request->json, "print what was done as JSON");
+  command->footer(
+      "What the file means stays: it is read again and compared.\n"
+      "Example: locus convert config config.json --to v4 --output flat.json");
+  command->callback([request, to] {
+    const std::string output = output_of(*request, request->input, "CONFIG");
+    const auto layout = *to == "v4" ? io::ConfigLayout::v4 : io::ConfigLayout::v5;
+    report(*request, output, io::write_config_layout(request->input, layout, output));
+  });
+}
+
 }  // namespace
 
 void add_convert_rope_commands(CLI::App& convert) {
   add_to_gguf(convert);
   add_to_config(convert);
+  add_config_layout(convert);
 }
 
 }  // namespace locus::tools

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "locus/error.h"
 #include "locus/io/model_encoding.h"
@@ -10,6 +11,7 @@
 #include "locus/scaling.h"
 #include "locus/settings.h"
 #include "locus/text.h"
+#include "model_reading.h"
 #include "position_list.h"
 
 namespace locus::tools {
@@ -26,6 +28,17 @@ bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view na
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
+/// Makes the table of a learned encoding short where that is enough; returns how long it is meant to be.
+std::optional<std::int64_t> shorten_table(std::string_view scheme, Arguments& arguments,
+                                          std::optional<std::int64_t> positions_read) {
+  const auto meant = arguments.maybe_integer("max_positions");
+  if (scheme != "learned" || !positions_read || !meant || arguments.has("table") || *meant <= 1) return {};
+  require(*positions_read <= *meant, scheme, " positions must be from 0 to ", *meant - 1,
+          " (the rows of its table), got ", *positions_read - 1);
+  arguments.set("max_positions", std::max<std::int64_t>(*positions_read, 1));
+  return meant;
+}
+
 ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spelling,
                              std::optional<std::int64_t> length) {
   const Scheme& scheme = find_scheme(spelling.scheme);
@@ -34,13 +47,16 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
   if (!options.pairing.empty()) arguments.set("pairing", options.pairing);
   if (!options.profile.empty()) arguments.set("profile", options.profile);
   if (length && !arguments.has("length") && takes(scheme, arguments, "length")) arguments.set("length", *length);
+  const auto max_positions = shorten_table(scheme.name, arguments, options.positions_read);
   ChosenEncoding chosen{.layer_type = "",
                         .encoding = Encoding(scheme.name, arguments),
                         .used = {},
                         .defaulted = {},
                         .unknown = {},
                         .training_length = {},
-                        .note = {}};
+                        .note = {},
+                        .max_positions = max_positions,
+                        .read = {}};
   for (const auto& [name, value] : chosen.encoding.arguments().all()) {
     if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
   }
@@ -50,13 +66,18 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
   return chosen;
 }
 
-std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const std::string& config,
+std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const Spelling& spelling,
                                         std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
-  for (const io::ModelEncoding& one :
-       io::model_encodings(config, {options.layer_type, options.pairing, options.profile, length})) {
+  std::map<std::string, std::optional<std::int64_t>> max_positions;  // by kind of layer
+  const auto adjust = [&](io::LayerEncoding& layer) {
+    max_positions[layer.layer_type] = shorten_table(layer.scheme, layer.arguments, options.positions_read);
+  };
+  const io::ModelOptions wanted{options.layer_type, options.pairing,    options.profile, length,
+                                spelling.settings,  options.incomplete, adjust};
+  for (const io::ModelEncoding& one : io::model_encodings(spelling.config, wanted)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, ""});
+                      one.read.training_length, "", max_positions[one.read.layer_type], one.read});
   }
   return result;
 }
@@ -65,9 +86,10 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const st
 
 void add_encoding_options(CLI::App& command, EncodingOptions& options) {
   command
-      .add_option("--scheme", options.schemes,
-                  "Encoding, such as alibi:heads=8 or rope:rule=yarn,factor=2; names are those of `locus list`. "
-                  "@FILE is --config FILE")
+      .add_option(
+          "--scheme", options.schemes,
+          "Use this encoding, such as alibi:heads=8 or rope:rule=yarn,factor=2; names are those of `locus list`. "
+          "@FILE is --config FILE")
       ->type_name("ENCODING")
       ->take_all()
       ->expected(1, 1000)
@@ -96,7 +118,7 @@ std::vector<Spelling> spellings_of(const EncodingOptions& options) {
   }
   if (!options.config.empty()) spellings.push_back(parse_spelling("@" + options.config));
   if (options.settings.empty()) return spellings;
-  require(spellings.size() == 1 && spellings.front().config.empty(), "--set needs --scheme with one scheme");
+  require(spellings.size() == 1, "--set needs --scheme with one scheme, or --config");
   for (Setting& setting : parse_setting_list("--set", options.settings)) {
     for (const Setting& other : spellings.front().settings) {
       require(other.name != setting.name, "--set ", setting.name, ": ", spellings.front().text, " sets it already");
@@ -113,19 +135,21 @@ bool is_set(const Spelling& spelling, std::string_view name) {
 
 Spelling with_required(Spelling spelling) {
   if (!spelling.config.empty()) return spelling;
+  const std::string name(spelling.setting("rule"));
+  const Rule* rule = name.empty() ? nullptr : &find_rule(name);
+  const std::string_view trained_length = rule == nullptr ? "" : rule->trained_length;
   const auto fill = [&](const std::vector<Parameter>& parameters, const Arguments& example) {
     for (const Parameter& parameter : parameters) {
       const Value* value = example.find(parameter.name);
-      if (parameter.required && value != nullptr && !is_set(spelling, parameter.name)) {
+      const bool needed = parameter.required || parameter.name == trained_length;
+      if (needed && value != nullptr && !is_set(spelling, parameter.name)) {
         spelling.settings.push_back({std::string(parameter.name), to_text(*value)});
       }
     }
   };
   const Scheme& scheme = find_scheme(spelling.scheme);
   fill(scheme.parameters, scheme.example);
-  if (const std::string rule(spelling.setting("rule")); !rule.empty()) {
-    fill(find_rule(rule).parameters, find_rule(rule).example);
-  }
+  if (rule != nullptr) fill(rule->parameters, rule->example);
   return spelling;
 }
 
@@ -146,7 +170,7 @@ std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, con
   if (spelling.config.empty()) {
     chosen.push_back(from_settings(options, spelling, length));
   } else {
-    chosen = from_config(options, spelling.config, length);
+    chosen = from_config(options, spelling, length);
   }
   chosen.front().note = note;
   return chosen;
@@ -175,6 +199,7 @@ void add_reading(Json& object, const ChosenEncoding& chosen) {
   object["used"] = chosen.used;
   object["defaulted"] = chosen.defaulted;
   object["unknown"] = chosen.unknown;
+  add_model_reading(object, chosen.read);
 }
 
 void print_note(const ChosenEncoding& chosen) {

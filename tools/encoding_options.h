@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "locus/encoding.h"
+#include "locus/io/hf_config.h"
 #include "locus/settings.h"
 
 namespace locus::tools {
@@ -20,6 +21,9 @@ struct EncodingOptions {
   std::string pairing;
   std::string profile;
   std::optional<std::int64_t> seq_len;
+  bool incomplete = false;  ///< show models that do something which Locus does not apply
+  /// Not an option: a learned table that is not given is made for so many positions only, which are all that is read.
+  std::optional<std::int64_t> positions_read = {};
 };
 
 /// Adds --scheme, --set, --config, --layer-type, --pairing, --profile and --seq-len.
@@ -36,7 +40,9 @@ struct ChosenEncoding {
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
   std::optional<std::int64_t> training_length;
-  std::string note = {};  ///< worth saying once the command has succeeded
+  std::string note = {};                           ///< worth saying once the command has succeeded
+  std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made for fewer, see positions_read
+  io::LayerEncoding read = {};                     ///< from a config: all that was read
 };
 
 /// Whether a spelling sets this parameter.
@@ -46,7 +52,8 @@ Spelling with_required(Spelling spelling);
 
 /// The encodings of one spelling: several where a config has several kinds of layers and none was chosen. `length` is
 /// the length that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it
-/// leaves a note in the first.
+/// leaves a note in the first. Models that do something which Locus does not apply are an error unless
+/// `options.incomplete`.
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, const Spelling& spelling,
                                              std::optional<std::int64_t> length);
 /// The same for the only spelling among the options; Error where there is none or another one.

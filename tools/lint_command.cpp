@@ -7,13 +7,15 @@
 
 #include "command.h"
 #include "locus/doctor/lint.h"
+#include "locus/error.h"
 #include "position_list.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
 
 struct LintRequest {
-  std::string model;
+  std::vector<std::string> models;
   std::string against;
   std::optional<std::int64_t> served_length;
   bool json = false;
@@ -46,6 +48,7 @@ Json layer_json(const LintLayer& layer) {
   json["used"] = layer.used;
   json["defaulted"] = layer.defaulted;
   json["unknown"] = layer.unknown;
+  if (!layer.not_applied.empty()) json["not_applied"] = layer.not_applied;
   return json;
 }
 
@@ -81,7 +84,7 @@ std::int64_t count(const std::vector<Finding>& findings, Severity severity) {
 }
 
 void print_layer(const LintModel& model, const LintLayer& layer) {
-  std::cout << (layer.layer_type.empty() ? "all layers" : layer.layer_type) << ": " << layer.scheme;
+  std::cout << (layer.layer_type.empty() ? "all layers" : printable(layer.layer_type)) << ": " << layer.scheme;
   if (!layer.encoding) {
     std::cout << ", cannot be made\n";
     return;
@@ -100,7 +103,7 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
   } else {
     std::cout << '\n';
     for (const auto& [name, value] : layer.arguments.all()) {
-      std::cout << "  " << std::left << std::setw(20) << name << "  " << to_text(value) << '\n';
+      std::cout << "  " << std::left << std::setw(20) << name << "  " << printable(to_text(value)) << '\n';
     }
   }
   std::cout << "  trained / served      ";
@@ -114,16 +117,17 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
 void print_findings(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     std::cout << name_of(finding.severity) << " [" << finding.id << "]";
-    if (!finding.layer_type.empty()) std::cout << " " << finding.layer_type << ":";
+    if (!finding.layer_type.empty()) std::cout << " " << printable(finding.layer_type) << ":";
     std::string keys;
     for (const std::string& key : finding.keys) keys += (keys.empty() ? "" : ", ") + key;
-    std::cout << " " << keys << "\n  " << finding.what << "\n  " << finding.consequence << '\n';
+    std::cout << " " << printable(keys) << "\n  " << printable(finding.what) << "\n  " << printable(finding.consequence)
+              << '\n';
   }
 }
 
 void print_text(const LintModel& model, const std::vector<Finding>& findings) {
-  std::cout << model.name << " (" << model.format;
-  if (!model.model_type.empty()) std::cout << ", " << model.model_type;
+  std::cout << printable(model.name) << " (" << model.format;
+  if (!model.model_type.empty()) std::cout << ", " << printable(model.model_type);
   std::cout << ")\n";
   for (const LintLayer& layer : model.layers) print_layer(model, layer);
   std::cout << '\n';
@@ -136,36 +140,69 @@ std::optional<LintModel> read_other(const LintRequest& request, const LintModel&
   return read_lint_model(request.against, model.served_length > 0 ? std::optional(model.served_length) : std::nullopt);
 }
 
-void lint_files(const LintRequest& request) {
-  // All is read before anything is printed.
-  const LintModel model = read_lint_model(request.model, request.served_length);
-  const std::optional<LintModel> other = read_other(request, model);
-  const std::vector<Finding> findings = lint(model);
-  const std::vector<Finding> differences = other ? compare(model, *other) : std::vector<Finding>{};
-  const auto total = [&](Severity severity) { return count(findings, severity) + count(differences, severity); };
-  if (request.json) {
-    Json json = model_json(model);
-    json["findings"] = findings_json(findings);
-    if (other) {
-      json["against"] = model_json(*other);
-      json["differences"] = findings_json(differences);
-    }
-    json["errors"] = total(Severity::error);
-    json["warnings"] = total(Severity::warning);
-    json["notes"] = total(Severity::note);
-    print_json(json);
-  } else {
-    print_text(model, findings);
-    if (other) {
-      std::cout << "\nagainst ";
-      print_text(*other, differences);
-      if (differences.empty()) std::cout << "no difference\n";
-    }
-    std::cout << '\n'
-              << total(Severity::error) << " errors, " << total(Severity::warning) << " warnings, "
-              << total(Severity::note) << " notes\n";
+/// One model, examined.
+struct Examined {
+  LintModel model;
+  std::vector<Finding> findings;
+  std::optional<LintModel> other;
+  std::vector<Finding> differences;
+
+  std::int64_t total(Severity severity) const { return count(findings, severity) + count(differences, severity); }
+};
+
+Examined examine(const LintRequest& request, const std::string& path) {
+  Examined one{.model = read_lint_model(path, request.served_length), .findings = {}, .other = {}, .differences = {}};
+  one.other = read_other(request, one.model);
+  one.findings = lint(one.model);
+  if (one.other) one.differences = compare(one.model, *one.other);
+  return one;
+}
+
+Json examined_json(const Examined& one) {
+  Json json = model_json(one.model);
+  if (!one.model.refusal.empty()) json["refusal"] = one.model.refusal;
+  json["findings"] = findings_json(one.findings);
+  if (one.other) {
+    json["against"] = model_json(*one.other);
+    json["differences"] = findings_json(one.differences);
   }
-  if (total(Severity::error) > 0) throw CheckFailed{};
+  json["errors"] = one.total(Severity::error);
+  json["warnings"] = one.total(Severity::warning);
+  json["notes"] = one.total(Severity::note);
+  return json;
+}
+
+void print_examined(const Examined& one) {
+  print_text(one.model, one.findings);
+  if (one.other) {
+    std::cout << "\nagainst ";
+    print_text(*one.other, one.differences);
+    if (one.differences.empty()) std::cout << "no difference\n";
+  }
+  std::cout << '\n'
+            << one.total(Severity::error) << " errors, " << one.total(Severity::warning) << " warnings, "
+            << one.total(Severity::note) << " notes\n";
+}
+
+void lint_files(const LintRequest& request) {
+  require(request.models.size() == 1 || request.against.empty(), "--against compares with one model, got ",
+          request.models.size());
+  // All is read before anything is printed.
+  std::vector<Examined> all;
+  for (const std::string& path : request.models) all.push_back(examine(request, path));
+  if (request.json) {
+    Json list = Json::array();
+    for (const Examined& one : all) list.push_back(examined_json(one));
+    print_json(all.size() == 1 ? list[0] : Json{{"models", list}});
+  } else {
+    for (const Examined& one : all) {
+      if (&one != &all.front()) std::cout << '\n';
+      print_examined(one);
+    }
+  }
+  const bool failed =
+      std::any_of(all.begin(), all.end(), [](const Examined& one) { return one.total(Severity::error) > 0; });
+  if (failed) throw CheckFailed{};
 }
 
 }  // namespace
@@ -173,11 +210,12 @@ void lint_files(const LintRequest& request) {
 void add_lint_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("lint", "Check what a model's files say about positions");
   const auto request = std::make_shared<LintRequest>();
-  command->add_option("model", request->model, "A config.json, a model folder or a GGUF file")->required();
-  command->add_option("--against", request->against, "Compare with another config.json, model folder or GGUF file");
+  command->add_option("models", request->models, "A config.json, a model folder or a GGUF file; several at once")
+      ->required();
+  command->add_option("--against", request->against, "Compare one model with another config.json, folder or GGUF file");
   add_integer(*command, "--served-length", request->served_length,
               "Set the longest sequence served; absent: the longest that the file promises");
-  command->add_flag("--json", request->json, "Print one JSON object");
+  command->add_flag("--json", request->json, "Print one JSON object; of several models, their list under `models`");
   command->footer(
       "Exit code 1 where a finding is an error.\n"
       "Examples:\n"

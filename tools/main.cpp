@@ -6,6 +6,7 @@
 #include "command.h"
 #include "ending_signals.h"
 #include "locus/error.h"
+#include "printable.h"
 
 namespace locus::tools {
 
@@ -17,12 +18,7 @@ void print_json(const Json& object) {
 namespace {
 
 /// One line, whatever control characters the user's names and values hold.
-void print_error(std::string message) {
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  std::cerr << "locus: " << message << '\n';
-}
+void print_error(const std::string& message) { std::cerr << "locus: " << printable(message) << '\n'; }
 
 /// CLI11 reports a missing subcommand or option without the word that stood in its place.
 std::string text_of(const CLI::ParseError& error, const CLI::App& app) {

@@ -44,7 +44,8 @@ Mask parse_rule(const std::string& text) {
   return mask;
 }
 
-/// One byte per element: 0 where the array holds 0. The last axes must be `extents`, a batch may stand before them.
+}  // namespace
+
 std::vector<std::uint8_t> read_mask(const std::string& path, std::int64_t batch,
                                     const std::vector<std::int64_t>& extents) {
   const io::NpyArray array = io::read_npy(path);
@@ -65,8 +66,6 @@ std::vector<std::uint8_t> read_mask(const std::string& path, std::int64_t batch,
   }
   return mask;
 }
-
-}  // namespace
 
 void add_mask_options(CLI::App& command, MaskOptions& options) {
   command.add_option(

@@ -20,6 +20,10 @@ struct MaskOptions {
 /// Adds --mask, --key-mask and --mask-pairs.
 void add_mask_options(CLI::App& command, MaskOptions& options);
 
+/// One byte per element: 0 where the array holds 0. The last axes must be `extents`, a batch may stand before them.
+std::vector<std::uint8_t> read_mask(const std::string& path, std::int64_t batch,
+                                    const std::vector<std::int64_t>& extents);
+
 /// A mask together with the bytes it looks at.
 struct ChosenMask {
   Mask mask;

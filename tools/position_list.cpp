@@ -68,6 +68,14 @@ std::int64_t parse_integer(std::string_view name, std::string_view text) {
   return value;
 }
 
+double parse_real(std::string_view name, std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  require(error == std::errc{} && stopped == end, name, " must be a number, got '", text, "'");
+  return value;
+}
+
 std::vector<std::int64_t> parse_integers(std::string_view name, std::string_view text) {
   std::vector<std::int64_t> values;
   for (const std::string_view item : split(text, ',')) values.push_back(parse_integer(name, item));

@@ -23,6 +23,9 @@ CLI::Option* add_integer(CLI::App& command, const std::string& name, Integer& va
   return command.add_option_function<std::string>(name, keep, meaning)->type_name("INT");
 }
 
+/// A real number, all of the text.
+double parse_real(std::string_view name, std::string_view text);
+
 /// `3,5,2`; at least one number.
 std::vector<std::int64_t> parse_integers(std::string_view name, std::string_view text);
 

@@ -278,14 +278,6 @@ void add_sinks(CLI::App& parent) {
   });
 }
 
-double parse_real(std::string_view name, std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  require(error == std::errc{} && stopped == end, name, " must be a number, got '", text, "'");
-  return value;
-}
-
 /// `text:5`, `image:1x4x6`, `video:8x4x6` or `video:8x4x6@2.5`.
 positions::Segment parse_segment(std::string_view text) {
   const std::size_t colon = text.find(':');

@@ -53,7 +53,7 @@ Json as_json(const AttentionRequest& request, const probe::AttentionMap& map, co
 void run(const AttentionRequest& request) {
   check_figure_output(request.output);
   require(request.queries >= 1, "--queries must be at least 1, got ", request.queries);
-  const probe::Model model = probe::load(request.options.model);
+  const probe::Model model = load_model(request.options);
   const Encoding encoding = choose_rule(request.options, model);
   const std::int64_t trained = model.config().trained_length;
   const std::int64_t length = std::min(request.length.value_or(2 * trained), encoding.position_range().last + 1);

@@ -34,7 +34,7 @@ std::vector<probe::Token> some_tokens(const probe::Model& model, std::int64_t le
 void run(const CheckRequest& request) {
   require(request.length >= 8, "--length must be at least 8, got ", request.length);
   require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
-  const probe::Model model = probe::load(request.options.model);
+  const probe::Model model = load_model(request.options);
   require(request.length - 1 <= model.encoding().position_range().last, "--length ", request.length,
           " is more than this model has positions (", model.encoding().position_range().last + 1, ")");
   ThreadPool pool(threads_of(request.options));

@@ -13,6 +13,7 @@ void add_probe_command(CLI::App& app) {
   add_probe_retrieve(*probe);
   add_probe_attention(*probe);
   add_probe_check(*probe);
+  add_probe_logits(*probe);
   probe->footer("Example: locus probe generate model.gguf --prompt \"Once upon a time\" --max-tokens 100");
 }
 

@@ -51,7 +51,7 @@ void report(const probe::Generated& result, std::int64_t prompt, const probe::Mo
 }
 
 void run(const GenerateRequest& request) {
-  const probe::Model model = probe::load(request.options.model);
+  const probe::Model model = load_model(request.options);
   const auto tokenizer = read_tokenizer_of(request.options, model);
   const Encoding encoding = choose_rule(request.options, model);
   const std::vector<probe::Token> prompt = tokens_of(request.prompt, *tokenizer);

@@ -67,7 +67,7 @@ void print_as_text(const probe::LossRun& run, const std::string& model) {
 
 void run(const LossRequest& request) {
   check_figure_output(request.output);
-  const probe::Model model = probe::load(request.options.model);
+  const probe::Model model = load_model(request.options);
   probe::LossOptions options{.stride = request.stride};
   for (const std::string& text : request.rules) {
     for (std::string& one : split_spellings(text)) options.rules.push_back(std::move(one));

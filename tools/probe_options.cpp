@@ -19,6 +19,8 @@ void add_model_options(CLI::App& command, ProbeOptions& options) {
   command.add_option(
       "--tokenizer", options.tokenizer,
       "Read the tokenizer from a tokenizer.json, a tokenizer.bin or a GGUF file; absent: the model's own");
+  add_integer(command, "--window", options.window,
+              "Let each token see this many keys, itself included; 0: all before it; absent: as the model was trained");
   add_integer(command, "--threads", options.threads, "Compute with this many threads; absent: one per processor");
 }
 
@@ -35,6 +37,11 @@ void add_rule_options(CLI::App& command, ProbeOptions& options) {
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
+}
+
+probe::Model load_model(const ProbeOptions& options) {
+  require(options.window.value_or(0) >= 0, "--window must be at least 0, got ", options.window.value_or(0));
+  return probe::load(options.model, options.window);
 }
 
 std::unique_ptr<probe::Tokenizer> read_tokenizer_of(const ProbeOptions& options, const probe::Model& model) {

@@ -20,6 +20,7 @@ void add_probe_loss(CLI::App& probe);
 void add_probe_retrieve(CLI::App& probe);
 void add_probe_attention(CLI::App& probe);
 void add_probe_check(CLI::App& probe);
+void add_probe_logits(CLI::App& probe);
 
 struct ProbeOptions {
   std::string model;
@@ -29,13 +30,16 @@ struct ProbeOptions {
   std::optional<double> factor;
   std::vector<std::string> settings;
   std::optional<std::int64_t> threads;
+  std::optional<std::int64_t> window;
 };
 
-/// Adds MODEL, --tokenizer and --threads.
+/// Adds MODEL, --tokenizer, --window and --threads.
 void add_model_options(CLI::App& command, ProbeOptions& options);
 /// Adds --encoding, --rope-rule, --rope-factor and --rope-set.
 void add_rule_options(CLI::App& command, ProbeOptions& options);
 
+/// MODEL, with --window in place of its own.
+probe::Model load_model(const ProbeOptions& options);
 /// --tokenizer, or the one that comes with the model: inside a GGUF file, or beside the weights.
 std::unique_ptr<probe::Tokenizer> read_tokenizer_of(const ProbeOptions& options, const probe::Model& model);
 /// The model's own encoding, or the one asked for.

@@ -71,7 +71,7 @@ void print_as_text(const std::string& model, const std::vector<probe::PasskeyCel
 
 void run(RetrieveRequest& request) {
   check_figure_output(request.output);
-  const probe::Model model = probe::load(request.options.model);
+  const probe::Model model = load_model(request.options);
   const Prompts prompts = prompts_for(request.options, model);
   const Encoding encoding = choose_rule(request.options, model);
   const std::int64_t trained = model.config().trained_length;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "array_files.h"
 #include "command.h"
 #include "lengths.h"
 #include "locus/error.h"
@@ -17,7 +18,7 @@
 namespace locus::tools {
 namespace {
 
-constexpr std::int64_t max_values = std::int64_t{1} << 31;
+constexpr std::int64_t max_table_values = std::int64_t{1} << 31;
 
 struct ResizeRequest {
   std::string table;
@@ -47,8 +48,8 @@ void check_size(const Lengths& from, const Lengths& to, const Lengths& shape) {
     fits = fits && !__builtin_mul_overflow(between, from[0], &between) &&
            !__builtin_mul_overflow(between, to[1], &between);
   }
-  require(fits && values <= max_values && between <= max_values, "--to must give at most ", max_values, " values, got ",
-          joined(to, "x"), " rows of ", shape.back());
+  require(fits && values <= max_table_values && between <= max_table_values, "--to must give at most ",
+          max_table_values, " values, got ", joined(to, "x"), " rows of ", shape.back());
 }
 
 /// The shape of the result: [rows,d], [1,rows,d] or [h,w,d] as the table's is. Refuses a table that does not fit
@@ -118,6 +119,7 @@ void run(ResizeRequest request) {
                            : request.method == "bilinear" ? ResizeMethod::bilinear
                                                           : ResizeMethod::bicubic;
 
+  require_other_file(request.output, {request.table});
   const io::NpyArray table = io::read_npy(request.table);
   const Lengths shape = result_shape(table.shape, from, to, request.options.prefix_rows);
   check_size(from, to, shape);

@@ -11,7 +11,9 @@
 #include "locus/doctor/diagnosis_fields.h"
 #include "locus/error.h"
 #include "locus/reference.h"
+#include "model_reading.h"
 #include "position_list.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -138,6 +140,12 @@ void add_relative(Json& json, const Encoding& encoding) {
                        keys.v.data.size() + keys.w_r.data.size();
 }
 
+Arguments stated_arguments(const ChosenEncoding& chosen) {
+  Arguments arguments = chosen.encoding.arguments();
+  if (chosen.max_positions) arguments.set("max_positions", *chosen.max_positions);
+  return arguments;
+}
+
 Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& positions) {
   const Encoding& encoding = chosen.encoding;
   Json json{{"scheme", encoding.scheme().name}, {"site", name_of(encoding.site())}};
@@ -161,7 +169,11 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
   Json claims = Json::array();
   for (const Claim claim : encoding.claims().all()) claims.push_back(name_of(claim));
   json["claims"] = claims;
-  json["arguments"] = JsonFields<Json>::of(encoding.arguments());
+  json["arguments"] = JsonFields<Json>::of(stated_arguments(chosen));
+  if (chosen.max_positions) {  // only the rows that are shown were made
+    json["max_positions"] = *chosen.max_positions;
+    json["parameters"] = (*chosen.max_positions + encoding.hidden().row_offset) * encoding.hidden().dim;
+  }
   if (chosen.training_length) json["training_length"] = *chosen.training_length;
   add_reading(json, chosen);
   return json;
@@ -169,7 +181,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
 
 void print_list(std::string_view title, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    std::cout << std::left << std::setw(12) << title << line << '\n';
+    std::cout << std::left << std::setw(12) << title << printable(line) << '\n';
     title = "";
   }
 }
@@ -205,10 +217,11 @@ void print_numbers(std::string_view name, const std::vector<Number>& numbers) {
 
 void print_text(const ChosenEncoding& chosen, const Json& json) {
   const Encoding& encoding = chosen.encoding;
-  if (!chosen.layer_type.empty()) std::cout << "layer type " << chosen.layer_type << '\n';
+  if (!chosen.layer_type.empty()) std::cout << "layer type " << printable(chosen.layer_type) << '\n';
   std::cout << encoding.scheme().name << " (" << name_of(encoding.site()) << "): " << encoding.scheme().summary << '\n';
-  for (const auto& [name, value] : encoding.arguments().all()) {
-    std::cout << "  " << std::left << std::setw(20) << name << to_text(value) << '\n';
+  const Arguments arguments = stated_arguments(chosen);
+  for (const auto& [name, value] : arguments.all()) {
+    std::cout << "  " << std::left << std::setw(20) << name << printable(to_text(value)) << '\n';
   }
   std::string claims;
   for (const Claim claim : encoding.claims().all())
@@ -236,6 +249,7 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
   print_list("used", chosen.used);
   print_list("defaulted", chosen.defaulted);
   print_list("unknown", chosen.unknown);
+  print_model_reading(chosen.read);
 }
 
 void show(const ShowRequest& request) {
@@ -245,7 +259,10 @@ void show(const ShowRequest& request) {
     positions = parse_position_list(*request.positions);
     length = length_implied_by(*positions);
   }
-  const std::vector<ChosenEncoding> chosen = choose_encodings(request.encoding, length);
+  EncodingOptions options = request.encoding;
+  options.positions_read = length.value_or(1);
+  const std::vector<ChosenEncoding> chosen = choose_encodings(options, length);
+  const std::vector<io::HfPart> parts = parts_of(request.encoding.config);
   Json layers = Json::object();
   std::vector<Json> descriptions;
   for (const ChosenEncoding& one : chosen) descriptions.push_back(describe(one, positions));
@@ -254,17 +271,21 @@ void show(const ShowRequest& request) {
     if (chosen.size() == 1) {
       Json object = descriptions[0];
       if (!chosen[0].layer_type.empty()) object["layer_type"] = chosen[0].layer_type;
+      if (!parts.empty()) object["parts"] = parts_json(parts);
       print_json(object);
       return;
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) layers[chosen[i].layer_type] = descriptions[i];
-    print_json({{"layers", layers}});
+    Json object = {{"layers", layers}};
+    if (!parts.empty()) object["parts"] = parts_json(parts);
+    print_json(object);
     return;
   }
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (i > 0) std::cout << '\n';
     print_text(chosen[i], descriptions[i]);
   }
+  print_parts(parts);
 }
 
 }  // namespace
@@ -273,6 +294,7 @@ void add_show_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("show", "Show what an encoding really is: frequencies, factors, slopes, buckets");
   const auto request = std::make_shared<ShowRequest>();
+  request->encoding.incomplete = true;
   add_encoding_options(*command, request->encoding);
   command->add_option(
       "--positions", request->positions,

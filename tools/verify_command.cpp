@@ -22,6 +22,7 @@ struct VerifyRequest {
   EncodingOptions encoding;
   std::string broken;
   int shapes = 3;
+  bool thorough = false;
   bool json = false;
   bool list = false;
 };
@@ -81,10 +82,11 @@ void append(std::vector<Check>& checks, std::vector<Check> more, const std::stri
 }
 
 /// All that is asked of one encoding.
-std::vector<Check> gather_checks(const Target& target, int shapes) {
+std::vector<Check> gather_checks(const Target& target, const EquivalenceOptions& options, bool reach) {
   std::vector<Check> checks;
   append(checks, verify_properties(target.encoding), target.name);
-  append(checks, verify_equivalences(target.encoding, {.shapes = shapes}), target.name);
+  append(checks, verify_equivalences(target.encoding, options), target.name);
+  if (reach) append(checks, verify_reach(target.encoding, options), target.name);
   return checks;
 }
 
@@ -113,7 +115,10 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
     if (sections.empty() || sections.back().layer_type != target.layer_type) {
       sections.push_back({target.layer_type, {}});
     }
-    const std::vector<Check> checks = gather_checks(target, request.list ? 1 : request.shapes);
+    // One encoding is asked everything; all of them only where there is time.
+    const std::vector<Check> checks =
+        gather_checks(target, {.shapes = request.list ? 1 : request.shapes, .thorough = request.thorough},
+                      targets.size() == 1 || request.thorough);
     sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
   }
   if (std::vector<Check> examples = examples_of(options); !examples.empty()) {
@@ -213,6 +218,7 @@ void add_verify_command(CLI::App& app) {
   add_encoding_options(*command, request->encoding);
   command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence and element type")
       ->check(CLI::Range(1, 1000));
+  command->add_flag("--thorough", request->thorough, "Ask more and longer shapes of every encoding: minutes");
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` names them");
   command->add_flag("--list", request->list, "List the names of the checks");

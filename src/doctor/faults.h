@@ -20,6 +20,9 @@ enum class FaultSite : std::uint8_t {
   coverage,     ///< tokens, heads or coordinates that were treated differently from the rest
   heads,        ///< which head is which
   bias,         ///< numbers added to the scores
+  mask,         ///< which keys a query sees
+  cache,        ///< which keys and values are read
+  softmax,      ///< scale, sum, and the merging of parts
   unknown       ///< no fault of the catalogue explains what was seen
 };
 

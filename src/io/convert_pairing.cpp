@@ -7,18 +7,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "io/byte_reader.h"
-#include "io/gguf_blocks.h"
 #include "io/model_files.h"
 #include "io/output_place.h"
 #include "io/pairing_plan.h"
 #include "io/pairing_shapes.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf.h"
+#include "locus/io/gguf_blocks.h"
 #include "locus/io/hf_folder.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
 #include "locus/io/sniff.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -5,10 +5,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "io/byte_reader.h"
 #include "io/hf_resolve.h"
 #include "locus/io/atomic_file.h"
 #include "locus/io/mapped_file.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/byte_reader.h"
 #include "io/hf_resolve.h"
 #include "io/model_files.h"
 #include "io/output_place.h"
@@ -15,6 +14,7 @@
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
 #include "locus/io/sniff.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

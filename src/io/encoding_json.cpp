@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "io/strict_json.h"
 #include "locus/error.h"
+#include "parse/strict_json.h"
 
 namespace locus::io {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/gguf_blocks.h"
 #include "io/gguf_format.h"
+#include "locus/io/gguf_blocks.h"
 
 namespace locus::io {
 namespace {

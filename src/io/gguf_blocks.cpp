@@ -16,13 +16,13 @@
 //          1 of high byte l
 //
 // Products are taken in float32 from left to right, so that results have ggml's bits.
-#include "io/gguf_blocks.h"
+#include "locus/io/gguf_blocks.h"
 
 #include <algorithm>
 #include <array>
 
-#include "io/byte_reader.h"
 #include "locus/element.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/byte_reader.h"
 #include "locus/io/gguf.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 

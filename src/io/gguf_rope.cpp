@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "io/byte_reader.h"
 #include "locus/error.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "io/byte_reader.h"
 #include "io/llama3_divisors.h"
 #include "io/rope_architectures.h"
 #include "locus/io/convert_rope.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The config.json resolver: finds the text model in the file, its family, and the layers that were asked for.
+// The config.json resolver: finds the models in the file, their families, and the layers that were asked for.
 #include "locus/io/hf_config.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
-#include <iterator>
 
+#include "io/hf_parts.h"
 #include "io/hf_resolve.h"
 #include "locus/io/encoding_json.h"
+#include "locus/names.h"
 
 namespace locus::io {
 namespace {
@@ -23,22 +25,25 @@ void check_options(const HfOptions& options) {
   if (options.length) require(*options.length >= 1, "length must be at least 1, got ", *options.length);
 }
 
-std::optional<std::string> text_here_or_at_root(Fields& fields, const Json& root, Fields::Keys keys) {
-  if (auto text = fields.text(keys)) return text;
-  Fields top(root, "", fields.file(), fields.notes());
-  return top.text(keys);
-}
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return text;
 }
 
+/// Does the file speak of a rotation? `null` counts: whoever writes `rope_scaling: null` has a rotary model.
+bool has_rope_key(const Fields& fields) {
+  for (const auto& [key, value] : fields.json().items()) {
+    const std::string word = lower(key);
+    if (word.find("rope") != std::string::npos || word.find("rotary") != std::string::npos) return true;
+  }
+  return false;
+}
+
 /// What the file itself says about the kind of encoding, in place of what the model type implies.
 struct StatedKind {
   HfFamily family;
-  bool alibi = false;
+  bool alibi = false, distances = false, meets_key = false;
 };
 
 StatedKind stated_kind(Fields& fields, const HfContext& context) {
@@ -47,12 +52,14 @@ StatedKind stated_kind(Fields& fields, const HfContext& context) {
   if (!stated) {
     // GraniteMoeHybrid rotates only when told to.
     if (context.model.name == "granitemoehybrid") {
-      fields.note_default("position_embedding_type", "none", "transformers' default for granitemoehybrid");
+      fields.note_default("position_embedding_type", "none", why_default(context));
       kind.family = HfFamily::nope;
     }
     return kind;
   }
   const std::string word = lower(*stated);
+  const bool decided = kind.family == HfFamily::by_key || kind.family == HfFamily::unsupported;
+  if (decided) return kind;
   if (word == "alibi") {
     kind.alibi = true;
   } else if (word == "rotary" || word.starts_with("rope")) {
@@ -61,30 +68,63 @@ StatedKind stated_kind(Fields& fields, const HfContext& context) {
     kind.family = HfFamily::nope;
   } else if (word == "absolute" || word == "learned") {
     if (!context.listed) kind.family = HfFamily::learned;
+  } else if (kind.family == HfFamily::learned && (word == "relative_key" || word == "relative_key_query")) {
+    kind.distances = true;
+    kind.meets_key = word == "relative_key_query";
   } else {
-    require(kind.family != HfFamily::learned, fields.subject("position_embedding_type"),
-            " must be one of absolute, alibi, learned, none, nope, rope, rotary, got \"", stated->substr(0, 80), "\"");
+    require(
+        kind.family != HfFamily::learned, fields.subject("position_embedding_type"),
+        " must be one of absolute, alibi, learned, none, nope, relative_key, relative_key_query, rope, rotary, got \"",
+        stated->substr(0, 80), "\"");
     fields.note_ignored("position_embedding_type", "its value is not understood");
   }
   return kind;
 }
 
-std::vector<LayerEncoding> resolve_layers(Fields& fields, const HfContext& context) {
+/// RoPE is concluded from a known family or from a rope key in the file, never from their absence.
+void require_rope_evidence(const Fields& fields, const HfContext& context) {
+  if (context.listed || has_rope_key(fields)) return;
+  const std::string type =
+      context.model_type.empty() ? "no model_type is given" : "model_type '" + context.model_type + "' is unknown";
+  fail(fields.file(), ": ", fields.path().empty() ? "" : fields.path() + " ", type,
+       ", and no key speaks of RoPE, ALiBi or a table of positions: nothing is concluded about its positions");
+}
+
+std::vector<LayerEncoding> resolve_kind(Fields& fields, const HfContext& context) {
   StatedKind kind = stated_kind(fields, context);
-  if (kind.alibi) return {resolve_alibi(fields, context.model.name == "bert" ? "symmetric" : "causal")};
+  const bool alibi_by_flag = !context.listed && fields.boolean({"alibi"}).value_or(false);
+  if (kind.alibi || alibi_by_flag) {
+    return {resolve_alibi(fields, context, context.model.name == "bert" ? "symmetric" : "causal")};
+  }
+  if (kind.distances) return {resolve_distances(fields, context, kind.meets_key)};
   if (kind.family == HfFamily::falcon) {
-    if (fields.boolean({"alibi"}).value_or(false)) return {resolve_alibi(fields, "falcon")};
+    if (fields.boolean({"alibi"}).value_or(false)) return {resolve_alibi(fields, context, "falcon")};
     kind.family = HfFamily::rope;
   }
   if (kind.family == HfFamily::baichuan) {
     // The files of both sizes are alike; their code is not. The 7B model is the one of width 4096.
     const bool rotates = read_hidden_size(fields) == 4096;
     fields.note_default("position_embedding", rotates ? "ROPE" : "ALIBI", "Baichuan, by its hidden_size");
-    if (!rotates) return {resolve_alibi(fields, "causal")};
+    if (!rotates) return {resolve_alibi(fields, context, "causal")};
     kind.family = HfFamily::rope;
   }
-  if (kind.family == HfFamily::rope) return resolve_rope(fields, context);
+  if (context.model.name == "zamba2" && !fields.boolean({"use_mem_rope"}).value_or(false)) kind.family = HfFamily::nope;
+  if (kind.family == HfFamily::rope) {
+    require_rope_evidence(fields, context);
+    return resolve_rope(fields, context);
+  }
   return resolve_other(fields, context, kind.family);
+}
+
+/// What every layer of the family does beside its encoding.
+void add_what_else(std::vector<LayerEncoding>& layers, Fields& fields, const HfContext& context) {
+  const HfFamily family = context.model.family;
+  const bool refuses =
+      family == HfFamily::unsupported || family == HfFamily::no_attention || family == HfFamily::by_key;
+  if (context.model.what.empty() || refuses) return;
+  const std::string sentence =
+      "this model also " + described(fields, context.model.what) + "; Locus does not apply that yet";
+  for (LayerEncoding& layer : layers) layer.not_applied.push_back(sentence);
 }
 
 /// A model that Locus's lab saved says it outright.
@@ -99,71 +139,102 @@ LayerEncoding resolve_locus_lab(Fields& fields) {
   return layer;
 }
 
-/// Is `layer_type` named in the file's layer_types, although all of its layers are alike?
-bool names_layer_type(const Fields& fields, const std::string& layer_type) {
-  Notes unused;
-  Fields reader(fields, unused);
-  const auto types = reader.text_list({"layer_types"});
-  return types && std::find(types->begin(), types->end(), layer_type) != types->end();
+std::vector<LayerEncoding> resolve_place(const ModelPlace& place, const std::string& file, const Notes& passed,
+                                         const HfOptions& options, const std::vector<std::string>& rope_order) {
+  Notes notes = passed;
+  Fields fields(*place.object, place.path, file, notes);
+  if (place.model_type == "locus_lab") return {resolve_locus_lab(fields)};
+  const HfModel* model = find_hf_model(place.model_type);
+  const HfContext context{model ? *model : unlisted_model, model != nullptr, place.model_type, options, rope_order};
+  fields.text({"model_type"});
+  std::vector<LayerEncoding> layers = resolve_kind(fields, context);
+  add_what_else(layers, fields, context);
+  if (!place.role.empty()) {
+    for (LayerEncoding& layer : layers) {
+      layer.layer_type = layer.layer_type.empty() ? place.role : place.role + "/" + layer.layer_type;
+    }
+  }
+  return layers;
 }
 
-void keep_layer_type(std::vector<LayerEncoding>& layers, const std::string& wanted, const Fields& fields) {
-  std::string known;
+/// Is `layer_type` named in the file's layer_types, although all of its layers are alike?
+bool names_layer_type(const Json& object, const std::string& layer_type) {
+  const auto types = object.find("layer_types");
+  return types != object.end() && types->is_array() &&
+         std::any_of(types->begin(), types->end(), [&](const Json& type) { return type == layer_type; });
+}
+
+void keep_layer_type(std::vector<LayerEncoding>& layers, const std::string& wanted, const Json& object,
+                     const std::string& file) {
+  std::vector<std::string> known;
   for (const LayerEncoding& layer : layers) {
-    if (!layer.layer_type.empty()) known += (known.empty() ? "" : ", ") + layer.layer_type;
+    if (!layer.layer_type.empty()) known.push_back(layer.layer_type);
   }
-  if (known.empty() && names_layer_type(fields, wanted)) return;
-  require(!known.empty(), fields.file(), ": layer_type cannot be chosen, all layers are alike; got ", wanted);
+  if (known.empty() && names_layer_type(object, wanted)) return;
+  require(!known.empty(), file, ": layer_type cannot be chosen, all layers are alike; got ", wanted);
   std::erase_if(layers, [&](const LayerEncoding& layer) { return layer.layer_type != wanted; });
-  require(!layers.empty(), fields.file(), ": layer_type must be one of ", known, ", got ", wanted);
+  if (layers.empty()) fail(file, ": ", unknown_name("layer type", wanted, {known.begin(), known.end()}));
+}
+
+HfPart resolve_part(const ModelPlace& place, const std::string& file, const std::vector<std::string>& rope_order) {
+  HfPart part{
+      .path = place.path.substr(0, place.path.size() - 1), .model_type = place.model_type, .layers = {}, .refusal = {}};
+  try {
+    // A part may itself have parts: what counts is its own language model, or itself.
+    Notes notes;
+    ModelPlaces inner = find_models(*place.object, file, notes);
+    ModelPlace& main = inner.main.front();
+    if (main.object == place.object) main.model_type = place.model_type;
+    main.path = place.path + main.path;
+    part.layers = resolve_place(main, file, notes, {}, rope_order);
+  } catch (const Error& error) {
+    part.refusal = error.what();
+  }
+  return part;
 }
 
 }  // namespace
 
+double QueryScale::at(std::int64_t position) const {
+  const double steps = std::floor(static_cast<double>(position + shift) / static_cast<double>(length));
+  return 1 + beta * std::log(1 + steps);
+}
+
 Fields find_text_model(const Json& root, const std::string& file, Notes& notes) {
-  const Json* object = &root;
-  std::string path;
-  for (bool deeper = true; deeper;) {
-    deeper = false;
-    for (const std::string_view key : hf_nesting_keys) {
-      Fields fields(*object, path, file, notes);
-      const Json* nested = fields.object({key});
-      if (!nested) continue;
-      for (const auto& [name, value] : object->items()) {
-        if (is_about_position(name) && !value.is_null()) {
-          fields.note_ignored(name, fields.path_of(key) + " is read instead");
-        }
-      }
-      path = fields.path_of(key) + ".";
-      object = nested;
-      deeper = true;
-      break;
-    }
-  }
-  return Fields(*object, path, file, notes);
+  const ModelPlaces places = find_models(root, file, notes);
+  return Fields(*places.main.front().object, places.main.front().path, file, notes);
 }
 
 HfConfig resolve_hf_config(std::string_view json_text, const std::string& name, const HfOptions& options) {
   check_options(options);
   const JsonDocument document = parse_json_document(json_text, name);
-  Notes notes;
+  Notes passed;
   for (const std::string& path : document.repeated) {
-    notes.add_unknown("ignored: " + path.substr(0, 100) + " (given more than once; the last one is read)");
+    passed.add_unknown("ignored: " + path.substr(0, 100) + " (given more than once; the last one is read)");
   }
-  Fields fields = find_text_model(document.root, name, notes);
+  const ModelPlaces places = find_models(document.root, name, passed);
 
   HfConfig config;
-  config.model_type = text_here_or_at_root(fields, document.root, {"model_type"}).value_or("");
-  const HfModel* model = find_hf_model(config.model_type);
-  const HfContext context{model ? *model : unlisted_model, model != nullptr, config.model_type, options,
-                          document.rope_order};
-  config.layers =
-      config.model_type == "locus_lab" ? std::vector{resolve_locus_lab(fields)} : resolve_layers(fields, context);
-  if (options.layer_type) keep_layer_type(config.layers, *options.layer_type, fields);
-  Notes unused;
-  Fields reader(fields, unused);
-  config.dtype = text_here_or_at_root(reader, document.root, {"dtype", "torch_dtype"});
+  config.model_type = places.main.back().model_type;
+  for (const ModelPlace& place : places.main) {
+    for (LayerEncoding& layer : resolve_place(place, name, passed, options, document.rope_order)) {
+      config.layers.push_back(std::move(layer));
+    }
+  }
+  if (options.layer_type) keep_layer_type(config.layers, *options.layer_type, *places.main.back().object, name);
+  for (const ModelPlace& place : places.parts) config.parts.push_back(resolve_part(place, name, document.rope_order));
+  for (const Json* object : {places.main.back().object, &document.root}) {
+    Notes unused;
+    Fields reader(*object, "", name, unused);
+    if (!config.dtype) config.dtype = reader.text({"dtype", "torch_dtype"});
+  }
   return config;
+}
+
+void require_applicable(const LayerEncoding& layer, const std::string& name) {
+  if (layer.not_applied.empty()) return;
+  const std::string kind = layer.layer_type.empty() ? "" : layer.layer_type + ": ";
+  throw UnsupportedModel(name + ": " + kind + layer.not_applied.front(), true);
 }
 
 std::string read_hf_config_text(const std::filesystem::path& path) {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "io/json_scan.h"
 #include "locus/error.h"
+#include "parse/json_scan.h"
 
 namespace locus::io {
 namespace {

@@ -1,138 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kinds of layers a RoPE model has, and which rope block belongs to each. It follows convert_rope_params_to_dict
-// of transformers 5, where a non-empty rope_scaling is taken before rope_parameters.
+// The kinds of layers of a RoPE model, read one after the other, and what the model does to its queries beside.
 #include "io/hf_rope.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace locus::io {
 namespace {
 
-/// Is the block keyed by layer types? Then its values are blocks, or null for layers that do not rotate.
-bool is_per_layer(const Json& block) {
-  bool any = false;
-  for (const auto& [key, value] : block.items()) {
-    if (!value.is_object() && !value.is_null()) return false;
-    any = any || value.is_object();
-  }
-  return any;
+/// Llama 4 raises the queries of its layers without rotation.
+void add_temperature(LayerEncoding& layer, Fields& fields) {
+  const bool tuned = fields.boolean({"attn_temperature_tuning"}).value_or(true);
+  const double scale = fields.positive({"attn_scale"}).value_or(0.1);
+  const std::int64_t floor_scale = fields.integer({"floor_scale"}).value_or(8192);
+  if (!tuned) return;
+  layer.query_scale = QueryScale{.beta = scale, .length = floor_scale, .shift = 1};
+  layer.not_applied.emplace_back(
+      "this model also multiplies the queries of these layers by position (attn_temperature_tuning, attn_scale, "
+      "floor_scale); Locus does not apply that yet");
 }
 
-bool layers_have_own_bases(const Fields& fields, const HfModel& model) {
-  return model.layers == HfLayers::own_bases || fields.has("rope_local_base_freq") || fields.has("local_rope_theta") ||
-         fields.has("global_rope_theta");
+/// vLLM and sglang remap distances; transformers does not know the key.
+void add_dual_chunks(LayerEncoding& layer, Fields& fields) {
+  const Json* chunks = fields.object({"dual_chunk_attention_config"});
+  if (chunks == nullptr) return;
+  const auto number = [&](const char* key) {
+    const auto found = chunks->find(key);
+    return found != chunks->end() && found->is_number() ? found->get<double>() : 0;
+  };
+  const double reach = number("chunk_size") - number("local_size");
+  layer.not_applied.push_back("vLLM and sglang read dual_chunk_attention_config and remap distances beyond " +
+                              number_text(std::max(reach, 0.0)) +
+                              " tokens, transformers ignores the key; Locus does not apply that yet");
 }
 
-RopeBlock choose_block(Fields& fields, const HfContext& context, const Json& default_block) {
-  const Json* scaling = fields.object({"rope_scaling"});
-  const Json* parameters = fields.object({"rope_parameters"});
-  if (scaling && parameters) {
-    const bool split = layers_have_own_bases(fields, context.model) || context.model.layers != HfLayers::alike;
-    if (split && is_per_layer(*parameters)) {
-      fields.note_ignored("rope_scaling", "rope_parameters is given per layer type");
-      scaling = nullptr;
-    } else {
-      fields.note_ignored("rope_parameters", "rope_scaling is used, as transformers does");
-    }
-  }
-  if (scaling) return {scaling, fields.path_of("rope_scaling.")};
-  if (parameters) return {parameters, fields.path_of("rope_parameters.")};
-  if (default_block.is_object()) return {&default_block, fields.path_of("rope_parameters."), true};
+/// The whole softmax scale, where it is not 1 / sqrt(head_dim).
+std::optional<double> read_softmax_scale(Fields& fields, const HfContext& context) {
+  if (const auto multiplier = fields.positive({"attention_multiplier"})) return multiplier;
+  if (const auto scalar = fields.positive({"query_pre_attn_scalar"})) return 1 / std::sqrt(*scalar);
+  if (context.model.softmax_scale != 0) return context.model.softmax_scale;
   return {};
 }
 
-/// The names in the order of `first`, then the others in their own.
-void order_by(std::vector<LayerPlan>& plans, const std::vector<std::string>& first) {
-  std::stable_sort(plans.begin(), plans.end(), [&](const LayerPlan& a, const LayerPlan& b) {
-    return std::find(first.begin(), first.end(), a.layer_type) < std::find(first.begin(), first.end(), b.layer_type);
-  });
-}
-
-std::vector<LayerPlan> plan_per_layer_block(const RopeBlock& block, bool own_bases, const Fields& fields,
-                                            const HfContext& context) {
-  constexpr std::size_t most_layer_types = 64;
-  require(block.json->size() <= most_layer_types, fields.file(), ": ", block.path, "* must be at most ",
-          most_layer_types, " layer types, got ", block.json->size());
-  std::vector<LayerPlan> plans;
-  for (const auto& [key, value] : block.json->items()) {
-    constexpr std::size_t longest_name = 100;  // it goes into messages and notes
-    require(key.size() <= longest_name, fields.file(), ": ", block.path, "* must have names of at most ", longest_name,
-            " characters, got ", key.size());
-    LayerPlan plan{
-        .layer_type = key, .rotates = value.is_object(), .has_local_base = own_bases && key == sliding_attention};
-    plan.block = {&value, block.path + key + ".", block.is_default};
-    plans.push_back(std::move(plan));
-  }
-  order_by(plans, context.rope_order);
-  return plans;
-}
-
-/// Does any layer go without rotation? 1 in `no_rope_layers` means that the layer rotates.
-bool some_layers_without(Fields& fields) {
-  const Json* list = fields.peek("no_rope_layers");
-  if (list && !(list->is_array() && list->empty())) {
-    const auto flags = fields.integer_list({"no_rope_layers"});
-    return std::find(flags->begin(), flags->end(), 0.0) != flags->end();
-  }
-  fields.acknowledge({"no_rope_layers"});
-  const auto given = fields.integer({"no_rope_layer_interval"});
-  const std::int64_t interval = given.value_or(4);
-  if (!given) fields.note_default("no_rope_layer_interval", "4", "transformers' default");
-  const auto layers = fields.integer({"num_hidden_layers"});
-  return !layers || *layers >= interval;
-}
-
-std::vector<LayerPlan> plan_layers(Fields& fields, const HfContext& context, const Json& default_block) {
-  const RopeBlock block = choose_block(fields, context, default_block);
-  const bool own_bases = layers_have_own_bases(fields, context.model);
-  const bool windowless = fields.json().contains("sliding_window") && !fields.has("sliding_window");
-  std::vector<LayerPlan> plans;
-  bool from_pattern = true;  // which kinds occur is for layer_types to say
-  if (block.json && is_per_layer(*block.json)) {
-    plans = plan_per_layer_block(block, own_bases, fields, context);
-    from_pattern = false;
-  } else if (own_bases) {
-    plans.push_back({.layer_type = std::string(sliding_attention), .has_local_base = true});
-    plans.push_back({.layer_type = std::string(full_attention), .block = block});
-    if (context.model.name.starts_with("modernbert")) std::swap(plans[0], plans[1]);  // its first layer is a full one
-  } else if (context.model.layers == HfLayers::sliding_unscaled && block.json) {
-    plans.push_back({.layer_type = std::string(sliding_attention)});
-    plans.push_back({.layer_type = std::string(full_attention), .block = block});
-  } else if (context.model.layers == HfLayers::sliding_only && !windowless) {
-    plans.push_back({.layer_type = std::string(sliding_attention), .block = block});
-    plans.push_back({.layer_type = std::string(full_attention), .rotates = false});
-  } else if ((context.model.layers == HfLayers::some_without || fields.has("no_rope_layers")) &&
-             some_layers_without(fields)) {
-    return {{.layer_type = "rope", .block = block}, {.layer_type = "no_rope", .rotates = false}};
-  } else {
-    return {{.layer_type = "", .block = block}};
-  }
-  if (const auto types = fields.text_list({"layer_types"})) {
-    const auto absent = [&](const LayerPlan& plan) {
-      return std::find(types->begin(), types->end(), plan.layer_type) == types->end();
-    };
-    if (from_pattern && !std::all_of(plans.begin(), plans.end(), absent)) std::erase_if(plans, absent);
-    order_by(plans, *types);
-  }
-  return plans;
+/// The hybrid of OLMo rotates only where it has a base.
+bool is_without_base(const Fields& fields, const HfContext& context) {
+  const Json* block = fields.peek("rope_parameters");
+  return context.model.name == "olmo_hybrid" && block != nullptr && block->is_object() &&
+         block->contains("rope_theta") && block->at("rope_theta").is_null();
 }
 
 }  // namespace
 
 std::vector<LayerEncoding> resolve_rope(const Fields& fields, const HfContext& context) {
+  if (is_without_base(fields, context)) return resolve_nope(fields);
   const Json default_block = context.model.rope_block.empty()
                                  ? Json()
                                  : Json::parse(context.model.rope_block.begin(), context.model.rope_block.end());
   Fields shared(fields);  // notes what concerns all layers
+  const std::optional<double> softmax_scale = read_softmax_scale(shared, context);
   std::vector<LayerEncoding> layers;
   for (const LayerPlan& plan : plan_layers(shared, context, default_block)) {
     Notes notes = shared.notes();
     Fields own(shared, notes);
-    if (!plan.rotates) {
-      layers.push_back(with_notes({.layer_type = plan.layer_type, .scheme = "nope"}, std::move(notes)));
-      continue;
+    LayerEncoding layer{.layer_type = plan.layer_type, .scheme = "nope"};
+    own.acknowledge({"attn_temperature_tuning", "attn_scale", "floor_scale"});
+    if (plan.rotates) {
+      layer = read_rope_layer(own, plan, context);
+    } else if (context.model.name == "llama4_text") {
+      add_temperature(layer, own);
     }
-    LayerEncoding layer = read_rope_layer(own, plan, context);
+    add_dual_chunks(layer, own);
+    if (own.boolean({"rotary_value"}).value_or(false)) {
+      layer.not_applied.emplace_back("this model also turns its values (rotary_value); Locus does not apply that yet");
+    }
+    layer.layers = plan.layers;
+    layer.softmax_scale = softmax_scale;
     layers.push_back(with_notes(std::move(layer), std::move(notes)));
   }
   return layers;

@@ -2,6 +2,8 @@
 // Reads one kind of layer of a RoPE model. What is inside the rope block wins over the top level, as in transformers,
 // except that Phi-3's top-level original_max_position_embeddings wins.
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "io/hf_rope.h"
 #include "locus/names.h"
@@ -41,7 +43,11 @@ class RopeLayerReader {
     set("base", read_base());
     read_rule();
     read_axes();
+    read_query_scale();
+    add_other_base();
     if (plan_.block.json) block_.note_left_over(true);
+    note_idle_original_length();
+    fields_.acknowledge({"rotary"});  // GPT-J says that it is
     fields_.note_left_over(false);
     return std::move(layer_);
   }
@@ -49,13 +55,14 @@ class RopeLayerReader {
  private:
   void set(std::string_view name, Value value) { layer_.arguments.set(name, std::move(value)); }
 
-  std::string why_default() const {
-    return context_.listed ? "transformers' default for " + std::string(model_.name) : "transformers' default";
-  }
+  std::string why_default() const { return io::why_default(context_); }
 
   void read_type() {
-    const auto new_name = block_.text({"rope_type"});
-    const auto old_name = block_.text({"type"});
+    auto new_name = block_.text({"rope_type"});
+    auto old_name = block_.text({"type"});
+    for (auto* name : {&new_name, &old_name}) {
+      if (*name == "xdrope") *name = "dynamic";  // HunYuan's: NTK by alpha, with sections for pictures
+    }
     rule_ = "none";
     if (new_name) {
       rule_ = rule_of(*new_name, block_, "rope_type");
@@ -77,30 +84,45 @@ class RopeLayerReader {
       fields_.note_default("global_head_dim", std::to_string(model_.global_head_dim), why_default());
       return model_.global_head_dim;
     }
-    if (const auto size = fields_.integer({"head_dim", "kv_channels"})) return *size;
+    if (const auto size = fields_.integer({"head_dim", "kv_channels", "attention_head_dim", "hidden_size_per_head"})) {
+      return *size;
+    }
     if (model_.head_dim > 0) {
       fields_.note_default("head_dim", std::to_string(model_.head_dim), why_default());
       return model_.head_dim;
     }
-    const std::int64_t hidden = with_default(read_hidden_size(fields_), model_.hidden_size, "hidden_size");
-    const std::int64_t heads = with_default(read_heads(fields_), model_.heads, "num_attention_heads");
+    constexpr std::string_view by = "the width of a head (head_dim)";
+    const std::int64_t hidden =
+        with_default(read_hidden_size(fields_), model_.hidden_size, fields_, "hidden_size", context_, by) *
+        (model_.double_width ? 2 : 1);
+    const std::int64_t heads =
+        with_default(read_heads(fields_), model_.heads, fields_, "num_attention_heads", context_, by);
     require(hidden >= heads, fields_.subject("hidden_size"), " must be at least the number of heads (", heads,
             "), got ", hidden);
     return hidden / heads;
   }
 
-  std::int64_t with_default(const std::optional<std::int64_t>& value, std::int64_t fallback, std::string_view key) {
-    if (value || fallback == 0) return needed(value, fields_, key, "the width of a head (head_dim)");
-    fields_.note_default(key, std::to_string(fallback), why_default());
-    return fallback;
+  /// The rotary part of a latent-attention head stands by itself.
+  bool read_latent_width() {
+    const bool latent = context_.listed ? model_.latent : fields_.has("qk_rope_head_dim");
+    if (!latent) return false;
+    if (!fields_.boolean({"use_mla"}).value_or(true)) {  // DeepSeek's small models have plain heads
+      fields_.acknowledge({"qk_rope_head_dim"});
+      plain_heads_ = true;
+      return false;
+    }
+    auto slice = fields_.integer({"qk_rope_head_dim"});
+    if (!slice)
+      slice = with_default(slice, model_.rotary_dim, fields_, "qk_rope_head_dim", context_, "latent attention");
+    block_.acknowledge({"partial_rotary_factor"});
+    fields_.acknowledge({"partial_rotary_factor"});
+    set("head_dim", *slice);
+    set_rotary_dim(*slice, *slice, "qk_rope_head_dim");
+    return true;
   }
 
   void read_width() {
-    if (const auto slice = fields_.integer({"qk_rope_head_dim"})) {  // the rotary part of a latent-attention head
-      set("head_dim", *slice);
-      set_rotary_dim(*slice, *slice, "qk_rope_head_dim");
-      return;
-    }
+    if (read_latent_width()) return;
     const std::int64_t head_dim = read_head_dim();
     set("head_dim", head_dim);
     if (rule_ == "proportional") {
@@ -108,22 +130,31 @@ class RopeLayerReader {
       set_rotary_dim(head_dim, head_dim, "head_dim");
       return;
     }
+    if (plan_.fraction) return set_fraction(*plan_.fraction, head_dim);
     if (const auto width = block_.integer({"rotary_dim"})) return set_rotary_dim(*width, head_dim, "rotary_dim");
+    if (model_.rotates_last && fields_.has("qk_rope_head_dim")) {
+      return set_rotary_dim(*fields_.integer({"qk_rope_head_dim"}), head_dim, "qk_rope_head_dim");
+    }
     if (!gives_fraction()) {
       if (const auto width = fields_.integer({"rotary_dim"})) return set_rotary_dim(*width, head_dim, "rotary_dim");
-      if (model_.rotary_dim > 0) {
+      if (model_.rotary_dim > 0 && !plain_heads_) {
         fields_.note_default("rotary_dim", std::to_string(model_.rotary_dim), why_default());
         return set_rotary_dim(model_.rotary_dim, head_dim, "rotary_dim");
       }
     }
-    const double fraction = read_fraction();
+    fields_.acknowledge({"rotary_dim"});
+    set_fraction(read_fraction(), head_dim);
+  }
+
+  void set_fraction(double fraction, std::int64_t head_dim) {
+    require(fraction <= 1, fields_.subject("partial_rotary_factor"), " must be at most 1, got ", fraction);
     set_rotary_dim(static_cast<std::int64_t>(static_cast<double>(head_dim) * fraction), head_dim,
                    "partial_rotary_factor");
   }
 
   bool gives_fraction() const {
     return block_.has("partial_rotary_factor") || fields_.has("partial_rotary_factor") || fields_.has("rotary_pct") ||
-           fields_.has("rope_pct");
+           fields_.has("rope_pct") || fields_.has("rotary_emb_fraction");
   }
 
   double read_fraction() {
@@ -131,7 +162,7 @@ class RopeLayerReader {
     if (fraction) {
       fields_.acknowledge({"partial_rotary_factor"});  // transformers writes a copy outside
     } else {
-      fraction = fields_.positive({"partial_rotary_factor", "rotary_pct", "rope_pct"});
+      fraction = fields_.positive({"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"});
     }
     if (!fraction) {
       if (model_.rotary_fraction != 1 || rule_ == "proportional") {
@@ -149,24 +180,48 @@ class RopeLayerReader {
     rotary_dim_ = rotary_dim;
     set("rotary_dim", rotary_dim);
     if (model_.rotates_last && rotary_dim < head_dim) set("rotary_offset", head_dim - rotary_dim);
+    // transformers 5 reads the width of these two and then rotates the whole head.
+    if (rotary_dim < head_dim && (model_.name == "recurrent_gemma" || model_.name == "minimax")) {
+      whole_head_reading_ = true;
+    }
   }
 
   void read_pairing() {
+    const auto stated = fields_.boolean({"rotary_emb_interleaved", "is_neox_style", "original_rope"});
     if (context_.options.pairing) return set("pairing", *context_.options.pairing);
-    if (!context_.listed) {
+    bool interleaved = model_.pairing != HfPairing::half && !plain_heads_;
+    if (stated) {
+      interleaved = fields_.has("rotary_emb_interleaved") ? *stated : fields_.has("is_neox_style") ? !*stated : *stated;
+    } else if (!context_.listed) {
       const std::string why =
           context_.model_type.empty() ? "no model_type" : "model_type " + context_.model_type + " is not in the table";
-      fields_.note_default("pairing", "half", why);
+      fields_.note_default("pairing", "half", why + ": assumed, as most models have it");
     }
-    bool interleaved = model_.pairing != HfPairing::half;
-    if (model_.pairing == HfPairing::deinterleaving) {
+    if (model_.pairing == HfPairing::deinterleaving && !plain_heads_) {
       interleaved = fields_.boolean({"rope_interleave"}).value_or(true);
       if (interleaved) set("output_order", std::string("deinterleaved"));
     }
     set("pairing", std::string(interleaved ? "interleaved" : "half"));
   }
 
+  /// DBRX keeps its base in attn_config, where transformers 5 does not look.
+  std::optional<double> read_dbrx_base() {
+    const Json* attention = model_.name == "dbrx" ? fields_.object({"attn_config"}) : nullptr;
+    if (attention == nullptr || !attention->contains("rope_theta")) return {};
+    Fields inner(*attention, fields_.path_of("attn_config."), fields_.file(), fields_.notes());
+    const auto base = inner.positive({"rope_theta"});
+    if (base && *base != model_.base) {
+      other_base_ = {"transformers 5", model_.base,
+                     "attn_config.rope_theta is not read: rope_theta = " + number_text(model_.base)};
+    }
+    return base;
+  }
+
   double read_base() {
+    if (plan_.base) {
+      fields_.acknowledge({"rope_theta"});
+      return *plan_.base;
+    }
     auto base = block_.positive({"rope_theta"});
     if (base) {
       // Copies outside say nothing new; a different value is one that somebody may believe in.
@@ -179,18 +234,48 @@ class RopeLayerReader {
       }
     } else if (plan_.has_local_base) {
       base = fields_.positive({"rope_local_base_freq", "local_rope_theta"});
+    } else if (plan_.compressed) {
+      base = fields_.positive({"compress_rope_theta"});
+      if (!base) {
+        fields_.note_default("compress_rope_theta", "160000", why_default());
+        base = 160000;
+      }
+    } else if (const auto own = read_dbrx_base()) {
+      base = own;
     } else {
-      base = fields_.positive({"global_rope_theta", "rope_theta", "rotary_emb_base"});
+      base = fields_.positive({"global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base",
+                               "rotary_base", "rope_base", "rope_freq_constant"});
     }
     if (!plan_.layer_type.empty()) {  // keys of the other kinds of layers
-      fields_.acknowledge({"rope_theta", "rope_local_base_freq", "local_rope_theta", "global_rope_theta"});
+      fields_.acknowledge(
+          {"rope_theta", "rope_local_base_freq", "local_rope_theta", "global_rope_theta", "compress_rope_theta"});
     }
     if (base) return *base;
     if (const auto ratio = fields_.positive({"rope_ratio"})) return 10000 * *ratio;
     const double fallback = plan_.has_local_base ? model_.local_base : model_.base;
     fields_.note_default(plan_.has_local_base ? "rope_local_base_freq" : "rope_theta", number_text(fallback),
                          why_default());
+    if (model_.older_base != 0 && !plan_.has_local_base) {
+      other_base_ = {std::string(model_.name == "minicpm" ? "mlx-lm" : "transformers up to 4.57"), model_.older_base,
+                     "default of rope_theta = " + number_text(model_.older_base)};
+    }
     return fallback;
+  }
+
+  /// Readings of the same file by other versions.
+  void add_other_base() {
+    if (other_base_.base != 0) {
+      Arguments arguments = layer_.arguments;
+      arguments.set("base", other_base_.base);
+      layer_.alternatives.push_back({other_base_.reader, "rope", std::move(arguments), other_base_.what});
+    }
+    if (whole_head_reading_) {
+      Arguments arguments = layer_.arguments;
+      arguments.set("rotary_dim", arguments.integer("head_dim"));
+      layer_.alternatives.push_back({"transformers 5", "rope", std::move(arguments),
+                                     "all " + std::to_string(layer_.arguments.integer("head_dim")) +
+                                         " coordinates of a head turn, whatever the rotary width says"});
+    }
   }
 
   void copy_positive(std::string_view key) {
@@ -203,13 +288,14 @@ class RopeLayerReader {
   }
 
   void read_rule() {
-    if (rule_ == "dynamic_ntk" && context_.model_type.starts_with("hunyuan")) {
-      // HunYuan's dynamic rule with alpha is static NTK by that factor.
+    if (rule_ == "dynamic_ntk" && (context_.model_type.starts_with("hunyuan"))) {
+      // HunYuan's dynamic rule with alpha is static NTK by that factor; the rest of its block is not used.
       const auto alpha = block_.number({"alpha"});
       if (alpha && *alpha != 0) {
         require(*alpha > 0, block_.subject("alpha"), " must be a positive number, got ", *alpha);
         set("rule", std::string("ntk"));
         set("factor", *alpha);
+        block_.acknowledge({"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"});
         return;
       }
     }
@@ -265,6 +351,16 @@ class RopeLayerReader {
     layer_.training_length = length;
   }
 
+  /// Without a rule that needs it, an original length that is the length itself says nothing.
+  void note_idle_original_length() {
+    const Json* original = fields_.peek(original_key);
+    if (original == nullptr || layer_.arguments.has("original_length")) return;
+    const bool same =
+        original->is_number() && max_length_ && original->get<double>() == static_cast<double>(*max_length_);
+    if (same) fields_.acknowledge({original_key});
+    if (!same) fields_.note_ignored(original_key, "no rule is given that needs it");
+  }
+
   void read_attention_factor() {
     if (const auto factor = block_.positive({"attention_factor", "attn_factor"})) set("attention_factor", *factor);
   }
@@ -285,12 +381,37 @@ class RopeLayerReader {
     const auto truncate = block_.boolean({"truncate"});
     set("truncate", truncate.value_or(true));
     if (!truncate) block_.note_default("truncate", "true", "transformers' default");
-    for (const std::string_view key : {"mscale", "mscale_all_dim"}) {
-      const auto value = block_.number({key});
-      require(!value || *value >= 0, block_.subject(key), " must be at least 0, got ", value.value_or(0));
-      if (value) set(key, *value);
-    }
+    block_.acknowledge({"max_position_embeddings"});  // Mistral's classes write a copy into the block
+    read_mscales();
     read_attention_factor();
+    if (plan_.compressed && !layer_.arguments.has("attention_factor")) {
+      block_.note_default("attention_factor", "1", why_default());
+      set("attention_factor", 1.0);
+    }
+  }
+
+  /// DeepSeek's attention also puts the square of mscale_all_dim's magnitude on the softmax scale; for models that do
+  /// not, only the factor on cos and sin is left.
+  void read_mscales() {
+    std::array<double, 2> mscales = {0, 0};
+    std::array<bool, 2> given = {false, false};
+    constexpr std::array<std::string_view, 2> keys = {"mscale", "mscale_all_dim"};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto value = block_.number({keys[i]});
+      require(!value || *value >= 0, block_.subject(keys[i]), " must be at least 0, got ", value.value_or(0));
+      given[i] = value.has_value();
+      mscales[i] = value.value_or(0);
+    }
+    const bool scales_softmax = context_.listed ? model_.scales_softmax : fields_.has("qk_rope_head_dim");
+    if (scales_softmax || mscales[1] == 0) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (given[i]) set(keys[i], mscales[i]);
+      }
+    } else if (mscales[0] != 0) {
+      const double factor = layer_.arguments.real("factor");
+      const auto magnitude = [&](double k) { return factor <= 1 ? 1 : 0.1 * k * std::log(factor) + 1; };
+      set("attention_factor", magnitude(mscales[0]) / magnitude(mscales[1]));
+    }
   }
 
   void read_beta(std::string_view key, double fallback) {
@@ -320,9 +441,29 @@ class RopeLayerReader {
     set_length();
   }
 
+  /// Pixtral's ids count along rows of the largest picture; DINOv3's coordinates need both sides.
+  void set_grid() {
+    const auto grid = read_patch_grid(fields_, model_);
+    if (model_.axes != "grid" && grid) {
+      if (model_.axes == "dinov3") set("grid_height", grid->rows);
+      set("grid_width", grid->columns);
+      fields_.note_default("grid_width", std::to_string(grid->columns), "image_size / patch_size");
+    }
+    if (model_.axes == "dinov3") {
+      const std::int64_t registers = fields_.integer({"num_register_tokens"}, 0).value_or(0);
+      set("prefix", model_.extra_rows + registers);
+    }
+  }
+
   void read_axes() {
-    if (model_.axes == "own") return set("axes", std::string("1d"));  // its mrope_section is left over, thus unknown
-    if (model_.axes == "pixtral" || model_.axes == "dinov3") return set("axes", std::string(model_.axes));
+    if (model_.axes == "text") {  // an order of its own for pictures: the row's sentence says so
+      block_.acknowledge({"mrope_section", "xdrope_section"});
+      return set("axes", std::string("1d"));
+    }
+    if (model_.axes == "pixtral" || model_.axes == "dinov3" || model_.axes == "grid") {
+      set_grid();
+      return set("axes", std::string(model_.axes));
+    }
     const auto interleaved = block_.boolean({"mrope_interleaved", "interleaved"});
     auto sections = block_.integer_list({"mrope_section"});
     if (!sections && model_.sections[0] > 0) {
@@ -338,6 +479,24 @@ class RopeLayerReader {
     set("sections", *sections);
   }
 
+  /// Ministral 3 and Mistral 4.
+  void read_query_scale() {
+    const auto beta = block_.positive({"llama_4_scaling_beta"});
+    if (!beta) return;
+    const std::int64_t length = layer_.arguments.has("original_length")
+                                    ? layer_.arguments.integer("original_length")
+                                    : needed(max_length_, fields_, "max_position_embeddings", "llama_4_scaling_beta");
+    layer_.query_scale = QueryScale{.beta = *beta, .length = length, .shift = 0};
+    layer_.not_applied.emplace_back(
+        "this model also multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet");
+  }
+
+  struct OtherBase {
+    std::string reader;
+    double base = 0;
+    std::string what;
+  };
+
   Fields& fields_;
   Fields& block_;
   const LayerPlan& plan_;
@@ -349,6 +508,9 @@ class RopeLayerReader {
   std::optional<std::int64_t> max_length_ = {};
   std::int64_t rotary_dim_ = 0;
   bool is_mrope_ = false;
+  OtherBase other_base_ = {};
+  bool whole_head_reading_ = false;
+  bool plain_heads_ = false;
 };
 
 }  // namespace

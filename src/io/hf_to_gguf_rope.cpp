@@ -2,13 +2,14 @@
 // config.json -> GGUF, as llama.cpp's converter does it (conversion/base.py, phi.py and llama.py of August 2026).
 #include <algorithm>
 
-#include "io/byte_reader.h"
 #include "io/hf_resolve.h"
 #include "io/hf_rope.h"
 #include "io/llama3_divisors.h"
 #include "io/rope_architectures.h"
 #include "locus/io/convert_rope.h"
 #include "locus/scaling.h"
+#include "locus/text.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {
@@ -19,6 +20,17 @@ std::string architecture_for(const HfConfig& config, const std::string& name, co
   require(known.has_value(), name, ": model_type ", shown(config.model_type),
           " has no architecture in GGUF that is known here; say which (--architecture)");
   return std::string(*known);
+}
+
+/// BERT or T5 have no settings to convert, whatever GGUF calls their architecture.
+void check_rotates(const HfConfig& config, const std::string& name) {
+  std::vector<std::string> others;
+  for (const LayerEncoding& layer : config.layers) {
+    if (layer.scheme == "rope") return;
+    if (std::find(others.begin(), others.end(), layer.scheme) == others.end()) others.push_back(layer.scheme);
+  }
+  fail(name, ": there is no RoPE in this model to convert; ",
+       config.model_type.empty() ? "it" : "model_type " + shown(config.model_type), " has ", listed(others));
 }
 
 /// Was the key of this name filled in rather than read? Notes start with its path: `rope_scaling.beta_fast = 32 (...)`.
@@ -209,6 +221,7 @@ class GgufRopeWriter {
 GgufRopeSettings gguf_rope_settings(std::string_view config_text, const std::string& name,
                                     const std::string& architecture) {
   const HfConfig config = resolve_hf_config(config_text, name);
+  check_rotates(config, name);
   const JsonDocument document = parse_json_document(config_text, name);
   Notes unused;
   Fields fields = find_text_model(document.root, name, unused);

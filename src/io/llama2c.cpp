@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "io/byte_reader.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -6,6 +6,7 @@
 #include "locus/error.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_encoding.h"
+#include "locus/io/npy.h"
 #include "locus/io/sniff.h"
 
 namespace locus::io {
@@ -38,6 +39,32 @@ std::vector<LayerEncoding> read_gguf_layers(const std::filesystem::path& path, c
   return layers;
 }
 
+Tensor read_tensor(const Setting& setting) {
+  const NpyArray array = read_npy(setting.text);
+  return {.shape = array.shape, .data = to_floats(array, setting.text)};
+}
+
+/// Puts `overrides` in place of what the file says. Another rule takes the old one's parameters away.
+void override_arguments(LayerEncoding& layer, std::vector<Setting> overrides) {
+  if (overrides.empty()) return;
+  const Scheme& scheme = find_scheme(layer.scheme);
+  const bool has_rule = layer.arguments.has("rule");
+  const bool other_rule =
+      std::any_of(overrides.begin(), overrides.end(), [](const Setting& setting) { return setting.name == "rule"; });
+  for (const Setting& setting : overrides) layer.used.push_back("set: " + setting.name + " = " + setting.text);
+  if (has_rule && !other_rule) overrides.push_back({"rule", layer.arguments.text("rule")});
+  const Arguments given = parse_settings(scheme, overrides, read_tensor);  // outlives the loop below
+  for (const auto& [name, value] : given.all()) layer.arguments.set(name, value);
+  if (!other_rule) return;
+  const std::vector<Parameter> parameters = parameters_of(scheme, layer.arguments);
+  Arguments kept;
+  for (const auto& [name, value] : layer.arguments.all()) {
+    const auto same = [&](const Parameter& parameter) { return parameter.name == name; };
+    if (std::any_of(parameters.begin(), parameters.end(), same)) kept.set(name, value);
+  }
+  layer.arguments = std::move(kept);
+}
+
 HfOptions hf_options(const ModelOptions& options) {
   HfOptions hf;
   if (!options.layer_type.empty()) hf.layer_type = options.layer_type;
@@ -61,15 +88,24 @@ std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, c
   }
   std::vector<ModelEncoding> result;
   for (LayerEncoding& layer : config.layers) {
+    if (!options.incomplete) require_applicable(layer, path.string());
+    override_arguments(layer, options.overrides);
     set_profile(layer, options.profile, config.dtype);
     for (const auto& [argument, shape] : layer.tensors) {
       layer.defaulted.push_back(argument + " = initial values (what was learned is with the weights, as " +
                                 encoding_tensor_name(argument) + ")");
     }
+    if (options.adjust) options.adjust(layer);
     Encoding encoding(layer.scheme, layer.arguments);
     result.push_back({std::move(layer), std::move(encoding)});
   }
   return result;
+}
+
+std::vector<HfPart> model_parts(const std::filesystem::path& path) {
+  const std::filesystem::path file = find_model_file(path);
+  if (sniff(file) == FileKind::gguf) return {};
+  return read_hf_config(file).parts;
 }
 
 ModelEncoding model_encoding(const std::filesystem::path& path, const ModelOptions& options) {

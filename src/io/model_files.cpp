@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "io/byte_reader.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/safetensors.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

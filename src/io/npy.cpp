@@ -17,9 +17,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "io/byte_reader.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
-#include "io/byte_reader.h"
 #include "io/inflate.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "io/byte_reader.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/pairing_shapes.h"
 
-#include "io/byte_reader.h"
 #include "io/hf_resolve.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
+#include "parse/byte_reader.h"
 
 namespace locus::io {
 namespace {

@@ -9,10 +9,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "io/byte_reader.h"
-#include "io/strict_json.h"
 #include "locus/element.h"
 #include "locus/io/atomic_file.h"
+#include "parse/byte_reader.h"
+#include "parse/strict_json.h"
 
 namespace locus::io {
 namespace {

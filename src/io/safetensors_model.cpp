@@ -2,9 +2,9 @@
 // The index of a sharded model is {"metadata": {...}, "weight_map": {"tensor": "model-00001-of-00002.safetensors"}}.
 #include <algorithm>
 
-#include "io/byte_reader.h"
-#include "io/strict_json.h"
 #include "locus/io/safetensors.h"
+#include "parse/byte_reader.h"
+#include "parse/strict_json.h"
 
 namespace locus::io {
 namespace {

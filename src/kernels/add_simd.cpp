@@ -6,7 +6,7 @@
 //
 #include "hwy/highway.h"
 #include "kernels/add_simd.h"
-#include "kernels/widen-inl.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

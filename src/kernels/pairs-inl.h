@@ -17,7 +17,7 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
-#include "kernels/widen-inl.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

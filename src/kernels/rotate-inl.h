@@ -21,7 +21,7 @@
 #include "hwy/highway.h"
 #include "kernels/pairs-inl.h"
 #include "kernels/rotate_simd.h"
-#include "kernels/widen-inl.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

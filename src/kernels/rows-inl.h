@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
-#include "kernels/widen-inl.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

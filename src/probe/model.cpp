@@ -90,7 +90,8 @@ const ModelConfig& Model::config() const { return network_->config; }
 const Encoding& Model::encoding() const { return network_->encoding; }
 const std::vector<std::string>& Model::notes() const { return network_->notes; }
 
-Model load(const std::filesystem::path& path) {
+Model load(const std::filesystem::path& path, std::optional<std::int64_t> window) {
+  require(window.value_or(0) >= 0, "the window of a model must be at least 0, got ", window.value_or(0));
   Source source = open(path);
   const auto read = std::make_shared<std::set<std::string>>();
   source.find = [find = std::move(source.find), read](const std::string& name) {
@@ -99,6 +100,7 @@ Model load(const std::filesystem::path& path) {
   };
   const std::shared_ptr<Network> network = find_family(source.config.architecture)->make(source);
   note_unread(source, *read, network->notes);
+  if (window) network->config.window = *window;
   return Model(network);
 }
 

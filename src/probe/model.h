@@ -132,7 +132,8 @@ class Model {
 
 /// `path`: a GGUF file, a llama2.c checkpoint, or the folder of a Hugging Face model (or its config.json). Error names
 /// an unknown architecture, and every tensor that is missing or has a wrong shape.
-Model load(const std::filesystem::path& path);
+/// `window` is in place of the model's own: a query sees so many keys, itself included; 0: all before it.
+Model load(const std::filesystem::path& path, std::optional<std::int64_t> window = {});
 
 /// The encoding that `spelling` (locus/settings.h) means for this model: `own`; `yarn:2` or
 /// `rope:rule=yarn,factor=2,truncate=false` for its RoPE under a rule; `@config.json`; or another scheme, sized by the

@@ -17,7 +17,7 @@ HeadsView tokens_of(HeadsView view, std::int64_t first, std::int64_t count) {
   return view;
 }
 
-std::vector<Encoding> encodings(std::int64_t heads, std::int64_t dim) {
+std::vector<Encoding> small_encodings(std::int64_t heads, std::int64_t dim) {
   return {Encoding("nope"),
           Encoding("alibi", {{"heads", heads}}),
           Encoding("t5", {{"heads", heads}, {"bidirectional", false}, {"deviation", 1.0}}),
@@ -30,7 +30,7 @@ std::vector<Encoding> encodings(std::int64_t heads, std::int64_t dim) {
 template <class T, class Check>
 void for_every_encoding(std::int64_t n, const Check& check) {
   const Extents e{.queries = n, .keys = n, .heads = 4, .key_heads = 2, .dim = 16};
-  for (const Encoding& encoding : encodings(e.heads, e.dim)) {
+  for (const Encoding& encoding : small_encodings(e.heads, e.dim)) {
     SCOPED_TRACE(encoding.scheme().name);
     Tensors<T> whole(e, 21, 4);
     whole.call.encoding = &encoding;
@@ -118,7 +118,7 @@ TEST(Equivalence, PackedIsSeparate) {
 TEST(Equivalence, PaddedIsUnpadded) {
   const std::vector<std::int64_t> lengths{90, 31, 1};
   const std::int64_t width = 97;
-  for (const Encoding& encoding : encodings(2, 8)) {
+  for (const Encoding& encoding : small_encodings(2, 8)) {
     SCOPED_TRACE(encoding.scheme().name);
     for (const bool left : {true, false}) {
       const positions::Padded padded =

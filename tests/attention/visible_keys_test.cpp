@@ -14,11 +14,11 @@ using Int = std::int64_t;
 
 struct Case {
   Int queries = 0, keys = 0;
-  std::vector<Position> query_ids, key_ids;  // both empty: indices
+  std::vector<Position> query_ids = {}, key_ids = {};  // both empty: indices
   bool causal = false, by_index = false;
   Int prefix = 0, window = 0, sinks = 0;
-  std::vector<std::uint8_t> padding, pairs;
-  std::vector<Int> query_ends, key_ends;  // packed documents
+  std::vector<std::uint8_t> padding = {}, pairs = {};
+  std::vector<Int> query_ends = {}, key_ends = {};  // packed documents
 
   Mask mask() const {
     return {.causal = causal,

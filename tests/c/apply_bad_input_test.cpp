@@ -116,7 +116,7 @@ void add_apply_cases(Cases& all) {
     return locus_bias(w.alibi.get(), c_span(w.positions), c_span(w.positions), {nullptr, 8});
   });
 }
-const AddedCases added(add_apply_cases);
+const AddedCases added_apply_cases(add_apply_cases);
 
 }  // namespace
 }  // namespace locus

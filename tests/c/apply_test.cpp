@@ -85,6 +85,18 @@ TEST(CEncoding, AConfigIsReadAndWhatItLeavesOutIsSaid) {
   EXPECT_NE(std::string(text).find("profile = hf"), std::string::npos) << text;
 }
 
+TEST(CEncoding, ModelsThatAreNotExpressedOrNotAppliedInFullAreRefused) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const char* config) {
+    folder.write("config.json", config);
+    locus_encoding* made = nullptr;
+    EXPECT_NE(locus_encoding_from_config((folder / "config.json").string().c_str(), nullptr, &made), LOCUS_OK);
+    return std::string(locus_last_error());
+  };
+  EXPECT_NE(refusal(R"({"model_type": "mamba"})").find("mamba has no attention"), std::string::npos);
+  EXPECT_NE(refusal(R"({"model_type": "nanochat"})").find("turns queries and keys the other way"), std::string::npos);
+}
+
 TEST(CEncoding, AtLengthChangesWhatDependsOnIt) {
   const Encoding dynamic(
       "rope", {{"head_dim", 16}, {"pairing", "half"}, {"rule", "dynamic_ntk"}, {"factor", 2}, {"max_length", 64}});

@@ -58,7 +58,7 @@ void add_attention_cases(Cases& all) {
     return locus_attend_backward(&gradient);
   });
 }
-const AddedCases added(add_attention_cases);
+const AddedCases added_attention_cases(add_attention_cases);
 
 }  // namespace
 }  // namespace locus

@@ -87,7 +87,7 @@ void add_cache_cases(Cases& all) {
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(w.cached.get(), nullptr); });
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(as<locus_cached>(w.cache.get()), &view); });
 }
-const AddedCases added(add_cache_cases);
+const AddedCases added_cache_cases(add_cache_cases);
 
 }  // namespace
 }  // namespace locus

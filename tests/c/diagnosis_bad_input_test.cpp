@@ -54,7 +54,7 @@ void add_diagnosis_cases(Cases& all) {
   all.emplace("locus_diagnosis_json",
               [](World& w) { return locus_diagnosis_json(as<locus_diagnosis>(w.plan.get()), &json); });
 }
-const AddedCases added(add_diagnosis_cases);
+const AddedCases added_diagnosis_cases(add_diagnosis_cases);
 
 }  // namespace
 }  // namespace locus

@@ -61,7 +61,7 @@ void add_encoding_cases(Cases& all) {
   all.emplace("locus_encoding_describe",
               [](World& w) { return locus_encoding_describe(as<locus_encoding>(w.pool.get()), &text); });
 }
-const AddedCases added(add_encoding_cases);
+const AddedCases added_encoding_cases(add_encoding_cases);
 
 }  // namespace
 }  // namespace locus

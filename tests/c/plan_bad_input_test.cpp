@@ -55,7 +55,7 @@ void add_plan_cases(Cases& all) {
   all.emplace("locus_plan_get", [](World& w) { return locus_plan_get(w.plan.get(), nullptr); });
   all.emplace("locus_plan_get", [](World& w) { return locus_plan_get(as<locus_plan>(w.rope.get()), &view); });
 }
-const AddedCases added(add_plan_cases);
+const AddedCases added_plan_cases(add_plan_cases);
 
 }  // namespace
 }  // namespace locus

@@ -120,7 +120,7 @@ void expect_rotated(const std::map<Place, double>& got, const Rope& rope, double
   }
 }
 
-const std::string rope8 = "apply --scheme rope --set head_dim=8 --set pairing=half --output y.npy";
+const std::string apply_rope8 = "apply --scheme rope --set head_dim=8 --set pairing=half --output y.npy";
 
 // ---- element types and layouts
 
@@ -229,7 +229,7 @@ TEST(ApplyPositions, ComeAsListsAndAsFilesOfOneTwoOrThreeAxes) {
   const Sizes sizes = {{'b', 2}, {'t', 3}, {'h', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bhtd", sizes);
   const auto apply = [&](const std::string& positions) {
-    json_of(folder, rope8 + " --input x.npy --axes bhtd --positions " + positions);
+    json_of(folder, apply_rope8 + " --input x.npy --axes bhtd --positions " + positions);
     return read_values<float>(folder, "y.npy", "bhtd", sizes);
   };
   Rope rope;
@@ -258,7 +258,7 @@ TEST(ApplyPositions, DriveTheSectionsOfMropeByAxis) {
   // ids[axis][batch][token]; pairs 0 and 1 by time, 2 by height, 3 by width
   const std::vector<std::int64_t> ids = {1, 2, 3, 4, 10, 20, 30, 40, 100, 200, 300, 400};
   write_array<std::int64_t>(folder, "ids.npy", {3, 2, 2}, ids);
-  json_of(folder, rope8 + " --set axes=mrope --set sections=2,1,1 --input x.npy --axes bthd --positions ids.npy");
+  json_of(folder, apply_rope8 + " --set axes=mrope --set sections=2,1,1 --input x.npy --axes bthd --positions ids.npy");
   Rope rope;
   rope.position = [&](auto batch, auto token, auto pair) {
     const std::int64_t axis = pair < 2 ? 0 : pair - 1;
@@ -273,7 +273,7 @@ TEST(Apply, LeavesWhatIsNotRotatedUntouched) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
-  json_of(folder, rope8 + " --set rotary_dim=4 --set rotary_offset=2 --input x.npy --axes td --positions 5:8");
+  json_of(folder, apply_rope8 + " --set rotary_dim=4 --set rotary_offset=2 --input x.npy --axes td --positions 5:8");
   Rope rope{
       .rotary = 4, .offset = 2, .position = [](auto, auto token, auto) { return 5.0 + static_cast<double>(token); }};
   const std::map<Place, double> got = read_values<float>(folder, "y.npy", "td", sizes);
@@ -284,19 +284,21 @@ TEST(Apply, LeavesWhatIsNotRotatedUntouched) {
   }
 }
 
-TEST(Apply, WritesOverItsOwnInput) {
+TEST(Apply, RefusesToWriteOverItsOwnInput) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
-  json_of(folder, rope8 + " --input x.npy --axes td --positions 5:8");
-  const CommandResult result = run_locus(folder,
-                                         "apply --scheme rope --set head_dim=8 --set pairing=half --input x.npy"
-                                         " --axes td --positions 5:8 --output x.npy");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err, "locus: wrote x.npy\n");
-  EXPECT_EQ(folder.read("x.npy"), folder.read("y.npy"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2) << "only x.npy and y.npy";
+  std::filesystem::create_symlink("x.npy", folder / "link.npy");
+  const std::string before = folder.read("x.npy");
+  for (const std::string output : {"x.npy", "./x.npy", "link.npy"}) {
+    const CommandResult result = run_locus(folder,
+                                           "apply --scheme rope --set head_dim=8 --set pairing=half --input x.npy"
+                                           " --axes td --positions 5:8 --output " +
+                                               output);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.err, "locus: " + output + ": the output must not be the input\n");
+  }
+  EXPECT_EQ(folder.read("x.npy"), before);
 }
 
 TEST(Apply, TurnsBack) {
@@ -344,7 +346,8 @@ TEST(Apply, TakesTheLengthFromThePositionsOrFromTheOption) {
   const Sizes sizes = {{'t', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
   const std::string dynamic =
-      rope8 + " --set rule=dynamic_ntk --set factor=2 --set max_length=64 --input x.npy --axes td --positions 0,127";
+      apply_rope8 +
+      " --set rule=dynamic_ntk --set factor=2 --set max_length=64 --input x.npy --axes td --positions 0,127";
   Rope rope;
   rope.position = [](auto, auto token, auto) { return token == 0 ? 0.0 : 127.0; };
   const auto base_at = [](double length) { return 1e4 * std::pow(2 * length / 64 - 1, 8.0 / 6); };

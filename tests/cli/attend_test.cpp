@@ -105,6 +105,69 @@ TEST(Attend, Masks) {
   check("--mask causal --key-mask padding.npy", {0, 1, 0, 0, 1, 1});
 }
 
+TEST(Attend, PackedDocumentsSeeTheirOwnKeysOnly) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  const auto check = [&](const std::string& options, const std::vector<int>& seen, const std::vector<int>& distance) {
+    json_of(folder, "attend --scheme alibi --set heads=2 -o out.npy " + options + small_files);
+    const auto bias = [&](int head, int query, int key) {
+      const double slope = head == 0 ? 1.0 / 16 : 1.0 / 256;
+      return seen[at(query * 3 + key)] != 0 ? -slope * distance[at(query * 3 + key)] : -HUGE_VAL;
+    };
+    expect_near(read_array(folder, "out.npy", io::NpyType::float64, {2, 2, 2}), small_output(1 / std::sqrt(2.0), bias),
+                tight, options);
+  };
+  // Query 0 with keys 0 and 1, query 1 with key 2: each at the last key of its document.
+  check("--documents 1,1 --key-documents 2,1", {1, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 0});
+  check("--documents 2,0 --key-documents 1,2", {1, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 0, 0});
+  const auto refused = [&](const std::string& options) {
+    const CommandResult result = run_locus(folder, "attend -o out.npy " + options + small_files);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_NE(refused("--documents 1,1").find("--key-documents must be lengths that add up to 3"), std::string::npos);
+  EXPECT_NE(refused("--key-documents 2,1").find("need --documents"), std::string::npos);
+  EXPECT_NE(refused("--documents 1,1 --key-documents 3").find("the same documents"), std::string::npos);
+  EXPECT_NE(refused("--documents 1,x --key-documents 2,1").find("--documents"), std::string::npos);
+  EXPECT_NE(run_locus(folder, "attend -o q.npy" + small_files).err.find("must not be the input"), std::string::npos);
+}
+
+TEST(Attend, SinkLogitsTakeWeightWithoutAKey) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  write_array<float>(folder, "sinks.npy", {2}, {0.5f, -1.0f});
+  json_of(folder, "attend -o none.npy" + small_files + " --log-sum-exp lse.npy");
+  const std::vector<double> plain = read_array(folder, "none.npy", io::NpyType::float64, {2, 2, 2});
+  const std::vector<double> lse = read_array(folder, "lse.npy", io::NpyType::float64, {1, 2, 2});
+  for (const std::string option : {"--sink-logits 0.5,-1", "--sink-logits sinks.npy"}) {
+    json_of(folder, "attend -o out.npy " + option + small_files);
+    const std::vector<double> out = read_array(folder, "out.npy", io::NpyType::float64, {2, 2, 2});
+    for (std::size_t query = 0; query < 2; ++query) {
+      for (std::size_t head = 0; head < 2; ++head) {
+        const double total = std::exp(lse[head * 2 + query]), sink = std::exp(head == 0 ? 0.5 : -1.0);
+        for (std::size_t j = 0; j < 2; ++j) {
+          const std::size_t i = query * 4 + head * 2 + j;
+          EXPECT_NEAR(out[i], plain[i] * total / (total + sink), 1e-12);
+        }
+      }
+    }
+  }
+  EXPECT_NE(run_locus(folder, "attend -o out.npy --sink-logits 1" + small_files).err.find("2 numbers"),
+            std::string::npos);
+}
+
+// The last query stands at the last key, so the first of three stands at -1 beside two keys.
+TEST(Attend, MoreQueriesThanKeysBeginBelowZero) {
+  const TemporaryFolder folder;
+  write_array<double>(folder, "q.npy", {3, 1, 1}, {0, 0, 0});
+  write_array<double>(folder, "k.npy", {2, 1, 1}, {0, 0});
+  write_array<double>(folder, "v.npy", {2, 1, 1}, {1, 3});
+  json_of(folder, "attend --mask causal -o out.npy" + small_files);
+  EXPECT_EQ(read_array(folder, "out.npy", io::NpyType::float64, {3, 1, 1}), (std::vector<double>{0, 1, 2}));
+  json_of(folder, "attend --mask causal --query-positions 0,1,2 -o out.npy" + small_files);
+  EXPECT_EQ(read_array(folder, "out.npy", io::NpyType::float64, {3, 1, 1}), (std::vector<double>{1, 2, 2}));
+}
+
 TEST(Attend, SavesScoresProbabilitiesAndLogSumExp) {
   const TemporaryFolder folder;
   write_small(folder);

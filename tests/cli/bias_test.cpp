@@ -31,6 +31,31 @@ TEST(Bias, WritesHeadsByQueriesByKeys) {
   EXPECT_EQ(read_array(folder, "b.npy", io::NpyType::float32, {2, 2, 5}), wanted);  // powers of two: exact
 }
 
+TEST(Bias, TakesPositionsAndAPaddingMask) {
+  const TemporaryFolder folder;
+  write_array<std::int64_t>(folder, "mask.npy", {3}, {1, 0, 1});
+  const std::string line =
+      "bias --scheme alibi --set heads=1 --set form=symmetric --query-positions -2,9 "
+      "--key-positions 5,5,-7 --output b.npy";
+  json_of(folder, line);
+  const double slope = 1.0 / 256;
+  const std::vector<double> wanted{-7 * slope, -7 * slope, -5 * slope, -4 * slope, -4 * slope, -16 * slope};
+  EXPECT_EQ(read_array(folder, "b.npy", io::NpyType::float64, {1, 2, 3}), wanted);
+  json_of(folder, line + " --key-mask mask.npy");
+  std::vector<double> masked = wanted;
+  masked[1] = masked[4] = -HUGE_VAL;
+  EXPECT_EQ(read_array(folder, "b.npy", io::NpyType::float64, {1, 2, 3}), masked);
+  const auto refused = [&](const std::string& options) {
+    const CommandResult result = run_locus(folder, "bias --scheme alibi --set heads=1 " + options);
+    EXPECT_EQ(result.exit_code, 2) << options;
+    return result.err;
+  };
+  EXPECT_NE(refused("--queries 3 --query-positions 0,1 --keys 2").find("as many positions"), std::string::npos);
+  EXPECT_NE(refused("--query-start 2 --query-positions 0,1 --keys 2").find("not both"), std::string::npos);
+  EXPECT_NE(refused("--queries 2 --keys 2 --key-mask mask.npy").find("must have shape [2]"), std::string::npos);
+  EXPECT_NE(refused("--queries 2").find("--keys must be at least 1"), std::string::npos);
+}
+
 TEST(Bias, PrintsSmallResults) {
   const TemporaryFolder folder;
   const std::string line = "bias --scheme alibi --set heads=1 --set form=symmetric --queries 2 --keys 3";

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -174,6 +180,83 @@ class ConvertOnFullDisk : public Convert {
 
 TEST_F(ConvertOnFullDisk, AFileStaysAsItWas) { expect_failure("both.safetensors"); }
 TEST_F(ConvertOnFullDisk, AllShardsStayAsTheyWere) { expect_failure("model.safetensors.index.json"); }
+
+/// A conversion of a large file that is caught half-way.
+class ConvertInterrupted : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    // 512 MB that take no room on the disk: two tensors of zeros.
+    const std::string layer = "model.layers.0.self_attn.";
+    const std::string header = "{\"" + layer + "q_proj.weight\":{\"dtype\":\"F32\",\"shape\":[8,8388608]," +
+                               "\"data_offsets\":[0,268435456]},\"" + layer +
+                               "k_proj.weight\":{\"dtype\":\"F32\",\"shape\":[8,8388608]," +
+                               "\"data_offsets\":[268435456,536870912]}}";
+    const std::uint64_t length = header.size();
+    std::string start(reinterpret_cast<const char*>(&length), sizeof length);
+    folder_.write("model.safetensors", start + header);
+    std::filesystem::resize_file(folder_ / "model.safetensors", 8 + header.size() + 536870912);
+    folder_.write("config.json", R"({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2,
+                                     "num_key_value_heads": 2, "max_position_embeddings": 4})");
+  }
+
+  /// Starts it and stops it (SIGSTOP) as soon as its temporary file is there.
+  pid_t start_and_stop() {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (chdir(folder_.path().c_str()) != 0) _exit(97);
+      const int quiet = open("/dev/null", O_WRONLY);
+      dup2(quiet, STDERR_FILENO);
+      execl(LOCUS_COMMAND, "locus", "convert", "pairing", "model.safetensors", "--to", "interleaved", "--output",
+            "out.safetensors", nullptr);
+      _exit(98);
+    }
+    while (temporaries().empty() && waitpid(child, nullptr, WNOHANG) == 0) usleep(100);
+    kill(child, SIGSTOP);
+    int status = 0;
+    waitpid(child, &status, WUNTRACED);
+    EXPECT_TRUE(WIFSTOPPED(status)) << "it had ended already";
+    return child;
+  }
+  std::vector<std::string> temporaries() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(".locus-")) names.push_back(name);
+    }
+    return names;
+  }
+  void end(pid_t child, int signal) {
+    kill(child, signal);
+    kill(child, SIGCONT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ConvertInterrupted, SignalsLeaveNothingBehind) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = start_and_stop();
+    ASSERT_EQ(temporaries().size(), 1u);
+    end(child, signal);
+    EXPECT_EQ(temporaries(), std::vector<std::string>{}) << strsignal(signal);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out.safetensors"));
+  }
+}
+
+TEST_F(ConvertInterrupted, TheNextRunRemovesWhatAKilledOneLeft) {
+  const pid_t child = start_and_stop();
+  ASSERT_EQ(temporaries().size(), 1u);
+  // While it lives, its file is its own.
+  run_locus(folder_, "bias --scheme alibi --set heads=1 --queries 2 --keys 2 --output b.npy");
+  EXPECT_EQ(temporaries().size(), 1u);
+  end(child, SIGKILL);
+  EXPECT_EQ(temporaries().size(), 1u);
+  run_locus(folder_, "bias --scheme alibi --set heads=1 --queries 2 --keys 2 --output b.npy");
+  EXPECT_EQ(temporaries(), std::vector<std::string>{});
+}
 
 }  // namespace
 }  // namespace locus::testing

@@ -6,7 +6,8 @@
 namespace locus::testing {
 namespace {
 
-const std::string llama = R"({"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2, "rope_theta": 10000,
+const std::string small_llama =
+    R"({"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2, "rope_theta": 10000,
     "max_position_embeddings": 4096})";
 
 GgufModel gguf_llama() {
@@ -18,7 +19,7 @@ GgufModel gguf_llama() {
 
 TEST(LintCommand, DescribesEveryKindOfLayer) {
   const TemporaryFolder folder;
-  folder.write("config.json", llama);
+  folder.write("config.json", small_llama);
   const Json json = json_of(folder, "lint config.json");
   EXPECT_EQ(json["format"], "config.json");
   EXPECT_EQ(json["model_type"], "llama");
@@ -45,7 +46,7 @@ TEST(LintCommand, DescribesEveryKindOfLayer) {
 
 TEST(LintCommand, AnErrorEndsWith1) {
   const TemporaryFolder folder;
-  folder.write("config.json", llama);
+  folder.write("config.json", small_llama);
   const CommandResult result = run_locus(folder, "lint config.json --served-length 8192 --json");
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.err, "");
@@ -73,7 +74,7 @@ TEST(LintCommand, SettingsThatMakeNoEncodingAreFindings) {
 TEST(LintCommand, ComparesAFolderWithAGgufFile) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "model");
-  folder.write("model/config.json", llama);
+  folder.write("model/config.json", small_llama);
   gguf_llama().write(folder / "same.gguf");
   const Json same = json_of(folder, "lint model --against same.gguf");
   ASSERT_EQ(same["differences"].size(), 1u);
@@ -93,8 +94,27 @@ TEST(LintCommand, ComparesAFolderWithAGgufFile) {
 
 TEST(LintCommand, EqualFilesHaveNoDifference) {
   const TemporaryFolder folder;
-  folder.write("config.json", llama);
+  folder.write("config.json", small_llama);
   EXPECT_NE(output_of(folder, "lint config.json --against config.json").find("no difference"), std::string::npos);
+}
+
+// Keys and names come from strangers' files; a terminal must not obey them.
+TEST(LintCommand, PrintsNoControlCharacters) {
+  const TemporaryFolder folder;
+  folder.write("config.json",
+               "{\"model_type\": \"lla\\u001b[2Jma\", \"hidden_size\": 64, \"num_attention_heads\": 2, "
+               "\"max_position_embeddings\": 64, \"rope_\\u001b]0;title\\u0007\\u009b31m\": 1, "
+               "\"rope_theta\": 5e5, \"rope_theta\": 1e4}");
+  for (const std::string command : {"lint config.json", "show --config config.json --pairing half"}) {
+    const CommandResult result = run_locus(folder, command);
+    EXPECT_NE(result.out.find("rope_?]0;title??31m"), std::string::npos) << result.out << result.err;
+    for (const char c : result.out + result.err)
+      EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
+    EXPECT_EQ(result.out.find("\xc2\x9b"), std::string::npos);
+    // A key that is there twice: the last one counts, and it is said.
+    EXPECT_NE(result.out.find("rope_theta"), std::string::npos);
+    EXPECT_NE(result.out.find("more than once"), std::string::npos) << result.out;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus probe generate` as a user meets it. What models compute is tested in tests/probe.
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -86,6 +87,42 @@ TEST_F(ProbeGenerate, SaysInOneLineWhatIsWrong) {
   expect_line({model_, "--tokenizer", "absent.bin"}, "absent.bin");
   expect_line({"absent.gguf"}, "absent.gguf");
   expect_line({tokenizer_}, "tok512.bin");
+}
+
+// A story is greedy: the likeliest token behind each place is the one that follows there.
+TEST_F(ProbeGenerate, LogitsOfChosenPlaces) {
+  const std::string story = published();
+  const std::string prompt = story.substr(0, story.find(" Lily"));
+  const auto logits = [&](const std::string& at, const std::string& window) {
+    std::vector<std::string> line{"probe", "logits", stories().string(), "--prompt", prompt, "--at", at, "--json"};
+    line.insert(line.end(), {"--output", "logits.npy"});
+    if (!window.empty()) line.insert(line.end(), {"--window", window});
+    const CommandResult result = run_command(LOCUS_COMMAND, line, folder_.path());
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(result.out, nullptr, false);
+  };
+  const Json json = logits("0:5", "");
+  const Json& tokens = json["tokens"];
+  ASSERT_EQ(json["places"].size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(json["places"][i]["place"], i);
+    EXPECT_EQ(json["places"][i]["token"], tokens[i]);
+    EXPECT_EQ(json["places"][i]["likeliest"][0]["token"], tokens[i + 1]);
+  }
+  const std::vector<double> all = read_array(folder_, "logits.npy", io::NpyType::float32, {5, 512});
+  // A window that holds the whole prompt changes nothing; one of a single token changes all but the first place.
+  logits("0:5", "1000");
+  EXPECT_EQ(read_array(folder_, "logits.npy", io::NpyType::float32, {5, 512}), all);
+  logits("0:5", "1");
+  const std::vector<double> alone = read_array(folder_, "logits.npy", io::NpyType::float32, {5, 512});
+  double first = 0, others = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) (i < 512 ? first : others) += std::fabs(all[i] - alone[i]);
+  EXPECT_LT(first, 1e-2);
+  EXPECT_GT(others, 100);
+  const CommandResult beyond = run_command(
+      LOCUS_COMMAND, {"probe", "logits", stories().string(), "--prompt", "a", "--at", "99"}, folder_.path());
+  EXPECT_EQ(beyond.exit_code, 2);
+  EXPECT_NE(beyond.err.find("--at must be places of the text"), std::string::npos) << beyond.err;
 }
 
 }  // namespace

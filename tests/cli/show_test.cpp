@@ -232,7 +232,7 @@ TEST(Show, OverridesThePairing) {
   folder.write("cohere.json", R"({"model_type": "cohere", "head_dim": 8})");
   EXPECT_EQ(json_of(folder, "show --config cohere.json")["pairing"], "interleaved");
   EXPECT_EQ(json_of(folder, "show --config cohere.json --pairing half")["pairing"], "half");
-  folder.write("bare.json", R"({"head_dim": 8})");
+  folder.write("bare.json", R"({"head_dim": 8, "rope_theta": 10000})");
   const Json told = json_of(folder, "show --config bare.json --pairing interleaved");
   EXPECT_EQ(told["pairing"], "interleaved");
   EXPECT_FALSE(any_contains(told["defaulted"], "pairing"));
@@ -307,6 +307,25 @@ TEST(Show, CountsTheParametersOfALearnedTable) {
   const Json json = json_of(folder, "show --scheme learned --set max_positions=4096 --set dim=64");
   EXPECT_EQ(json["parameters"], 262144);
   EXPECT_EQ(json["site"], "hidden");
+}
+
+// 2^31 positions x 2 would be a table of 16 GB; only the rows that are shown are made.
+TEST(Show, MakesOnlyTheRowsOfALearnedTableThatItShows) {
+  const TemporaryFolder folder;
+  const std::string large = "show --scheme learned --set max_positions=2147483647 --set dim=2";
+  const Json json = json_of(folder, large);
+  EXPECT_EQ(json["parameters"], 4294967294);
+  EXPECT_EQ(json["max_positions"], 2147483647);
+  EXPECT_EQ(json["arguments"]["max_positions"], 2147483647);
+  EXPECT_NE(output_of(folder, large).find("2147483647"), std::string::npos);
+  EXPECT_EQ(json_of(folder, large + " --positions 0,5")["rows"],
+            json_of(folder, "show --scheme learned --set max_positions=9 --set dim=2 --positions 0,5")["rows"]);
+  const CommandResult beyond =
+      run_locus(folder, "show --scheme learned --set max_positions=9 --set dim=2 --positions 3,9");
+  EXPECT_EQ(beyond.exit_code, 2);
+  EXPECT_EQ(beyond.err, "locus: learned positions must be from 0 to 8 (the rows of its table), got 9\n");
+  folder.write("config.json", R"({"model_type": "gpt2", "n_positions": 2147483647, "n_embd": 2, "n_head": 1})");
+  EXPECT_EQ(json_of(folder, "show --config config.json")["max_positions"], 2147483647);
 }
 
 TEST(Show, ShowsEveryKindOfScheme) {

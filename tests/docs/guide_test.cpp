@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -22,11 +20,6 @@ using namespace locus::testing;
 namespace fs = std::filesystem;
 
 const fs::path root(locus::testing::source_dir());
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);

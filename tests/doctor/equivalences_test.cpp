@@ -15,7 +15,7 @@
 namespace locus {
 namespace {
 
-void expect_all_pass(const std::vector<Check>& checks) {
+void expect_equivalent(const std::vector<Check>& checks) {
   EXPECT_GT(checks.size(), 20u);
   for (const Check& check : checks) {
     EXPECT_TRUE(check.pass) << check.scheme << ": " << check.name << ": " << check.value << " against " << check.bound
@@ -32,7 +32,7 @@ TEST(Equivalences, EverySchemeOfTheRegistry) {
   for (const Scheme* scheme : schemes()) {
     SCOPED_TRACE(scheme->name);
     const std::vector<Check> checks = verify_equivalences(Encoding(scheme->name, scheme->example));
-    expect_all_pass(checks);
+    expect_equivalent(checks);
     for (const char* type : {" (float32)", " (bfloat16)", " (float16)"}) {
       for (const char* name : {"prefill = exact reference", "chunked prefill = whole", "one token at a time = whole",
                                "left-padded = whole", "right-padded = whole", "packed = whole",
@@ -55,7 +55,7 @@ TEST(Equivalences, EveryRule) {
     Arguments arguments{{"head_dim", 16}, {"pairing", "half"}, {"rule", std::string(rule->name)}};
     for (const auto& [name, value] : rule->example.all()) arguments.set(name, value);
     const std::vector<Check> checks = verify_equivalences(Encoding("rope", arguments));
-    expect_all_pass(checks);
+    expect_equivalent(checks);
     // Coarser types do not always show the difference; float32 must.
     for (const char* name : {"decoded at growing lengths differs from the whole (float32)",
                              "keys left under the tables of their time differ (float32)",
@@ -102,7 +102,7 @@ TEST(Equivalences, EveryKindOfIdsAndForms) {
     const Encoding encoding(scheme, arguments);
     SCOPED_TRACE(scheme + " " + (arguments.has("axes") ? arguments.text("axes") : ""));
     const std::vector<Check> checks = verify_equivalences(encoding, {.seed = 7, .shapes = 2});
-    expect_all_pass(checks);
+    expect_equivalent(checks);
     if (encoding.arguments().has("moving_centre")) {
       EXPECT_EQ(has(checks, "keys left under the tables of their time differ (float32)"),
                 encoding.arguments().boolean("moving_centre"));

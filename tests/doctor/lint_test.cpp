@@ -57,6 +57,12 @@ std::string yarn(const std::string& more, int longest = 16384) {
          "beta_slow": 1, )" +
          more + "}}";
 }
+/// The same of latent attention, whose softmax scale takes mscale_all_dim.
+std::string latent_yarn(const std::string& more) {
+  return R"({"model_type": "deepseek_v3", "qk_rope_head_dim": 8, "rope_theta": 10000, "max_position_embeddings": 16384,
+         "rope_scaling": {"rope_type": "yarn", "truncate": true, "beta_fast": 32, "beta_slow": 1, )" +
+         more + "}}";
+}
 std::string phi3(const std::string& short_list, int longest = 16384) {
   return R"({"model_type": "phi3", "hidden_size": 8, "num_attention_heads": 2, "rope_theta": 10000,
          "original_max_position_embeddings": 64, "max_position_embeddings": )" +
@@ -66,14 +72,14 @@ std::string phi3(const std::string& short_list, int longest = 16384) {
 }
 const std::string original = R"("original_max_position_embeddings": 4096)";
 
-struct Case {
+struct LintCase {
   std::string id;
   Severity severity;
   std::string faulty, sound;
   std::int64_t served = 0;  ///< 0: not given
 };
 
-std::vector<Case> cases() {
+std::vector<LintCase> cases() {
   using enum Severity;
   return {
       {"settings-refused", error, llama(R"("rope_scaling": {"rope_type": "spiral"})"),
@@ -104,8 +110,23 @@ std::vector<Case> cases() {
       {"yarn-factor-mismatch", warning, yarn(R"("factor": 2, )" + original), yarn(R"("factor": null, )" + original)},
       {"mscale-without-partner", warning, yarn(R"("factor": 4, "mscale": 0.5, )" + original),
        yarn(R"("factor": 4, "mscale": 1, )" + original)},
-      {"mscale-cancels", note, yarn(R"("factor": 4, "mscale": 0.5, "mscale_all_dim": 0.5, )" + original),
-       yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 0.5, )" + original)},
+      {"mscale-cancels", note, latent_yarn(R"("factor": 4, "mscale": 0.5, "mscale_all_dim": 0.5, )" + original),
+       latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 0.5, )" + original)},
+      // Without latent attention no softmax scale is touched.
+      {"mscale-cancels", note, latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original),
+       yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original)},
+      {"not-expressed", warning, R"({"model_type": "wav2vec2"})", llama("")},
+      {"not-expressed", note, R"({"model_type": "mamba"})", llama("")},
+      {"not-applied", warning, yarn(R"("factor": 4, "llama_4_scaling_beta": 0.1, )" + original),
+       yarn(R"("factor": 4, )" + original)},
+      {"versions-differ", warning, R"({"model_type": "cohere", "head_dim": 8})",
+       R"({"model_type": "cohere", "head_dim": 8, "rope_theta": 10000})"},
+      {"flat-readers-take-10000", warning,
+       R"({"model_type": "llama", "head_dim": 8, "rope_parameters": {"rope_type": "default", "rope_theta": 500000}})",
+       R"({"model_type": "llama", "head_dim": 8, "rope_parameters": {"rope_type": "default", "rope_theta": 10000}})"},
+      {"flat-readers-take-10000", warning,
+       R"({"model_type": "llama", "head_dim": 8, "rope_parameters": {"rope_type": "default", "rope_theta": 500000}})",
+       R"({"model_type": "llama", "head_dim": 8, "rope_theta": 500000})"},
       {"cache-unsafe", warning, phi3("[1, 1]"), phi3("[2, 4]")},
       {"cache-unsafe", note, phi3("[1, 1]", 64), llama("")},
       {"cache-unsafe", warning, llama(R"("rope_scaling": {"rope_type": "dynamic", "factor": 2})"),
@@ -126,7 +147,7 @@ std::vector<Case> cases() {
       {"key-ignored", note, R"({"rope_theta": 5, "text_config": )" + llama("") + "}",
        R"({"text_config": )" + llama("") + "}"},
       {"key-guessed", warning, R"({"model_type": "of_the_future", "head_dim": 8, "rope_theta": 10000})", llama("")},
-      {"key-guessed", warning, R"({"model_type": "of_the_future", "head_dim": 8})",
+      {"key-guessed", warning, R"({"model_type": "of_the_future", "head_dim": 8, "rope_scaling": null})",
        R"({"model_type": "llama", "head_dim": 8})"},
       {"key-defaulted", note, R"({"model_type": "llama", "head_dim": 8})", llama("")},
   };
@@ -134,7 +155,7 @@ std::vector<Case> cases() {
 
 TEST(Lint, FindsEachFaultAndNotItsAbsence) {
   std::set<std::string> seen;
-  for (const Case& one : cases()) {
+  for (const LintCase& one : cases()) {
     const auto served = one.served > 0 ? std::optional(one.served) : std::nullopt;
     const std::vector<Finding> faulty = lint(config_model(one.faulty, served));
     const Finding* finding = find(faulty, one.id);
@@ -175,7 +196,7 @@ TEST(LintNumbers, YarnFactor) {
 }
 
 TEST(LintNumbers, Mscales) {
-  const LintModel both = config_model(yarn(R"("factor": 4, "mscale": 0.5, "mscale_all_dim": 0.5, )" + original));
+  const LintModel both = config_model(latent_yarn(R"("factor": 4, "mscale": 0.5, "mscale_all_dim": 0.5, )" + original));
   const double m = 0.05 * std::log(4.0) + 1;
   EXPECT_NEAR(number(*find(lint(both), "mscale-cancels"), "softmax_scale_factor"), m * m, 1e-15);
   EXPECT_NEAR(both.layers.at(0).encoding->rotation().magnitude, 1, 1e-15);
@@ -373,8 +394,8 @@ TEST(LintAgainst, FactorsWidthPairingScheme) {
   EXPECT_EQ(factor[0].id, "against-attention-factor");
   const double own = 0.1 * std::log(4.0) + 1;
   EXPECT_NEAR(number(factor[0], "score_ratio"), 4 / (own * own), 1e-12);
-  EXPECT_EQ(ids(yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original),
-                yarn(R"("factor": 4, "attention_factor": 1, )" + original)),
+  EXPECT_EQ(ids(latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original),
+                latent_yarn(R"("factor": 4, "attention_factor": 1, )" + original)),
             std::set<std::string>{"against-softmax-scale"});
   EXPECT_TRUE(ids(llama(""), llama(R"("partial_rotary_factor": 0.5)")).contains("against-width"));
   EXPECT_EQ(ids(llama(""), R"({"model_type": "cohere", "head_dim": 8, "rope_theta": 10000})"),

@@ -29,7 +29,7 @@ std::vector<float> random_floats(std::size_t count, unsigned seed) {
 }
 
 template <class T>
-std::span<const std::byte> bytes_of(const std::vector<T>& values) {
+std::span<const std::byte> stored_bytes(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
 }
 
@@ -111,7 +111,7 @@ class ConvertPairing : public InTemporaryFolder {
             const std::map<std::string, std::vector<std::int64_t>>& shapes) {
     std::vector<SafetensorsTensor> tensors;
     for (const auto& [name, values] : weights) {
-      tensors.push_back({name, SafetensorsType::f32, shapes.at(name), bytes_of(values)});
+      tensors.push_back({name, SafetensorsType::f32, shapes.at(name), stored_bytes(values)});
     }
     write_safetensors(path, tensors, {{"format", "pt"}});
   }

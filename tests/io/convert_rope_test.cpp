@@ -292,6 +292,45 @@ TEST_F(ConvertRope, ABaseConfigKeepsItsOtherKeys) {
   EXPECT_EQ(read.layers.at(0).arguments.integer("head_dim"), 64);
 }
 
+// JSON has no NaN: nlohmann would write null, and a reader would take its default.
+TEST_F(ConvertRope, RefusesNumbersThatAreNotFinite) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {nan, infinity, -infinity}) {
+    for (const char* key : {"rope.freq_base", "rope.scaling.factor", "rope.scaling.yarn_beta_fast"}) {
+      write_gguf(folder_ / "a.gguf",
+                 std::vector<GgufEntry>{{"general.architecture", GgufValue::of("llama")},
+                                        {std::string("llama.") + key, GgufValue::of(bad)}},
+                 {});
+      const std::string text = error_of([&] { write_hf_rope(folder_ / "a.gguf", {}, folder_ / "back.json"); });
+      EXPECT_NE(text.find(std::string("llama.") + key + " must be finite"), std::string::npos) << text;
+      EXPECT_FALSE(fs::exists(folder_ / "back.json"));
+    }
+    const std::vector<float> divisors{1, bad};
+    write_gguf(
+        folder_ / "a.gguf", std::vector<GgufEntry>{{"general.architecture", GgufValue::of("llama")}},
+        std::vector<GgufTensor>{{"rope_freqs.weight", GgufTensorType::f32, {2}, std::as_bytes(std::span(divisors))}});
+    EXPECT_NE(error_of([&] { write_hf_rope(folder_ / "a.gguf", {}, folder_ / "back.json"); }).find("must be finite"),
+              std::string::npos);
+  }
+}
+
+// What the lab saved states its encoding, and so does the config.json that is made of it.
+TEST_F(ConvertRope, TheLabsOwnModel) {
+  const std::string encoding = R"({"arguments":{"heads":2},"scheme":"alibi"})";
+  write_gguf(folder_ / "a.gguf",
+             std::vector<GgufEntry>{{"general.architecture", GgufValue::of("locus_lab")},
+                                    {"locus_lab.attention.head_count", GgufValue::of(std::uint32_t{2})},
+                                    {"locus_lab.context_length", GgufValue::of(std::uint32_t{64})},
+                                    {"locus_lab.encoding", GgufValue::of(encoding)}},
+             {});
+  EXPECT_TRUE(write_hf_rope(folder_ / "a.gguf", {}, folder_ / "back.json").empty());
+  const HfConfig read = read_hf_config(folder_ / "back.json");
+  EXPECT_EQ(read.model_type, "locus_lab");
+  EXPECT_EQ(read.layers.at(0).scheme, "alibi");
+  EXPECT_EQ(read.layers.at(0).arguments.integer("heads"), 2);
+  EXPECT_EQ(read.layers.at(0).training_length, 64);
+}
+
 TEST_F(ConvertRope, SaysWhatGgufCannotHold) {
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -301,9 +340,12 @@ TEST_F(ConvertRope, SaysWhatGgufCannotHold) {
   has(refusal(config_with("llama", {{"head_dim", 7}})), "the rotary width must be even and at most 65536, got 7");
   has(refusal(config_with("llama", {{"head_dim", 2147483646}})), "at most 65536, got 2147483646");
   has(refusal(config_with("martian", {})), "model_type 'martian' has no architecture in GGUF");
-  has(refusal(config_with("gpt2", {{"n_positions", 8}})), "has no architecture in GGUF");
-  has(error_of([&] { to_gguf(config_with("gpt2", {}), "gpt2"); }),
-      "RoPE settings are converted, this model has learned");
+  has(refusal(config_with("gpt2", {{"n_positions", 8}})),
+      "there is no RoPE in this model to convert; model_type 'gpt2' has learned");
+  has(error_of([&] { to_gguf(config_with("gpt2", {}), "gpt2"); }), "there is no RoPE in this model to convert");
+  has(refusal(config_with("bert", {})), "there is no RoPE in this model to convert; model_type 'bert' has learned");
+  has(refusal(config_with("t5", {{"num_heads", 8}})),
+      "there is no RoPE in this model to convert; model_type 't5' has t5");
   write_gguf(folder_ / "a.gguf", std::vector<GgufEntry>{{"general.architecture", GgufValue::of("bloom")}}, {});
   has(error_of([&] { and_back(); }), "architecture 'bloom' does not rotate");
 }

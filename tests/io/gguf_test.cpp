@@ -12,7 +12,7 @@
 namespace locus::io {
 namespace {
 
-const auto parse = [](std::span<const std::byte> bytes, const std::string& name) { parse_gguf(bytes, name); };
+const auto parse_as_gguf = [](std::span<const std::byte> bytes, const std::string& name) { parse_gguf(bytes, name); };
 
 constexpr auto huge = std::numeric_limits<std::uint64_t>::max();
 
@@ -221,10 +221,10 @@ TEST(Gguf, RefusesMalformedFiles) {
            "'a' must be in the directory once"},
           {"no padding before the data", GgufBytes(1, 0).tensor("t", {1}, 0, 0).str(), "the padding before the data"},
       },
-      parse);
+      parse_as_gguf);
 }
 
-TEST(Gguf, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse); }
+TEST(Gguf, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse_as_gguf); }
 
 TEST(Gguf, SurvivesEveryDamagedByte) {
   const std::size_t refused = count_refused_damage(small_file(), [](auto bytes, const std::string& name) {

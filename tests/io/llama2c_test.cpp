@@ -12,7 +12,9 @@
 namespace locus::io {
 namespace {
 
-const auto parse = [](std::span<const std::byte> bytes, const std::string& name) { parse_llama2c(bytes, name); };
+const auto parse_as_llama2c = [](std::span<const std::byte> bytes, const std::string& name) {
+  parse_llama2c(bytes, name);
+};
 
 // dim, hidden_dim, layers, heads, kv_heads, vocab_size, seq_len
 using Header = std::array<std::int32_t, 7>;
@@ -98,10 +100,12 @@ TEST(Llama2c, RefusesMalformedCheckpoints) {
                    {"everything at its largest", checkpoint(overflowing, 10), "larger than 2^63 - 1"},
                    {"one weight more", checkpoint(small, small_weights + 1), "4 bytes are left over"},
                    {"no classifier of its own", with(5, -5), "truncated, the classifier"}},
-                  parse);
+                  parse_as_llama2c);
 }
 
-TEST(Llama2c, RefusesEveryTruncation) { expect_every_truncation_refused(checkpoint(small, small_weights), parse); }
+TEST(Llama2c, RefusesEveryTruncation) {
+  expect_every_truncation_refused(checkpoint(small, small_weights), parse_as_llama2c);
+}
 
 TEST(Llama2c, RefusesUnalignedMemory) {
   const std::string bytes = std::string("x").append(checkpoint(small, small_weights));

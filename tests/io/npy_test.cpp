@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,9 +13,11 @@
 #include <iterator>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "io/temporary_path.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
 
@@ -321,6 +324,47 @@ TEST_F(AtomicFile, JoinsChunksAndReplacesWhatWasThere) {
   write_atomically(folder_ / "a", chunks);
   EXPECT_EQ(contents(folder_ / "a"), "one two");
   EXPECT_EQ(files(), 1u);
+}
+
+// What a process that is gone has left is removed by the next write beside it; what others have is not touched.
+TEST_F(AtomicFile, RemovesWhatDeadProcessesLeft) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  int status = 0;
+  waitpid(child, &status, 0);  // from here on nobody has this number
+  const std::string name = TemporaryPath(folder_).path().filename().string();
+  const std::string own = "-" + std::to_string(getpid()) + "-";
+  const std::size_t at = name.find(own);
+  ASSERT_NE(at, std::string::npos) << name;
+  const auto of = [&](pid_t process) {
+    return name.substr(0, at) + "-" + std::to_string(process) + "-" + name.substr(at + own.size());
+  };
+  const fs::path fresh = folder_ / "fresh";
+  fs::create_directory(fresh);
+  put(fresh / of(child), "left by a process that is gone");
+  fs::create_directory(fresh / ("x" + of(child)));
+  put(fresh / of(getppid()), "of a process that lives");
+  put(fresh / ".locus-other.tmp", "not ours");
+  fs::create_directory(fresh / (of(child).substr(0, of(child).size() - 4) + "1.tmp"));
+  put(fresh / (of(child).substr(0, of(child).size() - 4) + "1.tmp") / "half", "a folder of it");
+  write_text(fresh / "new", "x");
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(fresh)) left.insert(entry.path().filename().string());
+  EXPECT_EQ(left, (std::set<std::string>{"new", of(getppid()), ".locus-other.tmp", "x" + of(child)}));
+}
+
+TEST_F(AtomicFile, WhatIsBeingWrittenCanBeRemovedAtOnce) {
+  fs::path unfinished;
+  {
+    TemporaryPath path(folder_);
+    unfinished = path.path();
+    fs::create_directory(unfinished);
+    put(unfinished / "part", "half of it");
+    bool ended = false;
+    remove_unfinished_files([&] { ended = !fs::exists(unfinished); });
+    EXPECT_TRUE(ended);
+  }
+  EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(AtomicFile, TakesTheLongestNameThereIs) {

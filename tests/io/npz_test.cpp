@@ -93,7 +93,7 @@ std::string zip(const Archive& archive) {
 
 std::string zip_of(const Member& member) { return zip({.members = {member}}); }
 
-const auto parse = [](std::span<const std::byte> bytes, const std::string& name) {
+const auto parse_as_npz = [](std::span<const std::byte> bytes, const std::string& name) {
   const NpzFile file = parse_npz(bytes, name);
   for (const std::string& array : file.array_names()) file.read(array);
 };
@@ -211,7 +211,7 @@ TEST(Npz, RefusesMalformedArchives) {
           {"more than deflate can do", zip_of({.data = "xxxx", .method = 8, .size = 1032 * 5}),
            "cannot have 5160 bytes"},
       },
-      parse);
+      parse_as_npz);
 }
 
 TEST(Npz, RefusesDamagedDeflateStreams) {
@@ -227,7 +227,7 @@ TEST(Npz, RefusesDamagedDeflateStreams) {
   };
   const std::string good = block(two_floats);
   const auto whole = on_heap(member(good, size));
-  EXPECT_EQ(error_of([&] { parse(whole, "f"); }), "no error");
+  EXPECT_EQ(error_of([&] { parse_as_npz(whole, "f"); }), "no error");
   std::string third_type = good;
   third_type[0] = '\x07';
   expect_refusals({{"more than was said", member(good, size - 1), "bytes when decompressed, got more"},
@@ -236,18 +236,18 @@ TEST(Npz, RefusesDamagedDeflateStreams) {
                    {"nothing", member("", size), "damaged or truncated"},
                    {"bytes behind the stream", member(good + "x", size), "1 bytes are left over"},
                    {"a block type that does not exist", member(third_type, size), "invalid block type"}},
-                  parse);
+                  parse_as_npz);
 }
 
 TEST(Npz, RefusesEveryTruncation) {
-  expect_every_truncation_refused(stored_archive, parse);
-  expect_every_truncation_refused(zip({.members = {{.name = "b.npy"}, {}}, .wide_end = true}), parse);
+  expect_every_truncation_refused(stored_archive, parse_as_npz);
+  expect_every_truncation_refused(zip({.members = {{.name = "b.npy"}, {}}, .wide_end = true}), parse_as_npz);
 }
 
 TEST(Npz, SurvivesEveryDamagedByte) {
-  EXPECT_GT(count_refused_damage(stored_archive, parse), 300u);
-  EXPECT_GT(count_refused_damage(deflated_archive, parse), 300u);
-  EXPECT_GT(count_refused_damage(zip({.members = {{}}, .wide_end = true}), parse), 300u);
+  EXPECT_GT(count_refused_damage(stored_archive, parse_as_npz), 300u);
+  EXPECT_GT(count_refused_damage(deflated_archive, parse_as_npz), 300u);
+  EXPECT_GT(count_refused_damage(zip({.members = {{}}, .wide_end = true}), parse_as_npz), 300u);
 }
 
 class NpzFiles : public InTemporaryFolder {};

@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <ctime>
+
 #include "io/bytes.h"
 #include "locus/element.h"
 
 namespace locus::io {
 namespace {
 
-const auto parse = [](std::span<const std::byte> bytes, const std::string& name) { parse_safetensors(bytes, name); };
+const auto parse_as_safetensors = [](std::span<const std::byte> bytes, const std::string& name) {
+  parse_safetensors(bytes, name);
+};
 
 std::string file_of(const std::string& header, const std::string& data) {
   return Bytes().number(std::uint64_t{header.size()}).text(header).text(data).str();
@@ -176,12 +181,14 @@ TEST(Safetensors, RefusesMalformedFiles) {
           {"metadata a list", file_of(R"({"__metadata__":[]})", ""), "__metadata__ must be an object"},
           {"metadata with a number", file_of(R"({"__metadata__":{"a":1}})", ""), "must be a string, got number"},
       },
-      parse);
+      parse_as_safetensors);
 }
 
-TEST(Safetensors, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse); }
+TEST(Safetensors, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse_as_safetensors); }
 
-TEST(Safetensors, SurvivesEveryDamagedByte) { EXPECT_GT(count_refused_damage(small_file(), parse), 100u); }
+TEST(Safetensors, SurvivesEveryDamagedByte) {
+  EXPECT_GT(count_refused_damage(small_file(), parse_as_safetensors), 100u);
+}
 
 // ---- writing, and models of several files
 
@@ -266,6 +273,26 @@ TEST_F(SafetensorsFiles, ReadsAModelOfOneFileOrSeveral) {
   const auto missing = put("missing.json", R"({"weight_map":{"a":"model-3.safetensors"}})");
   EXPECT_NE(error_of([&] { read_safetensors_model(missing); }).find("model-3.safetensors: cannot open"),
             std::string::npos);
+}
+
+// Processor time, not the clock: others may be busy. Four times the tensors take sixteen times as long where each one
+// looks at all the others.
+TEST_F(SafetensorsFiles, TheHeaderTakesLinearTime) {
+  const auto seconds = [&](std::size_t count) {
+    std::vector<SafetensorsTensor> tensors;
+    for (std::size_t i = 0; i < count; ++i) {
+      tensors.push_back({"model.layers." + std::to_string(i) + ".weight", SafetensorsType::u8, {0}, {}});
+    }
+    double best = HUGE_VAL;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const std::clock_t begin = std::clock();
+      write_safetensors(folder_ / "many.safetensors", tensors);
+      EXPECT_EQ(read_safetensors(folder_ / "many.safetensors").tensors().size(), count);
+      best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  EXPECT_LT(seconds(40'000), 9 * seconds(10'000));
 }
 
 TEST(SafetensorsIndex, RefusesMalformedOnes) {

@@ -112,14 +112,14 @@ Tensor random_table(std::int64_t rows, std::int64_t dim) {
   return {.shape = {rows, dim}, .data = random_elements<float>(static_cast<std::size_t>(rows * dim), 3)};
 }
 
-struct Case {
+struct AddCase {
   std::string name;
   Encoding encoding;
   Position last;  // an id near the end of what it accepts, or far
 };
 
-std::vector<Case> cases(std::int64_t dim) {
-  std::vector<Case> all;
+std::vector<AddCase> add_cases(std::int64_t dim) {
+  std::vector<AddCase> all;
   for (const std::string arrangement : {"interleaved", "concatenated"}) {
     for (const std::string rate : {"vaswani", "fairseq"}) {
       Arguments arguments{{"dim", dim}, {"arrangement", arrangement}, {"rate", rate}};
@@ -149,7 +149,7 @@ TEST_P(AddTest, EveryWidth) {
   std::vector<std::int64_t> dims = {4 * lanes(), 8 * lanes() + 4};
   for (std::int64_t dim = 1; dim <= 2 * lanes() + 1; ++dim) dims.push_back(dim);
   for (const std::int64_t dim : dims) {
-    for (const Case& one : cases(dim)) {
+    for (const AddCase& one : add_cases(dim)) {
       SCOPED_TRACE(one.name + ", dim " + std::to_string(dim));
       check_every_type(one.encoding, ids_of({0, 1, 2, one.last}));
     }

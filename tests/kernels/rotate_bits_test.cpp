@@ -90,7 +90,7 @@ bool same_token(const Heads<T>& a, std::int64_t token, const Heads<T>& b, std::i
 struct Order {
   std::string pairing, output;
 };
-const std::vector<Order> orders = {{"half", "same"}, {"interleaved", "same"}, {"interleaved", "deinterleaved"}};
+const std::vector<Order> bit_orders = {{"half", "same"}, {"interleaved", "same"}, {"interleaved", "deinterleaved"}};
 
 // A stretch across 0, whose upper part the table keeps, and one at the end of the range, of which it keeps nothing.
 const std::vector<Position> starts = {-100, max_position - tokens + 1};
@@ -99,7 +99,7 @@ class RotateBits : public testing::OnEveryTarget {
  protected:
   template <class Check>
   static void for_every_case(const Check& check) {
-    for (const Order& order : orders) {
+    for (const Order& order : bit_orders) {
       for (const Position first : starts) {
         SCOPED_TRACE(order.pairing + " " + order.output + " from " + std::to_string(first));
         for_every_type([&](auto zero) { check(zero, order, consecutive_ids(first, tokens)); });
@@ -168,7 +168,7 @@ TEST_P(RotateBits, ScatteredIdsAreConsecutiveOnes) {
 }
 
 TEST_P(RotateBits, AnyNumberOfThreads) {
-  for (const Order& order : orders) {
+  for (const Order& order : bit_orders) {
     for_every_type([&](auto zero) {
       using T = decltype(zero);
       const PositionIds ids = consecutive_ids(-100, many_tokens);
@@ -212,9 +212,9 @@ TEST_P(RotateBits, PairsTurnTheSameInEveryOrder) {
         }
         Heads<T> split = direction == Direction::forward ? interleaved : half;
         const Heads<T>& split_result = direction == Direction::forward ? half : interleaved;
-        rotate(encoding(orders[0]), half.view(), ids, Role::query, direction);
-        rotate(encoding(orders[1]), interleaved.view(), ids, Role::query, direction);
-        rotate(encoding(orders[2]), split.view(), ids, Role::query, direction);
+        rotate(encoding(bit_orders[0]), half.view(), ids, Role::query, direction);
+        rotate(encoding(bit_orders[1]), interleaved.view(), ids, Role::query, direction);
+        rotate(encoding(bit_orders[2]), split.view(), ids, Role::query, direction);
         EXPECT_TRUE(same_heads(split, split_result)) << pairs;
         for (std::int64_t t = 0; t < 20; ++t) {
           for (std::int64_t h = 0; h < heads; ++h) {

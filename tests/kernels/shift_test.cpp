@@ -59,13 +59,13 @@ double error_over_bound(const Rotation& rotation, Role role, std::span<const Pos
   return worst;
 }
 
-struct Case {
+struct ShiftCase {
   std::string name, scheme;
   Arguments arguments;
 };
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<ShiftCase>& shift_cases() {
+  static const std::vector<ShiftCase> all = {
       {"half", "rope", {{"head_dim", 34}, {"pairing", "half"}}},
       {"interleaved", "rope", {{"head_dim", 34}, {"pairing", "interleaved"}}},
       {"deinterleaved", "rope", {{"head_dim", 34}, {"pairing", "interleaved"}, {"output_order", "deinterleaved"}}},
@@ -83,15 +83,15 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-const std::vector<Position> starts = {0, 1, 100, 1000, 5, 900};
+const std::vector<Position> first_ids = {0, 1, 100, 1000, 5, 900};
 const std::vector<Position> moves = {0, 1, -37, 1000, -5, -1800};
 
 class ShiftTest : public testing::OnEveryTarget {};
 
 TEST_P(ShiftTest, LandsWhereTheKeyWouldHaveBeenRotated) {
-  const PositionIds from = ids_of(starts);
+  const PositionIds from = ids_of(first_ids);
   const PositionIds deltas = ids_of(moves);
-  for (const Case& one : cases()) {
+  for (const ShiftCase& one : shift_cases()) {
     SCOPED_TRACE(one.name);
     const Encoding encoding(one.scheme, one.arguments);
     const std::int64_t dim = encoding.rotation().head_dim;
@@ -105,14 +105,14 @@ TEST_P(ShiftTest, LandsWhereTheKeyWouldHaveBeenRotated) {
         shift(encoding, after.view(), deltas, role);
         EXPECT_TRUE(same_outside_heads(rotated, after));
         for (std::size_t t = 0; t < 6; ++t) {
-          const Position to = starts[t] + moves[t];
+          const Position to = first_ids[t] + moves[t];
           for (std::int64_t h = 0; h < 3; ++h) {
             const auto token = static_cast<std::int64_t>(t);
-            EXPECT_LE(error_over_bound<T>(encoding.rotation(), role, std::span(&starts[t], 1), std::span(&to, 1),
+            EXPECT_LE(error_over_bound<T>(encoding.rotation(), role, std::span(&first_ids[t], 1), std::span(&to, 1),
                                           std::span(&moves[t], 1), before.head(0, token, h),
                                           std::as_const(after).head(0, token, h)),
                       1)
-                << starts[t] << " by " << moves[t];
+                << first_ids[t] << " by " << moves[t];
             const std::int64_t start = encoding.rotation().rotary_offset;
             for (std::int64_t j = 0; j < dim; ++j) {
               if (j >= start && j < start + encoding.rotation().rotary_dim) continue;
@@ -147,7 +147,7 @@ TEST_P(ShiftTest, EveryAxisByItself) {
 
 // cos 0 = 1 and sin 0 = 0 exactly, and the scale of xPos is 1: a delta of 0 changes no bit, magnitude or not.
 TEST_P(ShiftTest, ByNothingIsTheIdentity) {
-  for (const Case& one : cases()) {
+  for (const ShiftCase& one : shift_cases()) {
     SCOPED_TRACE(one.name);
     const Encoding encoding(one.scheme, one.arguments);
     for_every_type([&](auto zero) {
@@ -165,7 +165,7 @@ TEST_P(ShiftTest, BackRestores) {
   const PositionIds there = ids_of(moves);
   PositionIds back = there;
   for (Position& delta : back.ids) delta = -delta;
-  for (const Case& one : cases()) {
+  for (const ShiftCase& one : shift_cases()) {
     SCOPED_TRACE(one.name);
     const Encoding encoding(one.scheme, one.arguments);
     const Rotation& rotation = encoding.rotation();

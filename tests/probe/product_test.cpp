@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "io/gguf_blocks.h"
 #include "locus/element.h"
+#include "locus/io/gguf_blocks.h"
 #include "probe/ops.h"
 #include "probe/weights/product_simd.h"
 #include "support/on_every_target.h"

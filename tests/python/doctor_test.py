@@ -82,6 +82,27 @@ class Verify(unittest.TestCase):
         self.assertTrue(found, found)
         self.assertFalse(locus.verify_attention(lambda *a, **k: mine(*a, **k, slope=2.0), alibi))
 
+    def test_arithmetic_follows_what_is_returned(self):
+        def narrow(x, positions):
+            bits = right(x, positions).astype(np.float32).view(np.uint32)
+            return ((bits + 0x8000) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+        self.assertTrue(locus.verify(narrow, ROPE))
+        self.assertFalse(locus.verify(narrow, ROPE, arithmetic="float32"))
+        with self.assertRaisesRegex(ValueError, "arithmetic must be"):
+            locus.verify(narrow, ROPE, arithmetic="bf16")
+
+    def test_tables_that_end(self):
+        table = np.arange(4096)
+
+        def looked_up(x, positions):
+            return right(x, table[positions])  # IndexError beyond, the wrong end below 0
+
+        found = locus.verify(looked_up, ROPE)
+        self.assertTrue(found, found)
+        self.assertTrue(any("from 4096 on" in check.note for check in found.checks), found)
+        self.assertTrue(locus.verify(looked_up, ROPE, max_length=4096))
+
     def test_claims(self):
         self.assertTrue(locus.verify_claims(ROPE))
 

@@ -138,6 +138,18 @@ class Models(unittest.TestCase):
         hf = locus.from_config(path, profile="hf").arguments
         self.assertEqual((hf["profile"], hf["table_type"]), ("hf", "bfloat16"))
 
+    def test_models_that_are_not_expressed_or_not_applied_in_full(self):
+        path = self.write({"model_type": "mamba"})
+        with self.assertRaisesRegex(ValueError, "mamba has no attention"):
+            locus.from_config(path)
+        path = self.write({"model_type": "nanochat", "head_dim": 16})
+        with self.assertRaisesRegex(ValueError, "turns queries and keys the other way"):
+            locus.from_config(path)
+        reading = locus.from_config(path, incomplete=True).reading
+        self.assertIn("turns queries and keys the other way", reading.not_applied[0])
+        path = self.write({"model_type": "cohere", "head_dim": 16})
+        self.assertEqual(locus.from_config(path).reading.alternatives[0][0], "transformers up to 4.57")
+
     def test_several_kinds_of_layers(self):
         path = self.write(self.GEMMA)
         layers = locus.layers_from_config(path)

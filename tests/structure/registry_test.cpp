@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -23,21 +22,12 @@ namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::text_of;
 using Names = std::set<std::string>;
-
-const fs::path& root() {
-  static const fs::path path(locus::testing::source_dir());
-  return path;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream stream(path);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 Names stems_in(const std::string& folder) {
   Names stems;
-  for (const auto& entry : fs::directory_iterator(root() / folder)) {
+  for (const auto& entry : fs::directory_iterator(testing::source_dir() / folder)) {
     if (entry.path().extension() == ".cpp") stems.insert(entry.path().stem().string());
   }
   return stems;
@@ -45,7 +35,7 @@ Names stems_in(const std::string& folder) {
 
 // The names of the lines LOCUS_SCHEME(name) or LOCUS_RULE(name), in their order.
 std::vector<std::string> registered_in(const std::string& file) {
-  std::ifstream stream(root() / file);
+  std::ifstream stream(testing::source_dir() / file);
   std::vector<std::string> names;
   const std::regex pattern(R"(^LOCUS_(?:SCHEME|RULE)\((\w+)\)$)");
   for (std::string line; std::getline(stream, line);) {
@@ -162,8 +152,8 @@ TEST(Files, SayTheirLicence) {
   const Names no_comments = {".json", ".npy", ".bin", ".md", ".xz"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
-    if (!fs::exists(root() / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root() / folder)) {
+    if (!fs::exists(testing::source_dir() / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(testing::source_dir() / folder)) {
       const std::string path = entry.path().string();
       const bool foreign =
           path.find("fuzz/corpus/") != std::string::npos || path.find("/node_modules/") != std::string::npos;
@@ -181,8 +171,8 @@ TEST(Files, SayTheirLicence) {
 
 // The C++ that the README shows is part of a program that the tests build and run.
 TEST(Files, ReadmeShowsTheQuickStart) {
-  const std::string readme = text_of(root() / "README.md");
-  const std::string example = text_of(root() / "examples" / "quick_start.cpp");
+  const std::string readme = text_of(testing::source_dir() / "README.md");
+  const std::string example = text_of(testing::source_dir() / "examples" / "quick_start.cpp");
   const std::string open = "```cpp\n";
   const std::size_t begin = readme.find(open) + open.size();
   ASSERT_NE(begin, std::string::npos + open.size()) << "README.md has no block of C++";

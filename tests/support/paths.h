@@ -3,10 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace locus::testing {
 
 const std::filesystem::path& source_dir();
 const std::filesystem::path& binary_dir();
+
+/// The whole file; empty where there is none.
+std::string text_of(const std::filesystem::path& file);
 
 }  // namespace locus::testing

@@ -95,8 +95,7 @@ int locus_encoding_from_config(const char* path, const locus_config_options* opt
   return give(out, [&] {
     locus::io::ModelOptions wanted;
     if (options != nullptr) {
-      wanted = {
-          text_or_empty(options->layer_type), text_or_empty(options->pairing), text_or_empty(options->profile), {}};
+      wanted = {text_or_empty(options->layer_type), text_or_empty(options->pairing), text_or_empty(options->profile)};
       locus::require(options->length >= 0, "options.length must not be negative, got ", options->length);
       if (options->length > 0) wanted.length = options->length;
     }
@@ -104,6 +103,7 @@ int locus_encoding_from_config(const char* path, const locus_config_options* opt
     std::string text = parameters_text(model.encoding);
     for (const std::string& line : model.read.defaulted) text += "defaulted: " + line + '\n';
     for (const std::string& line : model.read.unknown) text += "unknown: " + line + '\n';
+    for (const auto& other : model.read.alternatives) text += "otherwise: " + other.reader + ": " + other.what + '\n';
     return new locus_encoding{.encoding = model.encoding, .description = std::move(text)};
   });
 }

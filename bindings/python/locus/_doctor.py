@@ -170,21 +170,31 @@ def _takes_role(function: Callable[..., Any]) -> bool:
 def _result(result: Any, written: Any) -> np.ndarray:
     """What a function gave back or, where it gave nothing, what it left in its argument."""
     chosen = written if result is None else result
-    return np.asarray(chosen.detach() if hasattr(chosen, "detach") else chosen, dtype=np.float32)
+    if hasattr(chosen, "detach"):  # a tensor, perhaps of a type that numpy does not have
+        chosen = chosen.detach().cpu().float().numpy()
+    return np.asarray(chosen, dtype=np.float32)
 
 
-def _argument_maker(library: str) -> Callable[[np.ndarray], Any]:
+def _argument_maker(library: str, dtype: Optional[str]) -> Callable[[Any], Any]:
     if library == "numpy":
-        return lambda array: array
+        if dtype is None:
+            return lambda array: array
+        return lambda array: array.astype(dtype) if getattr(array, "dtype", None) == np.float32 else array
     if library != "torch":
         raise ValueError(f"library must be numpy or torch, got {library!r}")
     import torch
 
-    return torch.from_numpy
+    def make(array: Any) -> Any:
+        if not isinstance(array, np.ndarray):
+            return array
+        tensor = torch.from_numpy(array)
+        return tensor.to(getattr(torch, dtype)) if dtype is not None and tensor.is_floating_point() else tensor
+
+    return make
 
 
-def _rotate_function(function: Callable[..., Any], library: str) -> Callable[..., np.ndarray]:
-    make = _argument_maker(library)
+def _rotate_function(function: Callable[..., Any], library: str, dtype: Optional[str]) -> Callable[..., np.ndarray]:
+    make = _argument_maker(library, dtype)
     takes_role = _takes_role(function)
 
     def call(x: np.ndarray, ids: np.ndarray, role: str) -> np.ndarray:
@@ -210,26 +220,45 @@ def verify(
     *,
     head_dim: int = 64,
     library: str = "numpy",
+    dtype: Optional[str] = None,
+    arithmetic: Optional[str] = None,
+    max_length: Optional[int] = None,
+    thorough: bool = False,
     seed: int = 1,
 ) -> Verification:
     """Checks a rotation that is not ours: function(x, positions) gets float32 x [tokens, heads, head_dim] and ids
     [tokens] (or [axes, tokens]), and returns the rotated array or changes x. It is called as prefill, in chunks, one
-    token at a time, packed, padded, with scattered ids and far out. A parameter called `role` is told query or key;
-    library="torch" hands over tensors. Without an encoding the one that the function seems to mean is inferred first,
-    from heads of head_dim; only its consistency can then be checked, not whether it is the right one."""
-    call = _rotate_function(function, library)
+    token at a time, packed, padded, with scattered ids, below 0 and far out. A parameter called `role` is told query or
+    key; library="torch" hands over tensors, of `dtype` ("bfloat16") if given. The bound follows the type that the
+    function computes in: `arithmetic`, or what it returns. A function with a table of max_length rows is asked up to
+    there; without max_length the end is found where the function raises. thorough takes minutes. Without an encoding
+    the one that the function seems to mean is inferred first, from heads of head_dim; only its consistency can then be
+    checked, not whether it is the right one."""
+    call = _rotate_function(function, library, dtype)
     expected = _inferred_encoding(call, head_dim, seed) if encoding is None else encoding
-    checks = _core.verify_rotate(expected._core, call, seed)
+    options = {"seed": seed, "thorough": thorough, "arithmetic": arithmetic, "max_length": max_length}
+    checks = _core.verify_rotate(expected._core, call, options)
     return Verification(expected, encoding is None, _checks(checks))
 
 
 def verify_attention(
-    function: Callable[..., Any], encoding: Encoding, *, library: str = "numpy", seed: int = 1
+    function: Callable[..., Any],
+    encoding: Encoding,
+    *,
+    library: str = "numpy",
+    dtype: Optional[str] = None,
+    arithmetic: Optional[str] = None,
+    max_length: Optional[int] = None,
+    causal: bool = True,
+    window: int = 0,
+    thorough: bool = False,
+    seed: int = 1,
 ) -> Verification:
     """The same for causal attention with the encoding's part inside: function(q, k, v, query_positions, key_positions)
     returns the output [queries, heads, head_dim]; k and v may have fewer heads. Where asked it is also given the
-    keywords query_boundaries and key_boundaries (packed documents) and key_mask (0: padding)."""
-    make = _argument_maker(library)
+    keywords query_boundaries and key_boundaries (packed documents) and key_mask (0: padding), and causal=False or
+    window where they are given here."""
+    make = _argument_maker(library, dtype)
 
     def call(q: Any, k: Any, v: Any, query_ids: Any, key_ids: Any, more: Dict[str, Any]) -> np.ndarray:
         keywords = {name: make(value) for name, value in more.items()}
@@ -238,7 +267,15 @@ def verify_attention(
             raise TypeError("the function under verification must return the output")
         return _result(output, None)
 
-    return Verification(encoding, False, _checks(_core.verify_attend(encoding._core, call, seed)))
+    options = {
+        "seed": seed,
+        "thorough": thorough,
+        "arithmetic": arithmetic,
+        "max_length": max_length,
+        "causal": causal,
+        "window": window,
+    }
+    return Verification(encoding, False, _checks(_core.verify_attend(encoding._core, call, options)))
 
 
 def verify_claims(encoding: Encoding) -> Verification:

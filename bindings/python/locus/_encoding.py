@@ -34,6 +34,12 @@ class Reading:
     defaulted: Tuple[str, ...]
     unknown: Tuple[str, ...]
     training_length: Optional[int]
+    #: what the model also does and Locus does not apply, a sentence each
+    not_applied: Tuple[str, ...] = ()
+    #: readings of the same file by other versions and engines: (reader, what)
+    alternatives: Tuple[Tuple[str, str], ...] = ()
+    #: in place of 1 / sqrt(head_dim), where the model has another
+    softmax_scale: Optional[float] = None
 
 
 def _keywords(arguments: Mapping[str, Any]) -> str:

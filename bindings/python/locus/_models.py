@@ -19,13 +19,15 @@ def layers_from_config(
     pairing: Optional[str] = None,
     length: Optional[int] = None,
     profile: Optional[str] = None,
+    incomplete: bool = False,
 ) -> Dict[str, Encoding]:
     """The encoding of each kind of layer of a Hugging Face config.json, of a folder with one, or of a GGUF file. The
     key is "" where all layers are alike. What was read, defaulted or not understood is in each encoding's `reading`.
     `length` is the length of the sequence, for rules that depend on it; `profile` whose float32 arithmetic tables
-    reproduce: exact, hf, ggml or vllm."""
+    reproduce: exact, hf, ggml or vllm. A model that also does something which Locus does not apply is an error, since
+    its numbers would not be the model's; `incomplete` takes it all the same, with the sentences in its `reading`."""
     encodings = {}
-    for layer in _core.model_encodings(Path(path), layer_type, pairing, profile, length):
+    for layer in _core.model_encodings(Path(path), layer_type, pairing, profile, length, incomplete):
         encoding = Encoding(layer["scheme"], **layer["arguments"])
         encoding.reading = Reading(
             layer["layer_type"],
@@ -33,6 +35,9 @@ def layers_from_config(
             tuple(layer["defaulted"]),
             tuple(layer["unknown"]),
             layer["training_length"],
+            tuple(layer["not_applied"]),
+            tuple(layer["alternatives"]),
+            layer["softmax_scale"],
         )
         encodings[layer["layer_type"]] = encoding
     return encodings
@@ -45,9 +50,12 @@ def from_config(
     pairing: Optional[str] = None,
     length: Optional[int] = None,
     profile: Optional[str] = None,
+    incomplete: bool = False,
 ) -> Encoding:
     """The same where there is one kind of layer, or where layer_type names the one that is meant."""
-    encodings = layers_from_config(path, layer_type=layer_type, pairing=pairing, length=length, profile=profile)
+    encodings = layers_from_config(
+        path, layer_type=layer_type, pairing=pairing, length=length, profile=profile, incomplete=incomplete
+    )
     if len(encodings) != 1:
         kinds = ", ".join(encodings)
         raise ValueError(f"{path} has several kinds of layers; choose one with layer_type ({kinds}), or take all with "

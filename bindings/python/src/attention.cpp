@@ -17,7 +17,7 @@ namespace {
 using Ids = std::optional<IdArray>;
 using Bytes = std::optional<py::array_t<std::uint8_t, py::array::c_style>>;
 using Boundaries = std::optional<py::array_t<std::int64_t, py::array::c_style>>;
-using Floats = std::optional<py::array_t<float, py::array::c_style>>;
+using OptionalFloats = std::optional<py::array_t<float, py::array::c_style>>;
 
 template <class T, class Array>
 std::vector<T> values_of(const std::optional<Array>& array) {
@@ -57,7 +57,8 @@ struct Options {
 Options make_options(std::optional<Encoding> encoding, const Ids& query_ids, const Ids& key_ids, bool causal,
                      bool by_index, std::int64_t prefix, std::int64_t window, std::int64_t sinks, const Bytes& key_mask,
                      const Bytes& pair_mask, const Boundaries& query_boundaries, const Boundaries& key_boundaries,
-                     std::optional<double> scale, double soft_cap, const Floats& sink_logits, std::string axes) {
+                     std::optional<double> scale, double soft_cap, const OptionalFloats& sink_logits,
+                     std::string axes) {
   Options options;
   options.encoding = std::move(encoding);
   options.query_ids = values_of<Position>(query_ids);

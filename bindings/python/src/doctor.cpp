@@ -47,7 +47,26 @@ void take_result(const py::object& result, std::span<float> output, const std::v
   std::copy(numbers.data(), numbers.data() + numbers.size(), output.begin());
 }
 
-py::list verify_rotation(const Encoding& encoding, const py::function& function, std::uint64_t seed) {
+// Keywords: seed, thorough, arithmetic, max_length, causal, window; all may be left out.
+VerifyOptions options_of(const py::dict& given) {
+  VerifyOptions options;
+  const auto has = [&](const char* name) { return given.contains(name) && !given[name].is_none(); };
+  if (has("seed")) options.seed = given["seed"].cast<std::uint64_t>();
+  if (has("thorough")) options.thorough = given["thorough"].cast<bool>();
+  if (has("max_length")) options.max_length = given["max_length"].cast<Position>();
+  if (has("causal")) options.causal = given["causal"].cast<bool>();
+  if (has("window")) options.window = given["window"].cast<std::int64_t>();
+  if (!has("arithmetic")) return options;
+  const auto name = given["arithmetic"].cast<std::string>();
+  for (const ElementType type :
+       {ElementType::float32, ElementType::float64, ElementType::bfloat16, ElementType::float16}) {
+    if (name_of(type) == name) options.arithmetic = type;
+  }
+  require(options.arithmetic.has_value(), "arithmetic must be float32, float64, bfloat16 or float16, got '", name, "'");
+  return options;
+}
+
+py::list verify_rotation(const Encoding& encoding, const py::function& function, const py::dict& options) {
   return checks_of(verify_rotate(
       encoding,
       [&](const RotateRequest& request) {
@@ -59,10 +78,10 @@ py::list verify_rotation(const Encoding& encoding, const py::function& function,
                              request.role == Role::query ? "query" : "key"),
                     request.data, shape);
       },
-      seed));
+      options_of(options)));
 }
 
-py::list verify_attention(const Encoding& encoding, const py::function& function, std::uint64_t seed) {
+py::list verify_attention(const Encoding& encoding, const py::function& function, const py::dict& options) {
   return checks_of(verify_attend(
       encoding,
       [&](const AttendRequest& request) {
@@ -75,11 +94,13 @@ py::list verify_attention(const Encoding& encoding, const py::function& function
           more["key_boundaries"] = flat(request.key_boundaries);
         }
         if (!request.key_mask.empty()) more["key_mask"] = flat(request.key_mask);
+        if (!request.causal) more["causal"] = false;
+        if (request.window > 0) more["window"] = request.window;
         take_result(function(copy_of(request.query, query_shape), copy_of(request.key, key_shape),
                              copy_of(request.value, key_shape), flat(request.query_ids), flat(request.key_ids), more),
                     request.output, query_shape);
       },
-      seed));
+      options_of(options)));
 }
 
 // The fields of the library's results as Python's values.
@@ -141,8 +162,8 @@ py::object diagnose_bias_matrix(const Doubles& bias, const std::optional<Encodin
 }  // namespace
 
 void bind_doctor(py::module_& module) {
-  module.def("verify_rotate", &verify_rotation, py::arg("encoding"), py::arg("function"), py::arg("seed"));
-  module.def("verify_attend", &verify_attention, py::arg("encoding"), py::arg("function"), py::arg("seed"));
+  module.def("verify_rotate", &verify_rotation, py::arg("encoding"), py::arg("function"), py::arg("options"));
+  module.def("verify_attend", &verify_attention, py::arg("encoding"), py::arg("function"), py::arg("options"));
   module.def(
       "verify_properties", [](const Encoding& encoding) { return checks_of(verify_properties(encoding)); },
       py::arg("encoding"));

@@ -14,11 +14,13 @@ namespace {
 
 py::list model_encodings(const std::filesystem::path& path, const std::optional<std::string>& layer_type,
                          const std::optional<std::string>& pairing, const std::optional<std::string>& profile,
-                         std::optional<std::int64_t> length) {
+                         std::optional<std::int64_t> length, bool incomplete) {
   const io::ModelOptions options{.layer_type = layer_type.value_or(""),
                                  .pairing = pairing.value_or(""),
                                  .profile = profile.value_or(""),
-                                 .length = length};
+                                 .length = length,
+                                 .overrides = {},
+                                 .incomplete = incomplete};
   py::list result;
   for (const io::ModelEncoding& one : io::model_encodings(path, options)) {
     py::dict layer;
@@ -29,6 +31,14 @@ py::list model_encodings(const std::filesystem::path& path, const std::optional<
     layer["defaulted"] = one.read.defaulted;
     layer["unknown"] = one.read.unknown;
     layer["training_length"] = one.read.training_length;
+    layer["layers"] = one.read.layers;
+    layer["not_applied"] = one.read.not_applied;
+    layer["softmax_scale"] = one.read.softmax_scale;
+    py::list alternatives;
+    for (const io::AlternativeReading& other : one.read.alternatives) {
+      alternatives.append(py::make_tuple(other.reader, other.what));
+    }
+    layer["alternatives"] = alternatives;
     result.append(layer);
   }
   return result;
@@ -47,7 +57,7 @@ py::dict spelling_of(const std::string& text) {
 
 void bind_models(py::module_& module) {
   module.def("model_encodings", &model_encodings, py::arg("path"), py::arg("layer_type"), py::arg("pairing"),
-             py::arg("profile"), py::arg("length"));
+             py::arg("profile"), py::arg("length"), py::arg("incomplete"));
   module.def("parse_spelling", &spelling_of, py::arg("text"));
 }
 

@@ -22,7 +22,7 @@ bool is_boolean(py::handle object) {
          py::str(py::type::handle_of(object).attr("__name__")).equal(py::str("bool_"));
 }
 
-using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using CastDoubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
 using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
 template <class Numbers>
@@ -69,7 +69,7 @@ Value value_of(py::handle object, const Parameter& parameter) {
   if (py::isinstance<py::str>(object)) return object.cast<std::string>();
   if (parameter.kind == ValueKind::tensor) return tensor_of(object, parameter.name);
   if (parameter.kind == ValueKind::list && py::hasattr(object, "__len__")) {
-    const auto numbers = numbers_of<Doubles>(object, parameter.name);
+    const auto numbers = numbers_of<CastDoubles>(object, parameter.name);
     return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
   }
   return scalar_of(object, parameter.name);

@@ -13,6 +13,7 @@
 
 #include "locus/encoding.h"
 #include "locus/io/gguf_rope.h"
+#include "locus/io/hf_config.h"
 #include "locus/io/hf_rope_keys.h"
 
 namespace locus {
@@ -37,8 +38,10 @@ struct LintLayer {
   Arguments arguments;
   std::vector<std::string> used, defaulted, unknown;
   std::optional<std::int64_t> training_length;
-  std::optional<Encoding> encoding;  ///< at the served length; absent where the settings make none
-  std::string refusal;               ///< why
+  std::optional<Encoding> encoding;                       ///< at the served length; absent where the settings make none
+  std::string refusal;                                    ///< why
+  std::vector<std::string> not_applied = {};              ///< what the model also does and Locus does not
+  std::vector<io::AlternativeReading> alternatives = {};  ///< readings by other versions and engines
 };
 
 /// A model's position settings, read and ready to be examined.
@@ -50,6 +53,8 @@ struct LintModel {
   std::int64_t served_length = 0;  ///< as asked for, else the longest that the file promises; 0: it does not say
   bool served_length_given = false;
   std::string refusal;  ///< why there are no layers
+  /// The model was recognised, and Locus cannot express what it does (or it has no attention): no fault of the file.
+  bool unsupported = false, has_attention = true;
   std::optional<io::HfRopeKeys> hf;
   std::optional<io::GgufRope> gguf;
 };

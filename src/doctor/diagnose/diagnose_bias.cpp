@@ -19,7 +19,7 @@ namespace {
 using namespace doctor;  // NOLINT: this file puts its parts together
 
 template <class... Parts>
-std::string text(const Parts&... parts) {
+std::string joined_text(const Parts&... parts) {
   std::ostringstream stream;
   stream.precision(6);
   (stream << ... << parts);
@@ -105,10 +105,10 @@ std::string describe(const Linear& linear, std::int64_t keys) {
     if (std::abs(shift + static_cast<double>(keys - 1)) < 0.01) {
       return "counted from the end (mpt's form: slope * (key - last key))";
     }
-    return text("counted from key ", -shift);
+    return joined_text("counted from key ", -shift);
   }
   std::string counted = "counted from the query";
-  if (std::abs(shift) > 0.01) counted += text(", off by ", -shift);
+  if (std::abs(shift) > 0.01) counted += joined_text(", off by ", -shift);
   if (linear.form == "masked") return counted + ", the future masked";
   if (linear.form == "causal") return counted + ", 0 for keys after it";
   return counted + (linear.form == "symmetric" ? ", to both sides" : ", rising for keys after it");
@@ -117,8 +117,8 @@ std::string describe(const Linear& linear, std::int64_t keys) {
 std::vector<Verdict> judge_linear(const Linear& linear, const BiasShape& shape) {
   const double relative = 8 * storage_noise(shape.storage());
   const std::string where = describe(linear, shape.dump().keys);
-  const std::string evidence = text("slope of the first head ", linear.slopes.front(), ", of the last ",
-                                    linear.slopes.back(), ", linear within the storage's rounding");
+  const std::string evidence = joined_text("slope of the first head ", linear.slopes.front(), ", of the last ",
+                                           linear.slopes.back(), ", linear within the storage's rounding");
   std::vector<Verdict> verdicts;
   const std::vector<SlopeOrder> orders = name_slopes(linear.slopes, relative);
   for (const SlopeOrder& order : orders) {
@@ -149,12 +149,12 @@ std::vector<Verdict> judge_alone(const BiasShape& shape, BiasDiagnosis& diagnosi
     const std::vector<BucketForm> forms = fitting_buckets(shape);
     for (const BucketForm& form : forms) {
       verdicts.push_back({Verdict::About::dump, "t5", "T5 buckets: " + text_of(form),
-                          text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past"),
+                          joined_text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past"),
                           forms.size() == 1 ? 0.95 : 0.8 / static_cast<double>(forms.size())});
     }
     if (!verdicts.empty()) return verdicts;
     return {{Verdict::About::dump, "relative_bias", "a number per offset, in no known form",
-             text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past"), 0.8}};
+             joined_text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past"), 0.8}};
   }
   return {{Verdict::About::dump, "unexplained", "depends on more than key - query, in no known form", "", 0.5}};
 }
@@ -264,7 +264,7 @@ std::optional<Verdict> misplaced(const BiasShape& shape, const Encoding& encodin
   for (const Position other : {Position{0}, first + 1, first - 1}) {
     if (other == first || !matches(shape, expected_bias(encoding, shape, other))) continue;
     return verdict_of(other == 0 ? "queries_counted_from_zero" : "queries_off_by_one",
-                      text("the first query was taken for position ", other, ", it is at ", first),
+                      joined_text("the first query was taken for position ", other, ", it is at ", first),
                       "every visible entry is as expected there", 0.95);
   }
   const auto right = expected_bias(encoding, shape, first);
@@ -303,7 +303,7 @@ std::string largest_difference(const BiasShape& shape, const std::vector<double>
       for (std::int64_t k = 0; k < shape.dump().keys; ++k, ++n) {
         if (shape.masked(h, q, k) || !(std::abs(shape.at(h, q, k) - right[n]) > worst)) continue;
         worst = std::abs(shape.at(h, q, k) - right[n]);
-        where = text("head ", h, ", query ", q, ", key ", k, ": ", shape.at(h, q, k), ", expected ", right[n]);
+        where = joined_text("head ", h, ", query ", q, ", key ", k, ": ", shape.at(h, q, k), ", expected ", right[n]);
       }
     }
   }
@@ -343,7 +343,7 @@ BiasDiagnosis diagnose_bias(const BiasDump& dump, const std::optional<Encoding>&
     diagnosis.verdicts.push_back(
         {Verdict::About::dump, "mask_mixed_in",
          diagnosis.causal_mask ? "a causal mask is added to the bias" : "a mask is added to the bias",
-         text(diagnosis.masked, " of ", dump.bias.size(), " entries"), 0.95});
+         joined_text(diagnosis.masked, " of ", dump.bias.size(), " entries"), 0.95});
   }
   return diagnosis;
 }

@@ -14,7 +14,7 @@
 namespace locus::doctor {
 namespace {
 
-RuleFit rule_of(const Expected& expected) {
+RuleFit expected_rule(const Expected& expected) {
   const Arguments& arguments = expected.encoding.arguments();
   RuleFit fit{.rule = arguments.text("rule"), .base = arguments.real("base"), .arguments = {}};
   for (const Parameter& parameter : find_rule(fit.rule).parameters) {
@@ -75,7 +75,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
                                             double unit) {
   const Arguments& arguments = expected.encoding.arguments();
   if (!arguments.has(name) || !arguments.has("rule") || arguments.text("rule") == "longrope") return std::nullopt;
-  const RuleFit rule = rule_of(expected);
+  const RuleFit rule = expected_rule(expected);
   const std::int64_t d = turning.slice.rotary_dim;
   double far = 0;
   for (const Position p : expected.positions) far = std::max(far, std::abs(static_cast<double>(p)));

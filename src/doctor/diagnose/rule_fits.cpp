@@ -12,7 +12,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double fits = 2;  // the RMS of what noise alone leaves is about 1
+constexpr double fits_below = 2;  // the RMS of what noise alone leaves is about 1
 constexpr std::array bases{1e4, 5e5, 1e6, 1e5, 1.5e5, 2.5e5, 5e4, 1e7, 5e6, 8e6, 2e6, 1.6e5, 2e5, 1e3, 100.0};
 
 // A straight line through ln w over the pair index: ln w_i = intercept - slope i, weighted by precision.
@@ -61,7 +61,7 @@ RuleFit with_line(const TurnRates& rates, std::int64_t d, const Line& line) {
     RuleFit snapped = fit;
     snapped.base = *common;
     snapped.complexity -= 1;
-    if (misfit_of(snapped, rates, d) < fits) return snapped;
+    if (misfit_of(snapped, rates, d) < fits_below) return snapped;
   }
   return fit;
 }
@@ -89,7 +89,7 @@ void add_ntk(std::vector<RuleFit>& fits_found, const RuleFit& plain, const TurnR
     ntk.base_sigma = plain.base_sigma;
     ntk.complexity = 4 * a == std::round(4 * a) && a <= 64 ? 2 : 4;
     ntk.misfit = misfit_of(ntk, rates, d);
-    if (ntk.misfit < fits) fits_found.push_back(ntk);
+    if (ntk.misfit < fits_below) fits_found.push_back(ntk);
     // Any stretch is dynamic NTK at some length: at twice the trained one its stretch is factor + 1.
     if (a < 2) continue;
     RuleFit dynamic = rule_at("dynamic_ntk", base,
@@ -97,7 +97,7 @@ void add_ntk(std::vector<RuleFit>& fits_found, const RuleFit& plain, const TurnR
     dynamic.base_sigma = plain.base_sigma;
     dynamic.complexity = 5;
     dynamic.misfit = misfit_of(dynamic, rates, d);
-    if (dynamic.misfit < fits) fits_found.push_back(dynamic);
+    if (dynamic.misfit < fits_below) fits_found.push_back(dynamic);
   }
 }
 
@@ -107,7 +107,7 @@ void add_geometric(std::vector<RuleFit>& found, const TurnRates& rates, std::int
   if (const auto line = log_line(rates, pairs, true)) {
     RuleFit plain = with_line(rates, d, *line);
     plain.misfit = misfit_of(plain, rates, d);
-    if (plain.misfit < fits) {
+    if (plain.misfit < fits_below) {
       plain_fits = true;
       found.push_back(plain);
       add_ntk(found, plain, rates, d, hint);
@@ -120,7 +120,7 @@ void add_geometric(std::vector<RuleFit>& found, const TurnRates& rates, std::int
   scaled.scale = inverse > 1 ? 1 / snapped_factor(inverse, line->intercept_sigma)
                              : snapped_factor(scaled.scale, line->intercept_sigma);
   scaled.misfit = misfit_of(scaled, rates, d);
-  if (scaled.misfit < fits) found.push_back(scaled);
+  if (scaled.misfit < fits_below) found.push_back(scaled);
 }
 
 // Trailing pairs stand still although the series of the others would turn them.
@@ -144,7 +144,7 @@ void add_proportional(std::vector<RuleFit>& found, const TurnRates& rates, std::
     for (const double base : {common.value_or(fit.base), fit.base}) {
       proportional.base = base;
       proportional.misfit = misfit_of(proportional, rates, d);
-      if (proportional.misfit >= fits) continue;
+      if (proportional.misfit >= fits_below) continue;
       found.push_back(proportional);
       return;
     }
@@ -257,7 +257,7 @@ std::vector<RuleFit> fit_rules(const TurnRates& rates, std::int64_t rotary_dim, 
   for (RuleFit& fit : fit_ramps(rates, rotary_dim, bases_to_try(rates, rotary_dim, hint))) {
     // Where the plain base fits, a ramp beyond what the dump can show is possible, but says more than was seen.
     if (!found.empty() && found.front().rule == "none") fit.complexity += 3;
-    if (fit.misfit < fits && changes_anything(fit, rotary_dim)) found.push_back(std::move(fit));
+    if (fit.misfit < fits_below && changes_anything(fit, rotary_dim)) found.push_back(std::move(fit));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const RuleFit& a, const RuleFit& b) { return a.complexity < b.complexity; });

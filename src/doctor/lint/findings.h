@@ -2,6 +2,7 @@
 // What the files of the lint share. A finding is one row of the table in lint.cpp and one function below.
 #pragma once
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ std::string words(const Parts&... parts) {
   return text.str();
 }
 
+/// An error of this layer, to be filled in.
+inline Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
+
 inline bool is_rope(const LintLayer& layer) { return layer.scheme == "rope"; }
 std::string rule_of(const LintLayer& layer);  ///< of a rope layer: none, yarn, ...
 
@@ -34,6 +38,12 @@ Findings guessed_keys(const LintModel& model);
 Findings defaulted_keys(const LintModel& model);
 Findings disagreeing_keys(const LintModel& model);
 Findings refused_settings(const LintModel& model);
+
+// Models: what Locus cannot express, and what others make of the same file.
+Findings unsupported_models(const LintModel& model);
+Findings unapplied_parts(const LintModel& model);
+Findings differing_versions(const LintModel& model);
+Findings bases_hidden_from_flat_readers(const LintModel& model);
 
 // Lengths and lists.
 Findings two_meanings_of_max_position(const LintModel& model);

@@ -168,7 +168,7 @@ Findings refused_settings(const LintModel& model) {
                         .what = refusal + ".",
                         .consequence = "No encoding can be made of these settings."});
   };
-  if (!model.refusal.empty()) add(model.refusal, "");
+  if (!model.refusal.empty() && !model.unsupported) add(model.refusal, "");
   const bool explained = !wrong_list_length(model).empty() || !unfilled_sections(model).empty();
   for (const LintLayer& layer : model.layers) {
     if (!layer.refusal.empty() && !explained) add(layer.refusal, layer.layer_type);

@@ -10,8 +10,6 @@
 namespace locus::doctor {
 namespace {
 
-Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
-
 /// m(f, k) of YaRN.
 double magnitude(double factor, double k) { return factor <= 1 ? 1 : 0.1 * k * std::log(factor) + 1; }
 

@@ -16,8 +16,10 @@ struct Kind {
   doctor::Findings (*find)(const LintModel&);
 };
 
-constexpr std::array<Kind, 19> kinds = {{
+constexpr std::array<Kind, 23> kinds = {{
     {"settings-refused", Severity::error, doctor::refused_settings},
+    {"not-expressed", Severity::warning, doctor::unsupported_models},
+    {"not-applied", Severity::warning, doctor::unapplied_parts},
     {"keys-disagree", Severity::error, doctor::disagreeing_keys},
     {"list-length", Severity::error, doctor::wrong_list_length},
     {"sections-do-not-fill", Severity::error, doctor::unfilled_sections},
@@ -30,6 +32,8 @@ constexpr std::array<Kind, 19> kinds = {{
     {"mscale-cancels", Severity::note, doctor::cancelling_mscales},
     {"cache-unsafe", Severity::warning, doctor::unsafe_caches},
     {"engines-differ", Severity::warning, doctor::differing_engines},
+    {"versions-differ", Severity::warning, doctor::differing_versions},
+    {"flat-readers-take-10000", Severity::warning, doctor::bases_hidden_from_flat_readers},
     {"rule-unknown-to-gguf", Severity::warning, doctor::rules_unknown_to_gguf},
     {"float32-angles", Severity::warning, doctor::float32_angles},
     {"key-unknown", Severity::warning, doctor::unknown_keys},

@@ -34,7 +34,10 @@ Arguments for_examination(const LintLayer& layer, std::int64_t served_length) {
   if (layer.scheme == "learned") arguments.set("dim", std::int64_t{1});
   const std::string axes = arguments.has("axes") ? arguments.text("axes") : "";
   if (axes == "pixtral" || axes == "dinov3") {
-    for (const char* side : {"grid_height", "grid_width"}) arguments.set(side, std::int64_t{16});
+    for (const char* side : {"grid_height", "grid_width"}) {
+      const bool needed = axes == "dinov3" || std::string_view(side) == "grid_width";
+      if (needed && !arguments.has(side)) arguments.set(side, std::int64_t{16});
+    }
   }
   for (const Parameter& parameter : parameters_of(find_scheme(layer.scheme), arguments)) {
     if (parameter.name == "length") arguments.set("length", std::max<std::int64_t>(served_length, 1));
@@ -53,7 +56,9 @@ void take_layers(LintModel& model, std::vector<io::LayerEncoding> layers) {
                     .unknown = std::move(read.unknown),
                     .training_length = read.training_length,
                     .encoding = {},
-                    .refusal = {}};
+                    .refusal = {},
+                    .not_applied = std::move(read.not_applied),
+                    .alternatives = std::move(read.alternatives)};
     try {
       layer.encoding.emplace(layer.scheme, for_examination(layer, model.served_length));
     } catch (const Error& error) {
@@ -72,6 +77,11 @@ void read_config(LintModel& model, const fs::path& path) {
   options.any_list_length = true;
   try {
     config = io::resolve_hf_config(text, path.string(), options);
+  } catch (const io::UnsupportedModel& error) {
+    model.refusal = error.what();
+    model.unsupported = true;
+    model.has_attention = error.has_attention();
+    return;
   } catch (const Error& error) {
     model.refusal = error.what();
     return;

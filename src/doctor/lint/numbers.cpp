@@ -13,8 +13,6 @@
 namespace locus::doctor {
 namespace {
 
-Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
-
 /// A rotation of one-dimensional positions that could be made.
 const Rotation* rotation_of(const LintLayer& layer) {
   if (!layer.encoding) return nullptr;

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "doctor/verify/index.h"
 #include "locus/error.h"
 #include "locus/positions.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<std::int64_t> counted(std::int64_t first, std::int64_t end) {
   std::vector<std::int64_t> all(at(std::max<std::int64_t>(end - first, 0)));
@@ -76,7 +75,14 @@ class AttendCases {
       std::copy_n(one.texts[0].value.begin(), shared * key_row, other.value.begin());
       one.texts.push_back(std::move(other));
     }
+    // Which branch wrote a place last, step by step.
+    std::vector<std::size_t> writer(one.ids.size(), 0);
     for (AttendStep& step : one.steps) {
+      for (std::int64_t key = step.cached; key < step.keys; ++key) writer[at(key)] = step.branch;
+      step.shared = shared;
+      for (std::int64_t key = 0; shared > 0 && key < step.keys; ++key) {
+        step.overwritten.push_back(key >= shared && writer[at(key)] != step.branch ? 1 : 0);
+      }
       for (const std::int64_t query : step.queries) {
         const auto from = one.texts[step.branch].query.begin() + query * row;
         step.asked_query.insert(step.asked_query.end(), from, from + row);
@@ -115,18 +121,20 @@ class AttendCases {
   void small_ones() {
     const PositionRange range = encoding_.position_range();
     const std::int64_t tokens = std::min<std::int64_t>(12, range.last - std::max<Position>(range.first, 0) + 1);
-    const std::vector<Position> plain = positions::prefill(tokens).ids;
+    const std::vector<Position> plain = consecutive(tokens);
     add({.name = "prefill = exact", .ids = plain, .steps = whole(tokens)});
     const std::int64_t part = std::max<std::int64_t>(1, tokens * 5 / 12);
     add({.name = "chunked = exact", .ids = plain, .steps = chunks({part, part, tokens - 2 * part})});
     add({.name = "one token at a time = exact",
          .ids = plain,
          .steps = chunks(std::vector<std::int64_t>(at(tokens), 1))});
-    add({.name = "positions from 100 = exact", .ids = positions::prefill(12, 100).ids, .steps = chunks({9, 1, 1, 1})});
+    add({.name = "positions from 100 = exact", .ids = consecutive(12, 100), .steps = chunks({9, 1, 1, 1})});
     add({.name = "ids with gaps = exact",
          .ids = {0, 1, 2, 5, 6, 9, 10, 11, 14, 15, 18, 19},
          .steps = chunks({10, 1, 1})});
-    add({.name = "positions below 0 = exact", .ids = positions::prefill(14, -7).ids, .steps = chunks({5, 6, 1, 1, 1})});
+    add({.name = "positions below 0 = exact",
+         .ids = {-7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6},
+         .steps = chunks({5, 6, 1, 1, 1})});
   }
 
   void packed_and_padded() {
@@ -175,9 +183,9 @@ class AttendCases {
   }
 
   void long_ones() {
-    add({.name = "prefill of 280 tokens = exact", .ids = positions::prefill(280).ids, .steps = whole(280)});
+    add({.name = "prefill of 280 tokens = exact", .ids = consecutive(280), .steps = whole(280)});
     add({.name = "chunks of 16, 64 and 100 = exact",
-         .ids = positions::prefill(230).ids,
+         .ids = consecutive(230),
          .steps = chunks({16, 64, 100, 1, 1, 32, 16})});
     std::vector<std::int64_t> steps;
     std::int64_t done = 0;
@@ -186,7 +194,7 @@ class AttendCases {
       for (int i = 0; i < 5; ++i) steps.push_back(1);
       done = page + 3;
     }
-    add({.name = "decoded across pages = exact", .ids = positions::prefill(done).ids, .steps = chunks(steps)});
+    add({.name = "decoded across pages = exact", .ids = consecutive(done), .steps = chunks(steps)});
     // Distances up to thousands between few tokens, and over as many keys.
     std::vector<Position> sparse;
     for (Position distance = 8192; distance >= 8; distance /= 2) {
@@ -196,8 +204,8 @@ class AttendCases {
     for (Position id = 8995; id <= 9003; ++id) sparse.push_back(id);
     const auto few = static_cast<std::int64_t>(sparse.size());
     add({.name = "keys thousands of positions away = exact", .ids = sparse, .steps = chunks({few - 3, 1, 1, 1})});
-    add({.name = "4,200 keys = exact", .ids = positions::prefill(4200).ids, .steps = last_of(4200)});
-    add({.name = "1,100 keys = exact", .ids = positions::prefill(1100).ids, .steps = last_of(1100)});
+    add({.name = "4,200 keys = exact", .ids = consecutive(4200), .steps = last_of(4200)});
+    add({.name = "1,100 keys = exact", .ids = consecutive(1100), .steps = last_of(1100)});
   }
 
   // The last few tokens of a long text, as a chunk and one by one; keys before them come all at once.
@@ -213,7 +221,7 @@ class AttendCases {
   void forks() {
     for (const std::int64_t prefix : {20, 32}) {
       AttendCase one{.name = "forked after " + std::to_string(prefix) + " tokens = exact",
-                     .ids = positions::prefill(prefix + 6).ids,
+                     .ids = consecutive(prefix + 6),
                      .steps = chunks({prefix, 1, 1})};
       const auto step = [&](std::size_t branch, std::int64_t token, std::int64_t from) {
         one.steps.push_back({.queries = {token},
@@ -238,7 +246,7 @@ class AttendCases {
     for (std::size_t i = 1; i < shape_.heads.size(); ++i) {
       const HeadCounts& heads = shape_.heads[i];
       add({.name = std::to_string(heads.heads) + " heads, " + std::to_string(heads.key_heads) + " key heads = exact",
-           .ids = positions::prefill(19).ids,
+           .ids = consecutive(19),
            .steps = chunks({16, 1, 1, 1})},
           &heads);
     }
@@ -249,18 +257,16 @@ class AttendCases {
       const Position edge = Position{1} << bits;
       const Position first = bits == 31 ? edge - 9 : edge - 5;
       add({.name = "positions around 2^" + std::to_string(bits) + " = exact",
-           .ids = positions::prefill(9, first).ids,
+           .ids = consecutive(9, first),
            .steps = chunks({6, 1, 1, 1})});
     }
-    add({.name = "positions from 65521 = exact", .ids = positions::prefill(12, 65'521).ids, .steps = whole(12)});
+    add({.name = "positions from 65521 = exact", .ids = consecutive(12, 65'521), .steps = whole(12)});
   }
 
   void windows(std::int64_t window) {
     const std::int64_t tokens = std::min<std::int64_t>(window, 300) + 20;
-    add({.name = "prefill beyond the window = exact", .ids = positions::prefill(tokens).ids, .steps = whole(tokens)});
-    add({.name = "decoded beyond the window = exact",
-         .ids = positions::prefill(window + 6).ids,
-         .steps = last_of(window + 6)});
+    add({.name = "prefill beyond the window = exact", .ids = consecutive(tokens), .steps = whole(tokens)});
+    add({.name = "decoded beyond the window = exact", .ids = consecutive(window + 6), .steps = last_of(window + 6)});
     std::vector<Position> gaps;
     for (Position id = 0; id < 24; ++id) gaps.push_back(id * std::max<Position>(1, window / 8));
     add({.name = "ids with gaps across the window = exact", .ids = gaps, .steps = chunks({22, 1, 1})});
@@ -271,7 +277,7 @@ class AttendCases {
       for (const HeadCounts& heads : shape_.heads) {
         const std::string shape = std::to_string(heads.heads) + "/" + std::to_string(heads.key_heads) + " heads";
         add({.name = "prefill of " + std::to_string(tokens) + " tokens, " + shape + " = exact",
-             .ids = positions::prefill(tokens).ids,
+             .ids = consecutive(tokens),
              .steps = whole(tokens)},
             &heads);
         std::vector<std::int64_t> lengths{tokens / 2};
@@ -279,17 +285,17 @@ class AttendCases {
         for (int i = 0; i < 12; ++i) lengths.push_back(1);
         const std::int64_t all = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
         add({.name = "chunks of 37 over " + std::to_string(tokens) + " tokens, " + shape + " = exact",
-             .ids = positions::prefill(all).ids,
+             .ids = consecutive(all),
              .steps = chunks(lengths)},
             &heads);
       }
     }
     for (int bits = 7; bits <= 30; ++bits) {
       add({.name = "positions around 2^" + std::to_string(bits) + ", longer = exact",
-           .ids = positions::prefill(60, (Position{1} << bits) - 30).ids,
+           .ids = consecutive(60, (Position{1} << bits) - 30),
            .steps = chunks({20, 1, 1, 1, 17, 1, 1, 1, 17})});
     }
-    add({.name = "9,000 keys = exact", .ids = positions::prefill(9000).ids, .steps = last_of(9000)});
+    add({.name = "9,000 keys = exact", .ids = consecutive(9000), .steps = last_of(9000)});
   }
 
   const Encoding& encoding_;

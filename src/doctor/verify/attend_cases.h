@@ -19,7 +19,9 @@ struct AttendStep {
   std::int64_t sequence = 0;
   std::int64_t cached = 0;
   std::int64_t forked_from = -1;
-  bool forked = false;  ///< the sequence has a parent
+  bool forked = false;                         ///< the sequence has a parent
+  std::int64_t shared = 0;                     ///< keys that both branches of a fork have
+  std::vector<std::uint8_t> overwritten = {};  ///< per key: the other branch wrote this place last
 
   std::vector<std::int64_t> rows = {};  ///< queries, by index, that are compared
   std::vector<double> output = {};      ///< what came back, of all queries

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "doctor/verify/fault_model.h"
+#include "doctor/verify/index.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 constexpr std::int64_t page_sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};
@@ -52,6 +51,9 @@ class MaskFaults {
     add("mask_not_causal", "in chunks", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return c.first > 0 ? right_but_for_causality(c, i, j) : seen;
     });
+    add("mask_not_causal", "after a cached prefix", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
+      return c.cached > 0 ? right_but_for_causality(c, i, j) : seen;
+    });
     add("mask_not_causal", "in packed documents", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
       return !c.key_boundaries.empty() ? right_but_for_causality(c, i, j) : seen;
     });
@@ -81,9 +83,6 @@ class MaskFaults {
     for (const std::int64_t size : page_sizes) {
       add("mask_by_blocks", of_tokens(size), [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
         return seen || (right_but_for_causality(c, i, j) && j / size <= place(c, i) / size);
-      });
-      add("mask_by_blocks", of_tokens(size), [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
-        return seen && (j / size < place(c, i) / size || j / size == place(c, i) / size) && true;
       });
       add("mask_by_blocks", of_tokens(size) + ", its own alone",
           [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
@@ -246,7 +245,7 @@ class MaskFaults {
     add("keys_lost", "the last of the cache",
         [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && j != c.cached - 1; });
     add("keys_lost", "those of the parent", [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) {
-      return seen && !(c.forked && j < c.cached);
+      return seen && !(c.forked && j < c.shared);
     });
     add("keys_lost", "at positions below 0",
         [](const AskedCall& c, std::int64_t, std::int64_t j, bool seen) { return seen && c.key_ids[at(j)] >= 0; });
@@ -369,6 +368,10 @@ Models cache_faults() {
     });
     add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j >= page ? j - 1 : j; });
     add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) { return j % page == 0 ? j : j - 1; });
+    add("page_shifted", detail, [page](const AskedCall&, std::int64_t j) {
+      return j > page ? j - 1 : j == page ? -1 : j;
+    });
+    all.push_back({.fault = "forked_cache_shared", .detail = detail, .shared_page = page});
     add("page_shifted", detail,
         [page](const AskedCall& c, std::int64_t j) { return j >= page ? std::min(j + 1, c.keys - 1) : j; });
     add("page_zero", "from the second on, " + detail,
@@ -396,6 +399,7 @@ Models cache_faults() {
       [](const AskedCall&, std::int64_t j) { return std::max<std::int64_t>(j - 1, 0); });
   add("values_shifted", "the token after",
       [](const AskedCall& c, std::int64_t j) { return std::min(j + 1, c.keys - 1); });
+  add("parent_zero", "", [](const AskedCall& c, std::int64_t j) { return c.forked && j < c.shared ? -1 : j; });
   add("keys_reversed", "", [](const AskedCall& c, std::int64_t j) { return c.keys - 1 - j; });
   add("new_key_lost", "the one before in its place", [](const AskedCall& c, std::int64_t j) {
     return c.one_token() && j == c.keys - 1 ? std::max<std::int64_t>(j - 1, 0) : j;

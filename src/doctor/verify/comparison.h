@@ -25,7 +25,7 @@ struct Comparison {
   double got = 0, want = 0;    ///< there
 };
 
-/// `got` and `want` are [rows, heads, head_dim]. NaN is beyond every bound.
+/// `got` and `want` are [rows, heads, head_dim]. NaN is beyond every bound, unless NaN is what is wanted.
 Comparison compare(std::span<const double> got, std::span<const double> want, std::int64_t heads, std::int64_t head_dim,
                    const std::function<double(const Entry&, double want)>& bound);
 

@@ -5,13 +5,12 @@
 
 #include "doctor/verify/attention_error.h"
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "locus/cache.h"
 #include "locus/error.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 bool same_numbers(const Encoding& a, const Encoding& b) {
   const Rotation &x = a.rotation(), &y = b.rotation();

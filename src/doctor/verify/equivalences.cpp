@@ -17,6 +17,7 @@ namespace {
 using namespace doctor;
 
 constexpr std::int64_t several_tiles = 136;  // more than two tiles of keys
+constexpr std::int64_t several_pages = 280;  // more than one page of any size in use
 constexpr Position usual_shift = 997;
 
 // Offsets that a table without clipping holds limit how far apart tokens may be.
@@ -188,9 +189,11 @@ std::vector<Check> verify_equivalences(const Encoding& encoding, const Equivalen
   require(options.shapes >= 1 && options.shapes <= 1000, "verify: shapes must be 1 to 1000, got ", options.shapes);
   RandomNumbers random(options.seed);
   Report report{std::string(encoding.scheme().name)};
-  for (int i = 0; i < options.shapes; ++i) {
-    const bool large = i == 0 && options.shapes > 1;
-    const Sample sample = make_sample(encoding, large ? several_tiles : 8 * (1 + random.up_to(3)), random);
+  const int shapes = options.thorough ? 8 * options.shapes : options.shapes;
+  for (int i = 0; i < shapes; ++i) {
+    const bool large = (i == 0 && shapes > 1) || (options.thorough && i % 8 == 7);
+    const std::int64_t long_one = options.thorough ? several_pages : several_tiles;
+    const Sample sample = make_sample(encoding, large ? long_one : 8 * (1 + random.up_to(3)), random);
     const Sample::Exact exact = sample.exact(sample.encoding());
     const Position shift = shift_of(sample);
     const Sample::Exact moved =

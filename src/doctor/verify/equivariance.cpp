@@ -6,7 +6,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr int trials = 8;
+constexpr int equivariance_trials = 8;
 // A difference is one where it is a thousand times what rounding can do.
 constexpr double clearly = 1000;
 
@@ -46,7 +46,7 @@ Measured after_permutations(const Subject& subject, bool ids_too) {
   const std::int64_t count = token_count(subject);
   const std::vector<Position> ids = first_ids(subject, count);
   Measured measured;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < equivariance_trials; ++trial) {
     const Tokens tokens = random_tokens(samples, count, subject.width);
     const std::vector<std::size_t> order = samples.permutation(ids.size());
     const SmallAttention before = attend_small(subject, tokens, ids);
@@ -101,7 +101,7 @@ Checks outputs_show_shifts(const Subject& subject) {
   const PositionRange range = around_zero(subject.range, 4096);
   if (count < 1) return {};  // a single position cannot be left
   double value = 0, bound = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < equivariance_trials; ++trial) {
     const Position shift = samples.integer(1, std::max<Position>(1, (range.last - range.first) / 2));
     std::vector<Position> ids;
     for (std::int64_t t = 0; t < count; ++t) ids.push_back(samples.integer(range.first, range.last - shift));

@@ -18,6 +18,30 @@ bool visible(const AskedCall& call, std::int64_t query, std::int64_t key) {
   return document_of(call.query_boundaries, query) == document_of(call.key_boundaries, key);
 }
 
+std::span<const Condition> conditions() {
+  static constexpr Condition all[] = {
+      {"", [](const AskedCall&) { return true; }},
+      {"in decode", [](const AskedCall& c) { return c.one_token(); }},
+      {"in prefill", [](const AskedCall& c) { return c.first == 0 && !c.one_token(); }},
+      {"after the first chunk", [](const AskedCall& c) { return c.cached > 0; }},
+      {"where documents are packed", [](const AskedCall& c) { return !c.key_boundaries.empty(); }},
+      {"where rows are padded", [](const AskedCall& c) { return !c.key_mask.empty(); }},
+      {"after a fork", [](const AskedCall& c) { return c.forked; }},
+      {"unless packed or padded", [](const AskedCall& c) { return c.key_boundaries.empty() && c.key_mask.empty(); }},
+      {"in decode, unless packed or padded",
+       [](const AskedCall& c) { return c.one_token() && c.key_boundaries.empty() && c.key_mask.empty(); }},
+      {"unless in decode", [](const AskedCall& c) { return !c.one_token(); }},
+      {"unless packed", [](const AskedCall& c) { return c.key_boundaries.empty(); }},
+      {"unless padded", [](const AskedCall& c) { return c.key_mask.empty(); }},
+  };
+  return all;
+}
+
+const FaultModel& active(const FaultModel& model, const AskedCall& call) {
+  static const FaultModel right;
+  return model.when == nullptr || model.when->holds(call) ? model : right;
+}
+
 std::vector<FaultModel> fault_models(const Encoding& encoding, bool attention) {
   std::vector<FaultModel> all;
   const auto append = [&](std::vector<FaultModel> more) {

@@ -26,7 +26,10 @@ struct AskedCall {
   std::span<const std::uint8_t> key_mask;
   std::int64_t cached = 0;  ///< keys that earlier calls brought
   bool forked = false;      ///< some of them through a parent
-  bool attention = false;   ///< a call of attend, not of rotate
+  std::int64_t shared = 0;  ///< so many
+  /// Keys that the other branch of a fork wrote last, 1 each; empty: none.
+  std::span<const std::uint8_t> overwritten;
+  bool attention = false;  ///< a call of attend, not of rotate
   bool causal = true;
   std::int64_t window = 0;
 
@@ -44,10 +47,19 @@ std::int64_t document_of(std::span<const std::int64_t> boundaries, std::int64_t 
 /// Whether query i sees key j by the contract of AttendRequest.
 bool visible(const AskedCall& call, std::int64_t query, std::int64_t key);
 
+/// The calls in which a fault shows: one path of the code is wrong, the others are right.
+struct Condition {
+  std::string_view text;
+  bool (*holds)(const AskedCall& call);
+};
+/// The first one holds always.
+std::span<const Condition> conditions();
+
 /// Every hook is optional: without any of them nothing is wrong.
 struct FaultModel {
-  std::string_view fault = {};  ///< an id of the catalogue, doctor/faults.h
-  std::string detail = {};      ///< appended to its name: "at 32768"
+  std::string_view fault = {};      ///< an id of the catalogue, doctor/faults.h
+  std::string detail = {};          ///< appended to its name: "at 32768"
+  const Condition* when = nullptr;  ///< absent: in all calls
 
   // Rotation.
   /// The id that is used for `token` of one side, on one axis.
@@ -69,6 +81,7 @@ struct FaultModel {
   std::function<bool(const AskedCall& call, std::int64_t query, std::int64_t key, bool visible)> sees = {};
   /// Where key or value `key` is read from; -1: zeros.
   std::function<std::int64_t(const AskedCall&call, std::int64_t key)> key_slot = {}, value_slot = {};
+  std::int64_t shared_page = 0;  ///< unless 0: branches of a fork write into each other's page of so many tokens
   std::function<std::int64_t(std::int64_t head, std::int64_t heads, std::int64_t key_heads)> key_head = {},
                                                                                              value_head = {};
   /// The number added to the score, in the place of the encoding's.
@@ -80,6 +93,9 @@ struct FaultModel {
                                     std::span<const std::int64_t> keys)>
       weights = {};
 };
+
+/// The model in calls where its condition holds, else one of nothing wrong.
+const FaultModel& active(const FaultModel& model, const AskedCall& call);
 
 /// What may be wrong with an implementation of `encoding`, the likeliest first.
 std::vector<FaultModel> fault_models(const Encoding& encoding, bool attention);
@@ -94,7 +110,7 @@ std::vector<FaultModel> cache_faults();
 std::vector<FaultModel> softmax_faults(const Encoding& encoding);
 std::vector<FaultModel> head_faults();
 
-/// Bits of the element type: 2^-53, 2^-24, 2^-8, 2^-11 of 1.
+/// To nearest, ties to even.
 double rounded_to(ElementType type, double value);
 
 }  // namespace locus::doctor

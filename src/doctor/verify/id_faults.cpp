@@ -3,11 +3,10 @@
 #include <cmath>
 
 #include "doctor/verify/fault_model.h"
+#include "doctor/verify/index.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 using Change = std::function<Position(const AskedCall& call, Role side, std::int64_t token, Position id)>;

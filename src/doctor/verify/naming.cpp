@@ -2,6 +2,7 @@
 #include "doctor/verify/naming.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "doctor/faults.h"
@@ -10,13 +11,23 @@ namespace locus::doctor {
 
 std::string text_of(const FaultModel& model) {
   const std::string name(find_fault(model.fault).name);
-  return model.detail.empty() ? name : name + " (" + model.detail + ")";
+  std::string more = model.detail;
+  if (model.when != nullptr && !model.when->text.empty()) {
+    more += (more.empty() ? "" : ", ") + std::string(model.when->text);
+  }
+  return more.empty() ? name : name + " (" + more + ")";
 }
 
 std::string likely_cause(const std::vector<FaultModel>& models, const std::vector<Check>& checks,
-                         const std::function<bool(const FaultModel&)>& matches) {
-  for (const FaultModel& model : models) {
-    if (matches(model)) return text_of(model);
+                         const Evidence& evidence) {
+  std::vector<FaultModel> left;
+  std::copy_if(models.begin(), models.end(), std::back_inserter(left), evidence.matches_first);
+  for (const Condition& condition : conditions()) {
+    if (!evidence.possible(condition)) continue;
+    for (FaultModel& model : left) {
+      model.when = &condition;
+      if (evidence.matches(model)) return text_of(model);
+    }
   }
   constexpr int most = 6;
   std::ostringstream text;

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doctor/verify/index.h"
 #include "locus/error.h"
 #include "locus/reference.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 template <class A, class B>
 double dot(std::span<const A> a, std::span<const B> b, double& size) {
@@ -59,19 +58,26 @@ struct PredictedAttention::Scores {
 
 PredictedAttention::PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call)
     : encoding_(encoding),
-      model_(model),
+      model_(active(model, call.asked)),
       call_(call),
       rotation_(std::get_if<Rotation>(&encoding.term())),
       bias_(std::get_if<ScoreBias>(&encoding.term())),
-      relative_(model.relative ? model.relative.get() : std::get_if<RelativeKeys>(&encoding.term())) {
+      relative_(model_.relative ? model_.relative.get() : std::get_if<RelativeKeys>(&encoding.term())) {
   scale_ = 1 / std::sqrt(static_cast<double>(call.head_dim));
   if (bias_ != nullptr && bias_->softmax_scale) scale_ = *bias_->softmax_scale;
   if (rotation_ != nullptr) {
-    turned_.emplace(*rotation_, model);
+    turned_.emplace(*rotation_, model_);
     scale_ *= rotation_->softmax_scale_factor;
   }
-  scale_ *= model.scale;
+  scale_ *= model_.scale;
   read_keys();
+}
+
+// In the page that the branches of a fork share.
+bool PredictedAttention::reads_other_branch(std::int64_t key) const {
+  const std::int64_t page = model_.shared_page;
+  return page > 0 && !call_.asked.overwritten.empty() && call_.asked.overwritten[at(key)] != 0 &&
+         call_.asked.shared % page != 0 && key / page == call_.asked.shared / page;
 }
 
 void PredictedAttention::read_keys() {
@@ -86,7 +92,8 @@ void PredictedAttention::read_keys() {
   std::vector<double> turned(keys_.size());
   for (std::int64_t key = 0; key < call_.asked.keys; ++key) {
     key_ids_.push_back(ids_under(model_, call_.asked, Role::key, key)[0]);
-    const auto own = call_.key.subspan(at(key * row), at(row));
+    const bool foreign = reads_other_branch(key);
+    const auto own = (foreign ? call_.other_key : call_.key).subspan(at(key * row), at(row));
     const auto result = std::span(turned).subspan(at(key * row), at(row));
     if (turned_) {
       turned_->rotate(call_.asked, Role::key, key, call_.key_heads, own, result);
@@ -100,7 +107,8 @@ void PredictedAttention::read_keys() {
       append_pair_lengths(
           *rotation_, std::span(keys_).subspan(at(key * row + head * call_.head_dim), at(call_.head_dim)), key_pairs_);
     }
-    copy(call_.value, model_.value_slot ? model_.value_slot(call_.asked, key) : key, values_, key);
+    copy(reads_other_branch(key) ? call_.other_value : call_.value,
+         model_.value_slot ? model_.value_slot(call_.asked, key) : key, values_, key);
     const auto value = std::span(values_).subspan(at(key * row), at(row));
     if (model_.values_rotated && turned_) {
       const std::vector<double> plain(value.begin(), value.end());

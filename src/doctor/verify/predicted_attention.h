@@ -15,8 +15,9 @@ struct AttendCall {
   std::int64_t heads = 0;
   std::int64_t key_heads = 0;
   std::int64_t head_dim = 0;
-  std::span<const double> query;       ///< [queries, heads, head_dim]
-  std::span<const double> key, value;  ///< [keys, key_heads, head_dim]
+  std::span<const double> query;                   ///< [queries, heads, head_dim]
+  std::span<const double> key, value;              ///< [keys, key_heads, head_dim]
+  std::span<const double> other_key, other_value;  ///< of the other branch of a fork
 };
 
 class PredictedAttention {
@@ -36,6 +37,7 @@ class PredictedAttention {
  private:
   struct Scores;
   void read_keys();
+  bool reads_other_branch(std::int64_t key) const;
   void score_keys(std::int64_t query, std::int64_t head, std::span<const double> q, const Rounding& rounding,
                   Scores& scores);
   double term(std::int64_t head, std::span<const double> q, std::span<const double> k, Position query, Position key,

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
+#include "doctor/verify/index.h"
 #include "locus/reference.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // One head, once. Where the order of the output differs from that of the input, the inverse reads the output's.
 void turn(const Rotation& rotation, std::span<const double> cos, std::span<const double> sin, bool inverse,
@@ -43,20 +42,20 @@ std::vector<Position> ids_under(const FaultModel& model, const AskedCall& call, 
   return ids;
 }
 
-const Rotation& PredictedRotation::rotation_for(Role side) const {
-  if (side == Role::key && model_.key_rotation) return *model_.key_rotation;
-  return model_.rotation ? *model_.rotation : rotation_;
+const Rotation& PredictedRotation::rotation_for(const FaultModel& model, Role side) const {
+  if (side == Role::key && model.key_rotation) return *model.key_rotation;
+  return model.rotation ? *model.rotation : rotation_;
 }
 
-const PredictedRotation::Row& PredictedRotation::row(const Rotation& rotation, Role role,
+const PredictedRotation::Row& PredictedRotation::row(const FaultModel& model, const Rotation& rotation, Role role,
                                                      const std::vector<Position>& ids) {
-  const auto [found, made] = rows_.try_emplace({role == Role::key, ids});
+  const auto [found, made] = rows_.try_emplace({(role == Role::key ? 1 : 0) + (&model == &model_ ? 2 : 0), ids});
   if (made) {
     Row& row = found->second;
     row.cos.resize(at(rotation.pairs()));
     row.sin.resize(at(rotation.pairs()));
     reference::rotation_row(rotation, role, ids, row.cos, row.sin);
-    if (model_.row) model_.row(rotation, role, ids, row.cos, row.sin);
+    if (model.row) model.row(rotation, role, ids, row.cos, row.sin);
   }
   return found->second;
 }
@@ -64,12 +63,13 @@ const PredictedRotation::Row& PredictedRotation::row(const Rotation& rotation, R
 void PredictedRotation::rotate(const AskedCall& call, Role side, std::int64_t token, std::int64_t heads,
                                std::span<const double> vectors, std::span<double> result) {
   std::copy(vectors.begin(), vectors.end(), result.begin());
-  const Rotation& rotation = rotation_for(side);
-  const Role role = model_.roles_exchanged ? (side == Role::query ? Role::key : Role::query) : side;
-  const Row& numbers = row(rotation, role, ids_under(model_, call, side, token));
-  const bool inverse = side == Role::query ? model_.query_inverse : model_.key_inverse;
+  const FaultModel& model = active(model_, call);
+  const Rotation& rotation = rotation_for(model, side);
+  const Role role = model.roles_exchanged ? (side == Role::query ? Role::key : Role::query) : side;
+  const Row& numbers = row(model, rotation, role, ids_under(model, call, side, token));
+  const bool inverse = side == Role::query ? model.query_inverse : model.key_inverse;
   for (std::int64_t head = 0; head < heads; ++head) {
-    const int times = model_.times ? model_.times(call, side, token, head, heads) : 1;
+    const int times = model.times ? model.times(call, side, token, head, heads) : 1;
     for (int i = 0; i < times; ++i) {
       turn(rotation, numbers.cos, numbers.sin, inverse,
            result.subspan(at(head * rotation.head_dim), at(rotation.head_dim)));

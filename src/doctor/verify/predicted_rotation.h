@@ -21,12 +21,13 @@ class PredictedRotation {
   struct Row {
     std::vector<double> cos, sin;
   };
-  const Row& row(const Rotation& rotation, Role role, const std::vector<Position>& ids);
-  const Rotation& rotation_for(Role side) const;
+  const Row& row(const FaultModel& model, const Rotation& rotation, Role role, const std::vector<Position>& ids);
+  const Rotation& rotation_for(const FaultModel& model, Role side) const;
 
   const Rotation& rotation_;
   const FaultModel& model_;
-  std::map<std::pair<bool, std::vector<Position>>, Row> rows_;
+  // By side and by whether the fault is in it.
+  std::map<std::pair<int, std::vector<Position>>, Row> rows_;
 };
 
 /// The ids that the model uses for one token.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "doctor/random_numbers.h"
+#include "doctor/verify/index.h"
 #include "locus/positions.h"
 
 namespace locus::doctor {
@@ -52,9 +53,7 @@ class RotateCases {
     cases_.push_back(std::move(one));
   }
 
-  static std::vector<Position> ids(std::int64_t tokens, Position start = 0) {
-    return positions::prefill(tokens, start).ids;
-  }
+  static std::vector<Position> ids(std::int64_t tokens, Position start = 0) { return consecutive(tokens, start); }
 
   void small_ones() {
     add_fitted({.name = "prefill = exact", .ids = ids(12)});

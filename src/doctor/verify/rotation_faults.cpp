@@ -4,12 +4,11 @@
 #include <numeric>
 
 #include "doctor/verify/fault_model.h"
+#include "doctor/verify/index.h"
 #include "locus/error.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 using Models = std::vector<FaultModel>;
 
@@ -413,6 +412,11 @@ class RotationFaults {
     };
     pairs("the first pair", [](std::size_t i, std::size_t) { return i == 0; });
     pairs("the last pair", [](std::size_t i, std::size_t n) { return i == n - 1; });
+    for (std::int64_t k = 1; k < rotation_.pairs(); ++k) {
+      const std::size_t pair = at(k);
+      pairs("pair " + std::to_string(k), [pair](std::size_t i, std::size_t) { return i == pair; });
+      pairs("from pair " + std::to_string(k) + " on", [pair](std::size_t i, std::size_t) { return i >= pair; });
+    }
     pairs("every second pair", [](std::size_t i, std::size_t) { return i % 2 == 1; });
     pairs("every second pair", [](std::size_t i, std::size_t) { return i % 2 == 0; });
     pairs("the second half", [](std::size_t i, std::size_t n) { return i >= n / 2; });

@@ -5,7 +5,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr int trials = 32;
+constexpr int rotation_trials = 32;
 
 double error_at(const Subject& subject, Position distance) {
   return subject.entry_error + subject.angle_error * static_cast<double>(distance);
@@ -40,7 +40,7 @@ double norm_change(const Subject& subject, Position distance) {
   Samples samples(22);
   const PositionRange range = around_zero(subject.range, distance);
   double change = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < rotation_trials; ++trial) {
     const std::vector<double> head = samples.vector(subject.width);
     std::vector<Position> ids;
     for (int axis = 0; axis < subject.axes; ++axis) {
@@ -68,7 +68,7 @@ Checks dot_products_keep_shifts(const Subject& subject) {
     if (distance > subject.range.last || error_at(subject, distance) > 0.01) continue;
     Samples samples(21);
     double value = 0;
-    for (int trial = 0; trial < trials; ++trial) {
+    for (int trial = 0; trial < rotation_trials; ++trial) {
       const std::vector<double> q = samples.vector(subject.width), k = samples.vector(subject.width);
       const Moved ids = moved_pair(subject, samples, distance);
       const std::vector<double> here = subject.rotate(Role::query, ids.query, q);

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "doctor/verify/index.h"
 #include "locus/add.h"
 #include "locus/reference.h"
 
 namespace locus::doctor {
 namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Text has one axis; pictures between texts have three or four, and patches two.
 PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position start) {
@@ -52,7 +51,7 @@ std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const
   return reference::rotate(*rotation, role, Direction::forward, ids, head);
 }
 
-double norm(std::span<const double> head) {
+double length_of(std::span<const double> head) {
   double sum = 0;
   for (const double x : head) sum += x * x;
   return std::sqrt(sum);
@@ -181,7 +180,7 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
         const std::vector<double> turned = rotated(under, role, head, own);
         std::copy(turned.begin(), turned.end(), head.begin());
         // An entry of a vector to which a row was added is off by what rounded either of the two.
-        norms.push_back(norm(turned) + row * std::sqrt(static_cast<double>(head_dim_)));
+        norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(head_dim_)));
       }
     }
   };

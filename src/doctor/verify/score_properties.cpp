@@ -5,7 +5,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr int trials = 200;
+constexpr int score_trials = 200;
 
 std::int64_t random_head(const Subject& subject, Samples& samples) { return samples.integer(0, subject.heads - 1); }
 
@@ -38,7 +38,7 @@ double change_by_shifts(const Subject& subject) {
   Samples samples(31);
   const std::vector<double> q = samples.vector(subject.width), k = samples.vector(subject.width);
   double value = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < score_trials; ++trial) {
     const Position distance = subject.distances[static_cast<std::size_t>(trial) % subject.distances.size()];
     const PositionRange range = around_zero(subject.range, distance);
     const Position query = samples.integer(range.first, range.last);
@@ -58,7 +58,7 @@ double change_by_exchange(const Subject& subject) {
   Samples samples(32);
   const PositionRange range = around_zero(subject.range, 1000);
   double value = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < score_trials; ++trial) {
     const Position query = samples.integer(range.first, range.last), key = samples.integer(range.first, range.last);
     const std::int64_t head = random_head(subject, samples);
     value = worse(std::fabs(subject.bias(head, query, key) - subject.bias(head, key, query)), value);
@@ -83,7 +83,7 @@ Checks scores_show_shifts(const Subject& subject) {
 Checks bias_is_linear(const Subject& subject) {
   Samples samples(33);
   double value = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < score_trials; ++trial) {
     const std::int64_t head = random_head(subject, samples);
     for (const int side : sides_of(subject)) {
       const Sided at = one_side(subject, samples, trial, side);
@@ -102,7 +102,7 @@ Checks bias_is_linear(const Subject& subject) {
 Checks bias_never_grows(const Subject& subject) {
   Samples samples(34);
   double value = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < score_trials; ++trial) {
     const std::int64_t head = random_head(subject, samples);
     for (const int side : sides_of(subject)) {
       const Sided at = one_side(subject, samples, trial, side);
@@ -126,7 +126,7 @@ Checks bias_differs_both_ways(const Subject& subject) {
 Checks bias_leaves_the_future(const Subject& subject) {
   Samples samples(35);
   double value = 0;
-  for (int trial = 0; trial < trials; ++trial) {
+  for (int trial = 0; trial < score_trials; ++trial) {
     const std::int64_t head = random_head(subject, samples);
     const Sided at = one_side(subject, samples, trial, 1);
     value = worse(subject.bias(head, at.query, at.query) - subject.bias(head, at.query, at.farther), value);

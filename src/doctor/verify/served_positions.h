@@ -44,6 +44,9 @@ class ServedPositions {
                 cases.end());
   }
 
+  /// Ids from here on are refused.
+  Position end() const { return end_; }
+
   void append_to(std::vector<Check>& checks, const std::string& scheme) const {
     if (end_ != unlimited) {
       checks.push_back(at_least("positions are served or refused", scheme, static_cast<double>(end_), 1,

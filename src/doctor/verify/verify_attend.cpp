@@ -6,6 +6,7 @@
 
 #include "doctor/verify/attend_cases.h"
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_attention.h"
 #include "doctor/verify/served_positions.h"
@@ -15,8 +16,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::vector<float> floats(std::span<const double> values) { return {values.begin(), values.end()}; }
 
@@ -116,7 +115,9 @@ class AttendVerifier {
                     .head_dim = head_dim_,
                     .query = step.asked_query,
                     .key = std::span(text.key).first(at(key_values)),
-                    .value = std::span(text.value).first(at(key_values))};
+                    .value = std::span(text.value).first(at(key_values)),
+                    .other_key = {},
+                    .other_value = {}};
     call.asked.queries = static_cast<std::int64_t>(step.queries.size());
     call.asked.keys = step.keys;
     call.asked.query_ids = step.query_ids;
@@ -126,10 +127,16 @@ class AttendVerifier {
     if (!one.mask.empty()) call.asked.key_mask = std::span(one.mask).first(at(step.keys));
     call.asked.cached = step.cached;
     call.asked.forked = step.forked;
+    call.asked.shared = step.shared;
+    call.asked.overwritten = step.overwritten;
+    if (one.texts.size() > 1) {
+      call.other_key = std::span(one.texts[1 - step.branch].key).first(at(key_values));
+      call.other_value = std::span(one.texts[1 - step.branch].value).first(at(key_values));
+    }
     call.asked.attention = true;
     call.asked.causal = options_.causal;
     call.asked.window = options_.window;
-    call.asked.first = step.queries.front();
+    call.asked.first = step.keys - call.asked.queries;
     return call;
   }
 
@@ -204,11 +211,25 @@ class AttendVerifier {
     return all;
   }
 
+  // The row that diverges first in the cheapest failed case.
+  bool matches_first(const FaultModel& model, std::size_t cheapest) const {
+    const AttendCase& one = cases_[cheapest];
+    const Compared& failure = compared_[cheapest];
+    const std::int64_t row[] = {failure.query};
+    return step_matches(one, one.steps[failure.step], model, row);
+  }
+
+  // Whether the condition holds for every case that failed.
+  bool possible(const Condition& condition) const {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (!compared_[i].worst.first) continue;
+      const AttendCall call = asked(cases_[i], cases_[i].steps[compared_[i].step]);
+      if (!condition.holds(call.asked)) return false;
+    }
+    return true;
+  }
+
   bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered) const {
-    const AttendCase& first = cases_[ordered[0]];
-    const Compared& failed = compared_[ordered[0]];
-    const std::int64_t row[] = {failed.query};
-    if (failed.worst.first && !step_matches(first, first.steps[failed.step], model, row)) return false;
     for (const std::size_t i : ordered) {
       for (const AttendStep& step : cases_[i].steps) {
         if (!step_matches(cases_[i], step, model, step.rows)) return false;
@@ -246,9 +267,11 @@ class AttendVerifier {
     std::string cause;
     if (std::any_of(compared_.begin(), compared_.end(), [](const Compared& c) { return c.worst.first.has_value(); })) {
       cause = likely_cause(fault_models(encoding_, true), checks_,
-                           [&](const FaultModel& model) { return matches(model, ordered); });
+                           {.matches_first = [&](const FaultModel& model) { return matches_first(model, ordered[0]); },
+                            .possible = [&](const Condition& condition) { return possible(condition); },
+                            .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
     } else {
-      cause = "all scores of a row are off by the same";
+      cause = text_of({.fault = "uniform_score"});
     }
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_rotation.h"
 #include "doctor/verify/rotate_cases.h"
@@ -14,8 +16,6 @@ namespace locus {
 namespace {
 
 using namespace doctor;
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class RotateVerifier {
  public:
@@ -72,7 +72,7 @@ class RotateVerifier {
   }
 
   // [tokens, heads, head_dim] under a model, call by call; rows of padding stay 0. Stops where `keep_on` says so.
-  void predict(const RotateCase& one, const FaultModel& model,
+  void predict(const RotateCase& one, const FaultModel& model, std::optional<std::int64_t> only,
                const std::function<bool(std::int64_t token, std::span<const double> row)>& keep_on) const {
     const std::int64_t row = one.heads * rotation_.head_dim;
     PredictedRotation predicted(rotation_, model);
@@ -80,17 +80,11 @@ class RotateVerifier {
     std::int64_t first = 0;
     for (std::size_t c = 0; c < one.calls.size(); ++c) {
       const std::vector<Position> ids = ids_of_axes(encoding_, std::span(one.ids).subspan(at(first), at(one.calls[c])));
-      AskedCall asked;
-      asked.queries = asked.keys = one.calls[c];
-      asked.axes = rotation_.axes;
-      asked.query_ids = asked.key_ids = ids;
-      asked.query_boundaries = asked.key_boundaries = one.boundaries;
-      asked.key_mask = one.mask;
-      asked.cached = asked.first = first;
-      asked.forked = one.forked && c > one.calls.size() / 2;
+      const AskedCall call = asked(one, c, first, ids);
       for (std::int64_t t = 0; t < one.calls[c]; ++t) {
         if (!one.mask.empty() && one.mask[at(first + t)] == 0) continue;
-        predicted.rotate(asked, one.role, t, one.heads, std::span(one.given).subspan(at((first + t) * row), at(row)),
+        if (only && *only != first + t) continue;
+        predicted.rotate(call, one.role, t, one.heads, std::span(one.given).subspan(at((first + t) * row), at(row)),
                          result);
         if (!keep_on(first + t, result)) return;
       }
@@ -126,10 +120,10 @@ class RotateVerifier {
   }
 
   Comparison compared(const RotateCase& one, const FaultModel& model, const Rounding& rounding,
-                      bool until_first = false) const {
+                      bool until_first = false, std::optional<std::int64_t> only = {}) const {
     Comparison worst;
     const std::int64_t row = one.heads * rotation_.head_dim;
-    predict(one, model, [&](std::int64_t token, std::span<const double> want) {
+    predict(one, model, only, [&](std::int64_t token, std::span<const double> want) {
       const Comparison own = compare(
           std::span(one.got).subspan(at(token * row), at(row)), want, one.heads, rotation_.head_dim,
           [&](const Entry& entry, double) {
@@ -151,11 +145,40 @@ class RotateVerifier {
     return worst;
   }
 
-  bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered) const {
+  bool possible(const Condition& condition) const {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (!compared_[i].first) continue;
+      const RotateCase& one = cases_[i];
+      std::int64_t first = 0;
+      for (std::size_t c = 0; c < one.calls.size(); first += one.calls[c++]) {
+        if (compared_[i].first->row < first || compared_[i].first->row >= first + one.calls[c]) continue;
+        if (!condition.holds(asked(one, c, first, one.ids))) return false;
+      }
+    }
+    return true;
+  }
+
+  // One call of a case, with its ids.
+  AskedCall asked(const RotateCase& one, std::size_t call, std::int64_t first, std::span<const Position> ids) const {
+    AskedCall result;
+    result.queries = result.keys = one.calls[call];
+    result.axes = rotation_.axes;
+    result.query_ids = result.key_ids = ids;
+    result.query_boundaries = result.key_boundaries = one.boundaries;
+    result.key_mask = one.mask;
+    result.cached = result.first = first;
+    result.forked = one.forked && call > one.calls.size() / 2;
+    return result;
+  }
+
+  bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered, bool first_row = false) const {
     Rounding rounding = rounding_;
     rounding.float32_angles = rounding.float32_angles || model.float32_angles;
-    return std::all_of(ordered.begin(), ordered.end(),
-                       [&](std::size_t i) { return !compared(cases_[i], model, rounding, true).first.has_value(); });
+    return std::all_of(ordered.begin(), ordered.end(), [&](std::size_t i) {
+      const std::optional<std::int64_t> row =
+          first_row ? std::optional(compared_[i].first->row) : std::optional<std::int64_t>();
+      return !compared(cases_[i], model, rounding, true, row).first.has_value();
+    });
   }
 
   // |rotated| = |given| x magnitude, over all cases.
@@ -188,7 +211,8 @@ class RotateVerifier {
     RotateCase query = cases_[0];
     RotateCase key = cases_[1];
     key.ids = query.ids;
-    const Position last = std::min(encoding_.position_range().last, options_.max_length.value_or(max_position) - 1);
+    const Position last = std::min(encoding_.position_range().last,
+                                   std::min(served_.end(), options_.max_length.value_or(max_position)) - 1);
     const Position shift = std::clamp<Position>(last - query.ids.back() - 20, 0, 100);
     std::vector<Position> moved = query.ids;
     for (Position& id : moved) id += shift;
@@ -228,14 +252,19 @@ class RotateVerifier {
 
   void explain() {
     if (failed(checks_) == 0) return;
+    if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); }))
+      return;
     std::vector<std::size_t> ordered;
     for (std::size_t i = 0; i < cases_.size(); ++i) ordered.push_back(i);
     std::stable_sort(ordered.begin(), ordered.end(), [&](std::size_t a, std::size_t b) {
       const bool a_failed = compared_[a].first.has_value(), b_failed = compared_[b].first.has_value();
       return a_failed != b_failed ? a_failed : cases_[a].given.size() < cases_[b].given.size();
     });
-    const std::string cause = likely_cause(fault_models(encoding_, false), checks_,
-                                           [&](const FaultModel& model) { return matches(model, ordered); });
+    const std::string cause =
+        likely_cause(fault_models(encoding_, false), checks_,
+                     {.matches_first = [&](const FaultModel& model) { return matches(model, {ordered[0]}, true); },
+                      .possible = [&](const Condition& condition) { return possible(condition); },
+                      .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;
       if (i >= cases_.size()) {

@@ -54,7 +54,7 @@ Table parameter_table(const std::vector<Parameter>& parameters) {
   return table;
 }
 
-void add_rules(Page& page) {
+void add_rule_charts(Page& page) {
   Table table;
   table.head = {{"rule", "tight"}, "what it does to the frequencies", "paper"};
   for (const Rule* rule : rules()) {
@@ -75,7 +75,7 @@ void add_scheme(Page& page, const Scheme& scheme) {
     page.table(parameter_table(scheme.parameters));
     page.end_details();
   }
-  if (scheme.name == "rope") add_rules(page);
+  if (scheme.name == "rope") add_rule_charts(page);
   for (const FigureKind* kind : figure_kinds()) {
     if (kind->scheme == scheme.name && kind->name != "equivariance") page.figure(make_figure(*kind));
   }

@@ -11,7 +11,7 @@
 namespace locus::probe {
 namespace {
 
-struct Layer {
+struct LlamaLayer {
   std::vector<float> attention_norm, feed_forward_norm;
   std::vector<float> query_norm, key_norm;  ///< Qwen3 only
   Linear query, key, value, output;
@@ -30,7 +30,7 @@ class Llama : public Network {
   }
 
   void block(std::int64_t index, Rows& x, Pass& pass) const override {
-    const Layer& w = layers_[static_cast<std::size_t>(index)];
+    const LlamaLayer& w = layers_[static_cast<std::size_t>(index)];
     std::vector<Rows> qkv = products(norm(x, w.attention_norm), {&w.query, &w.key, &w.value}, pass.executor());
     if (!w.query_norm.empty()) {
       qkv[0] = norm(qkv[0], w.query_norm);
@@ -49,10 +49,10 @@ class Llama : public Network {
   Rows final_norm(const Rows& x) const override { return norm(x, final_norm_); }
 
  private:
-  Layer read_layer(const WeightReader& reader) const {
+  LlamaLayer read_layer(const WeightReader& reader) const {
     const std::int64_t queries = config.heads * config.head_dim, keys = config.kv_heads * config.head_dim;
     const Bias bias = config.architecture == "qwen2" ? Bias::required : Bias::where_present;
-    Layer w;
+    LlamaLayer w;
     w.attention_norm = reader.vector({"input_layernorm", "attn_norm"}, config.dim);
     w.feed_forward_norm = reader.vector({"post_attention_layernorm", "ffn_norm"}, config.dim);
     w.query = reader.linear({"self_attn.q_proj", "attn_q"}, queries, config.dim, bias);
@@ -72,7 +72,7 @@ class Llama : public Network {
   Rows norm(const Rows& x, std::span<const float> weight) const { return rms_norm(x, weight, config.norm_epsilon); }
 
   std::vector<float> final_norm_;
-  std::vector<Layer> layers_;
+  std::vector<LlamaLayer> layers_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace locus::probe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::vector<PlannedCurve> plan_curves(const Model& model, const std::vector<std::string>& rules) {
   std::vector<PlannedCurve> curves;
@@ -76,10 +76,10 @@ void judge(LossRun& run, const std::vector<std::int64_t>& edges) {
 }
 
 /// JSON has no infinity.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+OrderedJson number(double value) { return std::isfinite(value) ? OrderedJson(value) : OrderedJson(nullptr); }
 
-Json curve_json(const LossRun& run, const LossCurve& curve) {
-  Json buckets = Json::array();
+OrderedJson curve_json(const LossRun& run, const LossCurve& curve) {
+  OrderedJson buckets = OrderedJson::array();
   for (const LossBucket& bucket : curve.buckets) {
     buckets.push_back({{"begin", bucket.begin},
                        {"end", bucket.end},
@@ -87,9 +87,9 @@ Json curve_json(const LossRun& run, const LossCurve& curve) {
                        {"mean", number(bucket.mean)},
                        {"standard_error", number(bucket.standard_error)}});
   }
-  Json json{{"name", curve.name}, {"baseline", curve.baseline}, {"buckets", buckets}};
+  OrderedJson json{{"name", curve.name}, {"baseline", curve.baseline}, {"buckets", buckets}};
   if (curve.baseline) return json;
-  json["breaks_at"] = curve.breaking.position ? Json(*curve.breaking.position) : Json(nullptr);
+  json["breaks_at"] = curve.breaking.position ? OrderedJson(*curve.breaking.position) : OrderedJson(nullptr);
   json["excess"] = number(curve.breaking.excess);
   json["words"] = describe(curve.breaking, std::ssize(curve.losses), run.trained_length);
   return json;
@@ -138,8 +138,8 @@ LossRun measure_losses(const Model& model, const LossPlan& plan, MeasuredText te
   return run;
 }
 
-Json to_json(const LossRun& run, const std::string& model) {
-  Json curves = Json::array();
+OrderedJson to_json(const LossRun& run, const std::string& model) {
+  OrderedJson curves = OrderedJson::array();
   for (const LossCurve& curve : run.curves) curves.push_back(curve_json(run, curve));
   return {{"model", model},
           {"trained_length", run.trained_length},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/measure/passkey_frame.h"
 
-#include "io/strict_json.h"
 #include "locus/error.h"
+#include "parse/strict_json.h"
 
 namespace locus::probe {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "io/byte_reader.h"
 #include "locus/error.h"
+#include "parse/byte_reader.h"
 #include "probe/tokenizers/byte_tokens.h"
 #include "probe/tokenizers/pair_merging.h"
 #include "probe/tokenizers/unicode.h"

@@ -2,8 +2,8 @@
 // The vocabulary inside a GGUF file, by llama.cpp's keys and defaults.
 #include <algorithm>
 
-#include "io/byte_reader.h"
 #include "locus/error.h"
+#include "parse/byte_reader.h"
 #include "probe/tokenizers/bpe_tokenizer.h"
 #include "probe/tokenizers/sentencepiece_tokenizer.h"
 

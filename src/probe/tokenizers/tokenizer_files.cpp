@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "io/byte_reader.h"
-#include "io/strict_json.h"
 #include "locus/error.h"
 #include "locus/io/mapped_file.h"
 #include "locus/io/sniff.h"
 #include "locus/text.h"
+#include "parse/byte_reader.h"
+#include "parse/strict_json.h"
 #include "probe/tokenizers/tokenizer.h"
 
 namespace locus::probe {

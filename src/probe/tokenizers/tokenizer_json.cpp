@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hugging Face's tokenizer.json: a BPE model and the normalizer, pre-tokenizer, decoder and post-processor around it.
 // What is read is written out here; a part of any other type is refused by name.
-#include "io/byte_reader.h"
-#include "io/strict_json.h"
 #include "locus/error.h"
+#include "parse/byte_reader.h"
+#include "parse/strict_json.h"
 #include "probe/tokenizers/bpe_tokenizer.h"
 #include "probe/tokenizers/byte_tokens.h"
 

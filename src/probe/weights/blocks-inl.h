@@ -19,8 +19,8 @@
 #include <cstring>
 
 #include "hwy/highway.h"
-#include "kernels/widen-inl.h"
 #include "locus/element.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "hwy/highway.h"
-#include "kernels/widen-inl.h"
 #include "probe/weights/blocks-inl.h"
 #include "probe/weights/product_simd.h"
+#include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {

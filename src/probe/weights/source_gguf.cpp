@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/byte_reader.h"
 #include "locus/error.h"
 #include "locus/io/gguf_encoding.h"
+#include "parse/byte_reader.h"
 #include "probe/weights/source.h"
 
 namespace locus::probe {

@@ -2,9 +2,9 @@
 // A Hugging Face folder: sizes from config.json, under the names that its model types use, with transformers' defaults.
 #include <array>
 
-#include "io/strict_json.h"
 #include "locus/error.h"
 #include "locus/io/hf_folder.h"
+#include "parse/strict_json.h"
 #include "probe/weights/source.h"
 
 namespace locus::probe {
@@ -131,6 +131,7 @@ Source open_hf_folder(const std::filesystem::path& path) {
   io::HfConfig resolved = io::resolve_hf_config(text, name);
   require(resolved.layers.size() == 1, name, ": the layers must all have the same encoding, got ",
           resolved.layers.size(), " kinds");
+  io::require_applicable(resolved.layers.front(), name);
   source.encoding = std::move(resolved.layers.front());
   if (const nlohmann::json* frame = settings.find({"passkey"}); frame && source.config.architecture == "locus_lab") {
     source.config.passkey = parse_passkey_frame(frame->dump(), name + ": passkey");

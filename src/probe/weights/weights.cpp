@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "io/gguf_blocks.h"
 #include "locus/error.h"
+#include "locus/io/gguf_blocks.h"
 #include "probe/memory.h"
 
 namespace locus::probe {

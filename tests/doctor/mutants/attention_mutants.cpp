@@ -332,7 +332,7 @@ void merging(List& list) {
     add("output not rescaled", Merge::output_not_rescaled, {"parts_not_rescaled"});
     add("own sums", Merge::by_own_sum, {"parts_not_rescaled"});
     add("largest alone", Merge::by_largest, {"parts_not_rescaled"});
-    add("last alone", Merge::last_only, {"parts_lost"});
+    add("last alone", Merge::last_only, {"parts_lost", "mask_by_blocks"});
     add("first alone", Merge::first_only, {"parts_lost", "keys_lost"});
     add("base 2", Merge::base_two, {"parts_wrong_base"});
   }

@@ -250,6 +250,7 @@ struct Attention {
   }
 
   struct Part {
+    std::int64_t number = 0;  // which of the parts of the keys it is
     double top = -INFINITY, sum = 0, count = 0;
     std::vector<double> output;
   };
@@ -268,9 +269,10 @@ struct Attention {
         std::vector<Part> parts(1);
         const std::int64_t rest = zero_rest == 0 ? 0 : (zero_rest - r.keys % zero_rest) % zero_rest;
         const auto take = [&](std::int64_t index, double score, const std::function<double(std::int64_t)>& value) {
-          if (part > 0 && static_cast<std::int64_t>(parts.size()) - 1 < index / part && parts.back().count > 0)
-            parts.emplace_back();
+          const std::int64_t number = part > 0 ? index / part : 0;
+          if (parts.back().count > 0 && parts.back().number != number) parts.emplace_back();
           Part& p = parts.back();
+          p.number = number;
           if (p.output.empty()) p.output.assign(static_cast<std::size_t>(d), 0.0);
           const double next = std::max(p.top, score);
           const double old = p.top == -INFINITY ? 0 : std::exp(p.top - next);

@@ -448,7 +448,7 @@ void precision(List& list) {
   add("bfloat16 products", {"bfloat16_angles"},
       [=](Rope& r) { r.angle = [=](double p, double w) { return bf(p * w); }; });
   add("float16 angles", {"float16_angles"},
-      [=](Rope& r) { r.angle = [=](double p, double w) { return hf(hf(std::min(p, 60000.0)) * hf(w)); }; });
+      [=](Rope& r) { r.angle = [=](double p, double w) { return hf(hf(p) * hf(w)); }; });
   add("float16 frequencies", {"float16_angles"},
       [=](Rope& r) { r.angle = [=](double p, double w) { return p * hf(w); }; });
   add("bfloat16 tables", {"bfloat16_tables"}, [=](Rope& r) {

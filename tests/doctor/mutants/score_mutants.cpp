@@ -28,8 +28,12 @@ void any_bias(List& list) {
       [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return 2 * b(h, q, k); }); });
   add("scaled with the score", {"bias_scaled", "alibi_scaled", "alibi_bias_max"},
       [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return b(h, q, k) / 4; }); });
-  add("of the next head", {"heads_permuted"},
-      [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return b((h + 1) % 4, q, k); }); });
+  for (const Pair& pair : {alibi(8), t5(false), clipped(), kerple()}) {
+    const int64_t heads = pair.name == "alibi 8" || pair.name == "t5" ? 8 : 4;
+    Attention plain = pair.plain;
+    plain.bias = [heads, own = pair.plain.bias](int64_t h, int64_t q, int64_t k) { return own((h + 1) % heads, q, k); };
+    list.attend("bias", "of the next head", pair, plain, {"heads_permuted"});
+  }
   add("of the first head", {"bias_of_one_head", "alibi_slopes_equal"},
       [](const Bias& b) { return Bias([b](int64_t, int64_t q, int64_t k) { return b(0, q, k); }); });
   add("by key head", {"bias_by_key_head"},
@@ -42,13 +46,16 @@ void any_bias(List& list) {
       "one step on", {"distance_off_by_one", "off_by_one", "bucket_off_by_one"},
       [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return b(h, q + 1, k); }); }, false);
   for (const int64_t most : {16, 64, 128, 1024}) {
-    add(
-        "distance up to " + std::to_string(most),
-        {"distance_clamped", "positions_clamped", "bias_clamped", "buckets_cut"},
-        [=](const Bias& b) {
-          return Bias([=](int64_t h, int64_t q, int64_t k) { return b(h, k + std::min(q - k, most - 1), k); });
-        },
-        most > 64 ? true : false);
+    for (const Pair& pair : {alibi(8), t5(false), clipped(), kerple()}) {
+      // What is clipped already, or in the last bucket already, does not change.
+      if ((pair.name == "clipped" && most > 16) || (pair.name == "t5" && most > 64)) continue;
+      Attention plain = pair.plain;
+      plain.bias = [most, own = pair.plain.bias](int64_t h, int64_t q, int64_t k) {
+        return own(h, k + std::min(q - k, most - 1), k);
+      };
+      list.attend("bias", "distance up to " + std::to_string(most), pair, plain,
+                  {"distance_clamped", "bias_clamped", "buckets_cut"});
+    }
   }
   for (const int64_t size : {128, 256, 2048}) {
     add("distance modulo " + std::to_string(size), {"distance_wrapped"}, [=](const Bias& b) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading any element type as float32 lanes and storing them back, for one SIMD target.
 
-#if defined(LOCUS_KERNELS_WIDEN_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCUS_KERNELS_WIDEN_INL_H_
-#undef LOCUS_KERNELS_WIDEN_INL_H_
+#if defined(LOCUS_SIMD_WIDEN_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCUS_SIMD_WIDEN_INL_H_
+#undef LOCUS_SIMD_WIDEN_INL_H_
 #else
-#define LOCUS_KERNELS_WIDEN_INL_H_
+#define LOCUS_SIMD_WIDEN_INL_H_
 #endif
 
 #include "hwy/highway.h"

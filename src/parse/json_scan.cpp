@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/json_scan.h"
+#include "parse/json_scan.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/strict_json.h"
+#include "parse/strict_json.h"
 
-#include "io/byte_reader.h"
-#include "io/json_scan.h"
+#include "parse/byte_reader.h"
+#include "parse/json_scan.h"
 
 namespace locus::io {
 namespace {

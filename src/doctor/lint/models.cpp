@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings about models: what Locus cannot express or apply, and what other readers make of the same file.
+#include <algorithm>
+
+#include "doctor/lint/findings.h"
+
+namespace locus::doctor {
+
+Findings unsupported_models(const LintModel& model) {
+  if (!model.unsupported) return {};
+  return {{.severity = model.has_attention ? Severity::warning : Severity::note,
+           .what = model.refusal + ".",
+           .consequence = model.has_attention ? "The file is not at fault; no numbers are shown for this model."
+                                              : "Nothing can be wrong with positions here."}};
+}
+
+Findings unapplied_parts(const LintModel& model) {
+  Findings findings;
+  for (const LintLayer& layer : model.layers) {
+    for (const std::string& sentence : layer.not_applied) {
+      findings.push_back({.severity = Severity::warning,
+                          .layer_type = layer.layer_type,
+                          .what = sentence + ".",
+                          .consequence = "apply, attend, verify --config and probe refuse this model; an engine that "
+                                         "leaves the step out gets other scores than the model was trained with."});
+    }
+  }
+  return findings;
+}
+
+Findings differing_versions(const LintModel& model) {
+  Findings findings;
+  for (const LintLayer& layer : model.layers) {
+    for (const io::AlternativeReading& other : layer.alternatives) {
+      findings.push_back({.severity = Severity::warning,
+                          .layer_type = layer.layer_type,
+                          .what = other.reader + " reads this file in another way: " + other.what + ".",
+                          .consequence = "The same file gives other numbers there. Write the value down where it is a "
+                                         "default, and check against the checkpoint where it is not."});
+    }
+  }
+  return findings;
+}
+
+Findings bases_hidden_from_flat_readers(const LintModel& model) {
+  constexpr double flat_default = 10000;
+  Findings findings;
+  if (!model.hf || model.hf->rope_theta) return findings;
+  for (const io::HfRopeBlockKeys& block : model.hf->parameters) {
+    if (!block.rope_theta || *block.rope_theta == flat_default) continue;
+    findings.push_back({.severity = Severity::warning,
+                        .keys = {block.path + ".rope_theta"},
+                        .what = words("The base ", *block.rope_theta, " stands in ", block.path,
+                                      " alone; readers of the flat layout will take base 10000 here."),
+                        .consequence =
+                            "Code written for transformers 4 looks for rope_theta at the top, finds none and "
+                            "turns every pair but the first by wrong angles. `locus convert config --to v4` "
+                            "writes the flat keys.",
+                        .numbers = {{"base", *block.rope_theta}, {"taken", flat_default}}});
+  }
+  return findings;
+}
+
+}  // namespace locus::doctor

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families where a key of the file decides how positions enter: one function each, chosen by the row's name.
+#include <array>
+
+#include "io/hf_resolve.h"
+
+namespace locus::io {
+namespace {
+
+using Layers = std::vector<LayerEncoding>;
+
+Layers resolve_esm(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  if (fields.text({"position_embedding_type"}).value_or("absolute") == "rotary") return resolve_rope(fields, context);
+  return {resolve_learned(fields, context, context.model.row_offset)};
+}
+
+Layers resolve_trocr(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  if (fields.boolean({"use_learned_position_embeddings"}).value_or(true)) {
+    return {resolve_learned(fields, context, HfRowOffset::two)};
+  }
+  return {resolve_sinusoidal(fields, context, "concatenated", "fairseq")};
+}
+
+Layers resolve_beit(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  const bool per_layer = fields.boolean({"use_relative_position_bias"}).value_or(false);
+  const bool shared = fields.boolean({"use_shared_relative_position_bias"}).value_or(false);
+  if (per_layer || shared) refuse_model(fields, context, context.model.what);
+  if (fields.boolean({"use_absolute_position_embeddings"}).value_or(false)) {
+    return resolve_picture(fields, context, HfFamily::image_table);
+  }
+  return resolve_nope(fields);
+}
+
+Layers resolve_deberta(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  const bool relative = fields.boolean({"relative_attention"}).value_or(false);
+  if (relative) refuse_model(fields, context, context.model.what);
+  if (!fields.boolean({"position_biased_input"}).value_or(true)) return resolve_nope(fields);
+  return {resolve_learned(fields, context, HfRowOffset::none)};
+}
+
+Layers resolve_conformer(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  const bool bert = context.model.name == "wav2vec2-bert";
+  const std::string kind = fields.text({"position_embeddings_type"}).value_or(bert ? "relative_key" : "relative");
+  if (kind == "relative") return {resolve_transformer_xl(fields, context)};
+  if (kind == "rotary") {
+    refuse_model(fields, context,
+                 "turns the hidden state before it is projected to queries and keys "
+                 "(position_embeddings_type rotary)");
+  }
+  if (kind != "relative_key") return resolve_nope(fields);
+  Notes notes = fields.notes();
+  Fields own(fields, notes);
+  LayerEncoding layer{.scheme = "shaw"};
+  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
+                                           context, "a table of distances");
+  const std::int64_t heads =
+      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "a table of distances");
+  require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
+          heads);
+  layer.arguments.set("heads", heads);
+  layer.arguments.set("head_dim", hidden / heads);
+  layer.arguments.set("clip_left", own.integer({"left_max_position_embeddings"}, 0).value_or(64));
+  layer.arguments.set("clip_right", own.integer({"right_max_position_embeddings"}, 0).value_or(8));
+  own.acknowledge({"max_source_positions"});
+  return {finish_layer(std::move(layer), own)};
+}
+
+/// Speech encoder and text decoder of one model; the text side alone can be expressed.
+Layers resolve_seamless(const Fields& model, const HfContext& context) {
+  refuse_model(model, context,
+               "has a Conformer with positions of its own ({position_embeddings_type=relative}) for "
+               "speech, and sinusoidal rows for text");
+}
+
+Layers resolve_siglip2_vision(const Fields& model, const HfContext& context) {
+  Notes notes = model.notes();
+  Fields fields(model, notes);
+  LayerEncoding layer{.scheme = "learned"};
+  const std::int64_t rows =
+      with_default(fields.integer({"num_patches"}), 256, fields, "num_patches", context, "a table");
+  layer.arguments.set("max_positions", rows);
+  layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
+                                          context, "a learned table"));
+  layer.arguments.set("row_offset", std::int64_t{0});
+  layer.not_applied.emplace_back(
+      "this model also resizes its table to the shape of each picture; Locus does not apply "
+      "that yet");
+  return {finish_layer(std::move(layer), fields)};
+}
+
+/// Patches overlap: each side has (length - patch) / stride + 1 of them.
+Layers resolve_spectrogram(const Fields& model, const HfContext& context) {
+  Notes notes = model.notes();
+  Fields fields(model, notes);
+  const auto number = [&](std::string_view key, std::int64_t fallback) {
+    return with_default(fields.integer({key}), fallback, fields, key, context, "the number of patches");
+  };
+  const std::int64_t patch = number("patch_size", 16);
+  const std::int64_t bins = number("num_mel_bins", 128), frames = number("max_length", 1024);
+  require(patch <= bins && patch <= frames, fields.subject("patch_size"), " must be at most num_mel_bins (", bins,
+          ") and max_length (", frames, "), got ", patch);
+  const std::int64_t rows = (bins - patch) / number("frequency_stride", 10) + 1;
+  const std::int64_t columns = (frames - patch) / number("time_stride", 10) + 1;
+  LayerEncoding layer{.scheme = "learned"};
+  layer.arguments.set("max_positions", rows * columns + context.model.extra_rows);
+  layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
+                                          context, "a learned table"));
+  layer.arguments.set("row_offset", std::int64_t{0});
+  return {finish_layer(std::move(layer), fields)};
+}
+
+Layers resolve_reformer(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  if (fields.boolean({"axial_pos_embds"}).value_or(true)) refuse_model(fields, context, context.model.what);
+  return {resolve_learned(fields, context, HfRowOffset::none)};
+}
+
+Layers resolve_chatglm(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  if (fields.boolean({"position_encoding_2d"}).value_or(false)) {
+    refuse_model(fields, context,
+                 "of the first version turns two halves of the head by two position ids, one of the "
+                 "prompt and one of the answer (position_encoding_2d)");
+  }
+  return resolve_rope(fields, context);
+}
+
+/// Qwen's first version. Other engines than its own code ignore both keys.
+Layers resolve_qwen(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  const bool dynamic = fields.boolean({"use_dynamic_ntk"}).value_or(false);
+  const bool logarithm = fields.boolean({"use_logn_attn"}).value_or(false);
+  Layers layers = resolve_rope(fields, context);
+  for (LayerEncoding& layer : layers) {
+    if (dynamic) {
+      layer.not_applied.emplace_back(
+          "this model's own code raises the base beyond seq_length (use_dynamic_ntk), other "
+          "engines ignore the key; Locus does not apply that yet");
+    }
+    if (logarithm) {
+      layer.not_applied.emplace_back(
+          "this model's own code multiplies queries beyond seq_length by a logarithm of the "
+          "position (use_logn_attn), other engines ignore the key; Locus does not apply "
+          "that yet");
+    }
+  }
+  return layers;
+}
+
+/// Sines and cosines of the running number of each tube of patches.
+Layers resolve_videomae(const Fields& model, const HfContext& context) {
+  return {resolve_sinusoidal(model, context, "interleaved", "vaswani")};
+}
+
+Layers resolve_led(const Fields& model, const HfContext& context) {
+  Layers layers;
+  for (const bool encoder : {true, false}) {
+    Notes notes = model.notes();
+    Fields fields(model, notes);
+    fields.acknowledge({"max_encoder_position_embeddings", "max_decoder_position_embeddings"});
+    const std::string_view key = encoder ? "max_encoder_position_embeddings" : "max_decoder_position_embeddings";
+    LayerEncoding layer{.layer_type = encoder ? "encoder" : "decoder", .scheme = "learned"};
+    layer.arguments.set("max_positions", with_default(fields.integer({key}), encoder ? 16384 : 1024, fields, key,
+                                                      context, "a learned table"));
+    layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "d_model",
+                                            context, "a learned table"));
+    layer.arguments.set("row_offset", std::int64_t{0});
+    layers.push_back(finish_layer(std::move(layer), fields));
+  }
+  return layers;
+}
+
+struct Resolver {
+  std::string_view name;
+  Layers (*resolve)(const Fields&, const HfContext&);
+};
+constexpr std::array<Resolver, 17> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
+                                                 {"beit", resolve_beit},
+                                                 {"chatglm", resolve_chatglm},
+                                                 {"data2vec-vision", resolve_beit},
+                                                 {"deberta", resolve_deberta},
+                                                 {"deberta-v2", resolve_deberta},
+                                                 {"esm", resolve_esm},
+                                                 {"led", resolve_led},
+                                                 {"qwen", resolve_qwen},
+                                                 {"reformer", resolve_reformer},
+                                                 {"seamless_m4t", resolve_seamless},
+                                                 {"seamless_m4t_v2", resolve_seamless},
+                                                 {"siglip2_vision_model", resolve_siglip2_vision},
+                                                 {"trocr", resolve_trocr},
+                                                 {"videomae", resolve_videomae},
+                                                 {"wav2vec2-bert", resolve_conformer},
+                                                 {"wav2vec2-conformer", resolve_conformer}}};
+
+}  // namespace
+
+std::vector<LayerEncoding> resolve_by_key(const Fields& fields, const HfContext& context) {
+  for (const Resolver& row : resolvers) {
+    if (row.name == context.model.name) return row.resolve(fields, context);
+  }
+  refuse_model(fields, context, "decides by a key of its own how positions enter");
+}
+
+}  // namespace locus::io

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the config.json resolver for encoders of pictures: tables and waves over patches, windows.
+#include "io/hf_resolve.h"
+
+namespace locus::io {
+namespace {
+
+/// A number for both sides, or [rows, columns].
+std::optional<PatchGrid> read_sides(Fields& fields, std::string_view key, std::int64_t fallback) {
+  const Json* value = fields.peek(key);
+  if (value == nullptr || value->is_number()) {
+    const auto side = fields.integer({key});
+    if (!side && fallback == 0) return {};
+    if (!side) fields.note_default(key, std::to_string(fallback), "transformers' default");
+    return PatchGrid{side.value_or(fallback), side.value_or(fallback)};
+  }
+  const auto sides = fields.integer_list({key});
+  require(sides->size() == 2 && (*sides)[0] >= 1 && (*sides)[1] >= 1, fields.subject(key),
+          " must be a number or two of at least 1, got ", sides->size(), " entries");
+  return PatchGrid{static_cast<std::int64_t>((*sides)[0]), static_cast<std::int64_t>((*sides)[1])};
+}
+
+LayerEncoding resolve_image_table(const Fields& model, const HfContext& context) {
+  Notes notes = model.notes();
+  Fields fields(model, notes);
+  const auto grid = read_patch_grid(fields, context.model);
+  require(grid.has_value(), fields.subject("image_size"), " and patch_size are missing, but the learned table of ",
+          context.model_type, " has a row per patch");
+  std::int64_t before = context.model.extra_rows;
+  if (context.model.name == "yolos") {
+    before = 1 + fields.integer({"num_detection_tokens"}, 0).value_or(context.model.extra_rows - 1);
+  }
+  LayerEncoding layer{.scheme = "learned"};
+  layer.arguments.set("max_positions", grid->rows * grid->columns + before);
+  layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
+                                          context, "a learned table"));
+  layer.arguments.set("row_offset", std::int64_t{0});
+  layer.training_length = grid->rows * grid->columns + before;
+  return finish_layer(std::move(layer), fields);
+}
+
+LayerEncoding resolve_image_waves(const Fields& model, const HfContext& context) {
+  Notes notes = model.notes();
+  Fields fields(model, notes);
+  const auto grid = read_patch_grid(fields, context.model);
+  require(grid.has_value(), fields.subject("image_size"), " and patch_size are missing, but ", context.model_type,
+          " has a row of waves per patch");
+  LayerEncoding layer{.scheme = "sinusoidal"};
+  layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
+                                          context, "a sinusoidal table"));
+  layer.arguments.set("base", 10000.0);
+  layer.arguments.set("arrangement", std::string("concatenated"));
+  layer.arguments.set("rate", std::string("vaswani"));
+  layer.arguments.set("axes", std::string("grid"));
+  layer.arguments.set("grid_height", grid->rows);
+  layer.arguments.set("grid_width", grid->columns);
+  layer.arguments.set("prefix", context.model.extra_rows);
+  layer.training_length = grid->rows * grid->columns + context.model.extra_rows;
+  return finish_layer(std::move(layer), fields);
+}
+
+/// Swin has one table per block, as wide as its stage has heads.
+std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&) {
+  Fields shared(model);
+  auto heads = shared.integer_list({"num_heads", "num_attention_heads"});
+  if (!heads) {
+    heads = std::vector<double>{3, 6, 12, 24};
+    shared.note_default("num_heads", "3, 6, 12, 24", "transformers' default");
+  }
+  constexpr std::size_t most_stages = 64;
+  require(heads->size() <= most_stages, shared.subject("num_heads"), " must have at most ", most_stages,
+          " entries, got ", heads->size());
+  const auto window = read_sides(shared, "window_size", 7);
+  const bool table = shared.boolean({"use_absolute_embeddings"}).value_or(false);
+  std::vector<LayerEncoding> layers;
+  for (std::size_t stage = 0; stage < heads->size(); ++stage) {
+    Notes notes = shared.notes();
+    Fields fields(shared, notes);
+    require((*heads)[stage] >= 1, shared.subject("num_heads"), " must be at least 1, got 0");
+    LayerEncoding layer{.layer_type = "stage" + std::to_string(stage), .scheme = "relative_bias"};
+    layer.arguments.set("heads", static_cast<std::int64_t>((*heads)[stage]));
+    layer.arguments.set("index", std::string("swin"));
+    layer.arguments.set("window_height", window->rows);
+    layer.arguments.set("window_width", window->columns);
+    if (table)
+      layer.not_applied.emplace_back(
+          "this model also adds a learned table of its patches "
+          "(use_absolute_embeddings); Locus does not apply that yet");
+    layers.push_back(finish_layer(std::move(layer), fields));
+  }
+  return layers;
+}
+
+}  // namespace
+
+std::optional<PatchGrid> read_patch_grid(Fields& fields, const HfModel& model) {
+  const auto image = read_sides(fields, "image_size", model.image_size);
+  const auto patch = read_sides(fields, "patch_size", model.patch_size);
+  if (!image || !patch) return {};
+  const PatchGrid grid{image->rows / patch->rows, image->columns / patch->columns};
+  require(grid.rows >= 1 && grid.columns >= 1, fields.subject("patch_size"), " must be at most image_size (",
+          image->rows, " x ", image->columns, "), got ", patch->rows, " x ", patch->columns);
+  return grid;
+}
+
+std::vector<LayerEncoding> resolve_picture(const Fields& model, const HfContext& context, HfFamily family) {
+  if (family == HfFamily::windows) return resolve_windows(model, context);
+  if (family == HfFamily::image_waves) return {resolve_image_waves(model, context)};
+  return {resolve_image_table(model, context)};
+}
+
+}  // namespace locus::io

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every reference model is read right, or stands below with the sentence that refuses it. The table holds encodings that
+// Locus cannot express and models without attention, nothing else.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "model_check.h"
+#include "support/paths.h"
+
+namespace locus::testing {
+namespace {
+
+/// Reviewed: the model and what its refusal must say.
+const std::map<std::string, std::string> refusals = {
+    {"beit-base", "beit adds a learned number per head and offset on the grid of patches to the scores"},
+    {"deberta-base", "deberta has disentangled attention"},
+    {"falcon-mamba-7b", "falcon_mamba has no attention (it is a state-space model)"},
+    {"mamba-130m", "mamba has no attention (it is a state-space model)"},
+    {"reformer-enwik8", "reformer adds axial learned tables of 128 x 512"},
+    {"rwkv-4-430m", "rwkv has no attention (it is a recurrent model with time decay)"},
+    {"sam-vit-base",
+     "sam_vision_model adds a learned table of the grid of patches, and rows for vertical and horizontal"},
+    {"swinv2-tiny", "swinv2 adds to the scores what a small network makes"},
+    {"vjepa2-vitl", "vjepa2 turns three parts of the head by frame, row and column"},
+    {"wav2vec2-base", "wav2vec2 gets positions from a convolution over 128 neighbouring frames"},
+    {"wavlm-base", "wavlm gets positions from a convolution over 128 neighbouring frames"},
+};
+
+/// Read right, and something beside the encoding is named: the model and what must be said.
+const std::map<std::string, std::string> named = {
+    {"deepseek-v4-pro", "turns the output of its attention back"},
+    {"llama-4-scout", "multiplies the queries of these layers by position (attn_temperature_tuning"},
+    {"ministral-3-3b", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
+    {"ministral-3-8b", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
+    {"mistral4-default", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
+    {"nanochat-d20", "turns queries and keys the other way"},
+    {"qwen2.5-7b-1m-dual-chunk", "dual_chunk_attention_config"},
+};
+
+const Json& golden_models() {
+  static const Json models = [] {
+    std::ifstream stream(source_dir() / "tests" / "golden" / "models.json");
+    return Json::parse(stream);
+  }();
+  return models;
+}
+
+struct Counts {
+  int right = 0, named = 0, refused = 0, wrong = 0;
+};
+
+void judge(const Json& model, Counts& counts) {
+  const std::string name = model.at("name");
+  const ModelVerdict verdict = ModelCheck(model).run();
+  const auto said = [&](const std::map<std::string, std::string>& table) {
+    const auto row = table.find(name);
+    return row != table.end() && verdict.text.find(row->second) != std::string::npos;
+  };
+  switch (verdict.kind) {
+    case ModelVerdict::Kind::right:
+      ++counts.right;
+      return;
+    case ModelVerdict::Kind::named:
+      EXPECT_TRUE(said(named)) << name << " names something that is not reviewed: " << verdict.text;
+      ++counts.named;
+      return;
+    case ModelVerdict::Kind::refused:
+      EXPECT_TRUE(said(refusals)) << name << " is refused: " << verdict.text;
+      ++(said(refusals) ? counts.refused : counts.wrong);
+      return;
+    case ModelVerdict::Kind::wrong:
+      ADD_FAILURE() << name << ": " << verdict.text;
+      ++counts.wrong;
+  }
+}
+
+void report(const char* title, const Counts& counts) {
+  std::cout << title << ": right " << counts.right << ", right with something named as not applied " << counts.named
+            << ", refused with a reviewed sentence " << counts.refused << ", wrong " << counts.wrong << '\n';
+}
+
+TEST(Models, EveryReferenceModelIsReadRightOrRefusedInOneSentence) {
+  LOCUS_SKIP_WITHOUT_ORACLE();
+  Counts counts;
+  for (const std::string& name : oracle_cases("models")) judge(oracle_json("models/" + name + ".json"), counts);
+  report("models of the oracle", counts);
+  EXPECT_EQ(counts.wrong, 0);
+  EXPECT_LE(counts.refused, 25);
+}
+
+TEST(Models, TheCopyInTheRepositoryIsReadAlike) {
+  Counts counts;
+  for (const Json& model : golden_models()) judge(model, counts);
+  report("models of the repository", counts);
+  EXPECT_EQ(counts.wrong, 0);
+  EXPECT_GE(golden_models().size(), 172U);
+}
+
+TEST(Models, EveryModelOfTheRepositoryNamesItsSource) {
+  for (const Json& model : golden_models()) {
+    EXPECT_FALSE(model.at("source").empty()) << model.at("name");
+    EXPECT_FALSE(model.at("commit").empty()) << model.at("name");
+  }
+}
+
+TEST(Models, SentencesEndAsTheyPromise) {
+  for (const Json& model : golden_models()) {
+    const ModelVerdict verdict = ModelCheck(model).run();
+    if (verdict.kind != ModelVerdict::Kind::refused) continue;
+    EXPECT_TRUE(verdict.text.ends_with("; Locus does not express that yet") ||
+                verdict.text.ends_with("): there are no positions to encode"))
+        << verdict.text;
+  }
+}
+
+}  // namespace
+}  // namespace locus::testing
