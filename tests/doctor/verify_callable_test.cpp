@@ -128,7 +128,8 @@ TEST(VerifyAttend, NamesWhatIsWrong) {
     });
     expect_cause(decode, "off by one in decode");
     for (const Check& check : decode) {
-      if (check.name == "prefill = exact" || check.name == "packed = exact") EXPECT_TRUE(check.pass) << check.note;
+      const bool whole = check.name == "prefill = exact" || check.name == "packed = exact";
+      EXPECT_TRUE(check.pass || !whole) << check.note;
     }
   }
   // Relative schemes do not mind when left padding is counted; places in a window do.
