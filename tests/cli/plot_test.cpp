@@ -155,8 +155,8 @@ TEST(Plot, RefusesInOneLine) {
   folder.write("broken.json", "{\"format\": 1, ");
   folder.write("kept.vl.json", "what was there before");
   struct Case {
-    const char* line;
-    const char* part;
+    std::string line;
+    std::string part;
   };
   for (const Case& one : std::vector<Case>{
            {"plot", "--list"},
