@@ -39,6 +39,9 @@ std::vector<std::string> all_commands(const TemporaryFolder& folder) {
   return commands;
 }
 
+/// What stands below `locus lab` is declared by another program.
+bool is_declared(const std::string& command) { return command != "locus" && !command.starts_with("locus lab "); }
+
 TEST(Help, IsThereForEverySubcommandWithAnExample) {
   const TemporaryFolder folder;
   const std::vector<std::string> commands = all_commands(folder);
@@ -96,8 +99,8 @@ TEST(Completion, BashCompletesCommandsOptionsAndWords) {
   const TemporaryFolder folder;
   folder.write("locus.bash", output_of(folder, "completion bash"));
   EXPECT_EQ(completions_of(folder, "locus di"), std::set<std::string>{"diagnose"});
-  EXPECT_EQ(completions_of(folder, "locus probe lo"), std::set<std::string>{"loss"});
-  EXPECT_EQ(completions_of(folder, "locus probe loss model.gguf --wind"), std::set<std::string>{"--window-stride"});
+  EXPECT_EQ(completions_of(folder, "locus probe los"), std::set<std::string>{"loss"});
+  EXPECT_EQ(completions_of(folder, "locus probe loss model.gguf --window-s"), std::set<std::string>{"--window-stride"});
   EXPECT_EQ(completions_of(folder, "locus show --pairing ''"), (std::set<std::string>{"half", "interleaved"}));
   EXPECT_EQ(completions_of(folder, "locus show --scheme si"), std::set<std::string>{"sinusoidal"});
   EXPECT_TRUE(completions_of(folder, "locus apply --input q").empty());  // left to file names
@@ -109,7 +112,7 @@ TEST(Completion, OffersEveryCommandInEveryShell) {
   folder.write("locus.bash", output_of(folder, "completion bash"));
   const std::string zsh = output_of(folder, "completion zsh"), fish = output_of(folder, "completion fish");
   for (const std::string& command : all_commands(folder)) {
-    if (command == "locus") continue;
+    if (!is_declared(command)) continue;
     const std::size_t blank = command.rfind(' ');
     const std::string name = command.substr(blank + 1);
     EXPECT_TRUE(completions_of(folder, command).contains(name)) << command;
@@ -144,7 +147,7 @@ TEST(Manual, HasASectionForEveryCommand) {
   const TemporaryFolder folder;
   const std::string page = output_of(folder, "man");
   for (const std::string& command : all_commands(folder)) {
-    if (command == "locus") continue;
+    if (!is_declared(command)) continue;
     std::string heading = ".SS " + command + "\n";
     for (std::size_t at = heading.find('-'); at != std::string::npos; at = heading.find('-', at + 2)) {
       heading.insert(at, "\\");
