@@ -269,7 +269,7 @@ void attend_files(const AttendRequest& request) {
   call.scale = request.scale;
   if (!call.scale && chosen && chosen->read.softmax_scale) {
     call.scale = chosen->read.softmax_scale;
-    chosen->note = softmax_scale_note(*chosen);
+    if (!request.json) chosen->note = softmax_scale_note(*chosen);  // JSON has the scale itself
   }
   call.soft_cap = request.soft_cap;
   call.sink_logits = sinks;

@@ -764,6 +764,7 @@ TEST(HfConfig, ResolvesThePeersAppliedCases) {
   int resolved = 0;
   for (const Json& peer : oracle_cases("apply")) {
     if (!peer.contains("config") || !peer["config"].is_object()) continue;
+    if (!peer["config"].contains("model_type")) continue;  // a tower alone: nothing is concluded of it
     SCOPED_TRACE(peer["case"].get<std::string>());
     const LayerEncoding layer = resolve_case(peer);
     ++resolved;
