@@ -83,7 +83,7 @@ void print_diagnosis(const Diagnosis& diagnosis) {
     std::cout << "slice: ";
     print_slice(*diagnosis.slice);
     if (!diagnosis.also_fitting.empty()) {
-      std::cout << "  or one of " << diagnosis.also_fitting.size() << " others, e.g. ";
+      std::cout << "  " << diagnosis.also_fitting.size() << " more would fit, such as ";
       print_slice(diagnosis.also_fitting.front());
     }
     std::cout << "magnitude: " << diagnosis.magnitude << (diagnosis.magnitude_varies ? " on average, varying" : "")

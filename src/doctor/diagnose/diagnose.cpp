@@ -145,9 +145,12 @@ void merge_explanations(Diagnosis& diagnosis, const std::vector<Reading>& readin
 // Another slice takes certainty from the first if it leaves nothing open, and no more coordinates, tokens or heads over.
 void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, const Expectation& expected) {
   constexpr double doubtful = 0.6;
+  if (!readings[0].angles.whole) return;
+  diagnosis.also_fitting.clear();
   for (std::size_t n = 1; n < readings.size(); ++n) {
-    if (!readings[n].angles.whole || !readings[0].angles.whole) continue;
+    if (!readings[n].angles.whole) continue;
     if (readings[n].coverage.size() > readings[0].coverage.size()) continue;
+    diagnosis.also_fitting.push_back(readings[n].turning.slice);
     for (Verdict& one : diagnosis.verdicts) one.confidence = std::min(one.confidence, doubtful);
     for (Verdict& one : verdicts_of(readings[n], expected, diagnosis.storage)) {
       const bool there = std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
