@@ -147,6 +147,7 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
   constexpr double doubtful = 0.6;
   for (std::size_t n = 1; n < readings.size(); ++n) {
     if (!readings[n].angles.whole || !readings[0].angles.whole) continue;
+    if (readings[n].unlikely() >= readings[0].unlikely() + 3) continue;  // it needs another fault besides
     for (Verdict& one : diagnosis.verdicts) one.confidence = std::min(one.confidence, doubtful);
     for (Verdict& one : verdicts_of(readings[n], expected, diagnosis.storage)) {
       const bool there = std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
@@ -158,6 +159,13 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
   }
 }
 
+// Pairs that stand apart from the others, or another base: a slice of another width may need neither.
+bool width_in_doubt(const Reading& reading) {
+  if (reading.angles.candidates.empty()) return false;
+  const Candidate& first = reading.angles.candidates.front();
+  return !first.fit.bad_pairs.empty() || first.prediction.fault == "base_wrong";
+}
+
 void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectation& expected,
                  const std::vector<Turning>& slices, double floor) {
   const PositionIds ids = ids_of(dump, expected);
@@ -165,7 +173,8 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
   for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
     readings.push_back(read_slice(dump, expected, ids, turning, floor));
     const Reading& last = readings.back();
-    if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10)) {
+    if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10) &&
+        !width_in_doubt(last)) {
       readings = {last};  // the slice is as expected, and so little is wrong with the rest that others need no look
       break;
     }
@@ -247,7 +256,7 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
     return diagnosis;
   }
   if (dump.heads > 1 && (!explains(slices) || slices.front().kept < 0.9)) {
-    const std::vector<std::int64_t> map = match_heads(dump);
+    const std::vector<std::int64_t> map = match_heads(dump, cells);
     Cells mapped = cells;
     for (std::size_t n = 0; n < mapped.source.size(); ++n) {
       const auto heads = static_cast<std::size_t>(dump.heads);
