@@ -140,7 +140,14 @@ double Reading::unlikely() const {
   if (angles.whole) {
     const Prediction& first = angles.candidates.front().prediction;
     const bool odd_base = first.fault == "base_wrong" && first.prior < common_base_prior;
-    return other_slice + (first.fault == "as_expected" ? 0 : odd_base ? 4 : 1) + (exceptions.empty() ? 0 : 1);
+    // Coordinates that the slice leaves unexplained speak against it; tokens and heads are the same for all slices.
+    const bool leaves = std::any_of(coverage.begin(), coverage.end(),
+                                    [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
+    return other_slice +
+           (first.fault == "as_expected" ? 0
+            : odd_base                   ? 4
+                                         : 1) +
+           (exceptions.empty() ? 0 : 1) + (leaves ? 6 : 0);
   }
   if (angles.share > 0.4 && !unexplained(exceptions)) return other_slice + 5;
   if (!explanations.empty() && !explanations.front().free_frequencies) return other_slice + 10;
