@@ -130,6 +130,11 @@ std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells) {
   return verdicts;
 }
 
+Verdict judge_rescaled(const RotationDump& dump, const std::vector<std::int64_t>& cells) {
+  return told(dump, {cells.begin(), cells.end()}, "tokens_unexplained", "heads_unexplained",
+              "rotated with another magnitude than the others", 0.85);
+}
+
 std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turning) {
   List zero, odd;
   std::vector<std::uint8_t> gone(index_of(dump.head_dim), 0);

@@ -11,6 +11,9 @@ namespace locus::doctor {
 /// What the vectors show before any angle is looked at: zeros, vectors made of others, vectors made of none.
 std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells);
 
+/// Vectors (row * heads + head) that carry the magnitude once more or once less than the others.
+Verdict judge_rescaled(const RotationDump& dump, const std::vector<std::int64_t>& cells);
+
 /// Coordinates that are zero throughout, or whose pairs do not keep their length; pairs with such a coordinate are
 /// taken out of the measurement.
 std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turning);

@@ -142,14 +142,14 @@ void merge_explanations(Diagnosis& diagnosis, const std::vector<Reading>& readin
                    [](const Explanation& a, const Explanation& b) { return a.complexity < b.complexity; });
 }
 
-// Another slice takes certainty from the first if it leaves nothing open, and no more coordinates, tokens or heads over.
+// Another slice that leaves nothing open and is nearly as likely takes certainty from the first.
 void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, const Expectation& expected) {
   constexpr double doubtful = 0.6;
   if (!readings[0].angles.whole) return;
   diagnosis.also_fitting.clear();
   for (std::size_t n = 1; n < readings.size(); ++n) {
     if (!readings[n].angles.whole) continue;
-    if (readings[n].coverage.size() > readings[0].coverage.size()) continue;
+    if (readings[n].unlikely() >= readings[0].unlikely() + 3) continue;  // it needs another fault besides
     diagnosis.also_fitting.push_back(readings[n].turning.slice);
     for (Verdict& one : diagnosis.verdicts) one.confidence = std::min(one.confidence, doubtful);
     for (Verdict& one : verdicts_of(readings[n], expected, diagnosis.storage)) {
@@ -162,6 +162,13 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
   }
 }
 
+// Pairs that stand apart from the others, or another base: a slice of another width may need neither.
+bool width_in_doubt(const Reading& reading) {
+  if (reading.angles.candidates.empty()) return false;
+  const Candidate& first = reading.angles.candidates.front();
+  return !first.fit.bad_pairs.empty() || first.prediction.fault == "base_wrong";
+}
+
 void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectation& expected,
                  const std::vector<Turning>& slices, double floor) {
   const PositionIds ids = ids_of(dump, expected);
@@ -169,7 +176,8 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
   for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
     readings.push_back(read_slice(dump, expected, ids, turning, floor));
     const Reading& last = readings.back();
-    if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10)) {
+    if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10) &&
+        !width_in_doubt(last)) {
       readings = {last};  // the slice is as expected, and so little is wrong with the rest that others need no look
       break;
     }
@@ -251,7 +259,7 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
     return diagnosis;
   }
   if (dump.heads > 1 && (!explains(slices) || slices.front().kept < 0.9)) {
-    const std::vector<std::int64_t> map = match_heads(dump);
+    const std::vector<std::int64_t> map = match_heads(dump, cells);
     Cells mapped = cells;
     for (std::size_t n = 0; n < mapped.source.size(); ++n) {
       const auto heads = static_cast<std::size_t>(dump.heads);

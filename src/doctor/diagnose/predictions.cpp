@@ -299,7 +299,7 @@ std::vector<Prediction> fitted_parameters(const Turning& turning, const Expected
     }
     all.push_back(at_positions(std::string(name) + "_wrong", text.str(), fault->w, expected.positions));
     all.back().magnitude = fault->magnitude;
-    all.back().prior = fault->common ? 0.4 : 0.2;
+    all.back().prior = fault->common ? common_base_prior : 0.2;
   }
   return all;
 }

@@ -64,6 +64,8 @@ std::vector<Prediction> neighbours(const Expected& expected);
 /// Rules whose attention factor is the magnitude that was seen.
 std::vector<Prediction> magnitude_predictions(const Turning& turning, const Expected& expected);
 
+/// The prior of a fitted parameter whose value is in common use; others have less.
+constexpr double common_base_prior = 0.4;
 /// Base and factor fitted.
 std::vector<Prediction> fitted_parameters(const Turning& turning, const Expected& expected,
                                           const std::optional<TurnRates>& rates, double unit);

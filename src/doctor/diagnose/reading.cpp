@@ -110,14 +110,44 @@ void judge_expected(Reading& reading, const RotationDump& dump, const Expected& 
   reading.explanations = {std::move(explanation)};
 }
 
+void read_angles(Reading& reading, const RotationDump& dump, const Expectation& expected,
+                 const std::optional<Expected>& meant, double floor) {
+  refine_cells(reading, dump, floor);
+  double far = 0;
+  for (const Position p : reading.meant) far = std::max(far, std::abs(static_cast<double>(p)));
+  std::optional<std::vector<Position>> lengths;
+  if (expected.positions) lengths = reading.meant;
+  reading.rates = turn_rates(reading.turning, dump.tokens, least_unit, lengths, far);
+  if (!reading.rates) reading.rates = turn_rates(reading.turning, dump.tokens, least_unit, std::nullopt, far);
+  if (meant) judge_expected(reading, dump, *meant);
+  const bool open =
+      !meant || (!reading.angles.whole && (reading.angles.share < 0.4 || unexplained(reading.exceptions)));
+  if (open) add_explanations(reading, dump, expected, reading.meant);
+}
+
+bool some_rotated_twice(const Reading& reading) {
+  const std::string name = "cached_rotated_twice";
+  if (reading.angles.whole) return reading.angles.candidates.front().prediction.fault == name;
+  return std::any_of(reading.exceptions.begin(), reading.exceptions.end(),
+                     [&](const Verdict& one) { return one.name == name; });
+}
+
 }  // namespace
 
 double Reading::unlikely() const {
   const double other_slice = slice.empty() ? 0 : 3;
   if (!expectation) return explanations.empty() ? 1000 : explanations.front().complexity;
   if (angles.whole) {
-    return other_slice + (angles.candidates.front().prediction.fault == "as_expected" ? 0 : 1) +
-           (exceptions.empty() ? 0 : 1);
+    const Prediction& first = angles.candidates.front().prediction;
+    const bool odd_base = first.fault == "base_wrong" && first.prior < common_base_prior;
+    // Coordinates that the slice leaves unexplained speak against it; tokens and heads are the same for all slices.
+    const bool leaves = std::any_of(coverage.begin(), coverage.end(),
+                                    [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
+    return other_slice +
+           (first.fault == "as_expected" ? 0
+            : odd_base                   ? 4
+                                         : 1) +
+           (exceptions.empty() ? 0 : 1) + (leaves ? 6 : 0);
   }
   if (angles.share > 0.4 && !unexplained(exceptions)) return other_slice + 5;
   if (!explanations.empty() && !explanations.front().free_frequencies) return other_slice + 10;
@@ -160,17 +190,14 @@ Reading read_slice(const RotationDump& dump, const Expectation& expected, const 
       }
     }
   }
-  refine_cells(reading, dump, floor);
-  double far = 0;
-  for (const Position p : guess) far = std::max(far, std::abs(static_cast<double>(p)));
-  std::optional<std::vector<Position>> lengths;
-  if (expected.positions) lengths = guess;
-  reading.rates = turn_rates(reading.turning, dump.tokens, least_unit, lengths, far);
-  if (!reading.rates) reading.rates = turn_rates(reading.turning, dump.tokens, least_unit, std::nullopt, far);
-  if (meant) judge_expected(reading, dump, *meant);
-  const bool open =
-      !meant || (!reading.angles.whole && (reading.angles.share < 0.4 || unexplained(reading.exceptions)));
-  if (open) add_explanations(reading, dump, expected, guess);
+  std::vector<std::int64_t> rescaled;
+  RotationDump even;
+  if (meant && reading.turning.kept > 0.3) {
+    rescaled = rescaled_cells(dump, reading.turning, meant->encoding.rotation().magnitude, even);
+  }
+  if (!rescaled.empty()) measure_again(reading.turning, even, reading.turning.cells, floor);
+  read_angles(reading, rescaled.empty() ? dump : even, expected, meant, floor);
+  if (!rescaled.empty() && !some_rotated_twice(reading)) reading.coverage.push_back(judge_rescaled(dump, rescaled));
   return reading;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double sigmas = 8;
 
-// Whether vector `to` of after has the lengths of vector `from` of before, in all but a fifth of its pairs.
-bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from) {
+// Whether vector `to` of after has the lengths of vector `from` of before, times `factor`, in all but a fifth of its pairs.
+bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from, double factor = 1) {
   std::int64_t off = 0;
   const std::int64_t most = turning.pairs / 5;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
@@ -22,7 +22,7 @@ bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, 
     const double after = std::hypot(dump.after[a + index_of(at.out_x)], dump.after[a + index_of(at.out_y)]);
     const double before = std::hypot(dump.before[b + index_of(at.in_x)], dump.before[b + index_of(at.in_y)]);
     const double scale = turning.scale.empty() ? 1 : turning.scale[index_of(to / dump.heads * turning.pairs + i)];
-    const double length = turning.size * scale * before;
+    const double length = factor * turning.size * scale * before;
     if (std::abs(after - length) > sigmas * turning.noise.at(length) && ++off > most) return false;
   }
   return true;
@@ -94,6 +94,26 @@ void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning
       }
     }
   }
+}
+
+std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning& turning, double magnitude,
+                                         RotationDump& even) {
+  std::vector<std::int64_t> rescaled;
+  if (magnitude == 1) return rescaled;
+  for (std::int64_t n = 0; n < turning.rows * dump.heads; ++n) {
+    const std::int64_t from = turning.cells.source[index_of(n)];
+    if (turning.cells.state[index_of(n)] != CellState::usable || made_of(dump, turning, n, from)) continue;
+    if (stands_still(dump, turning, n)) continue;
+    for (const double factor : {magnitude, 1 / magnitude}) {
+      if (!made_of(dump, turning, n, from, factor)) continue;
+      if (rescaled.empty()) even = dump;
+      rescaled.push_back(n);
+      const std::int64_t first = n * dump.head_dim + turning.slice.rotary_offset;
+      for (std::int64_t j = first; j < first + turning.slice.rotary_dim; ++j) even.after[index_of(j)] /= factor;
+      break;
+    }
+  }
+  return rescaled;
 }
 
 std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& turning) {

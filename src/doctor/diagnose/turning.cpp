@@ -44,6 +44,9 @@ void for_pairs(const RotationDump& dump, const Cells& cells, const TurnedSlice& 
   }
 }
 
+// Lengths are computed in double: no noise is less than their own roundings.
+double least_noise(double floor) { return std::max(0.2 * floor, 0x1p-52); }
+
 // |z| over all pairs, and the noise that lengths show. What did not change at all says nothing about either.
 void measure_noise(Turning& turning, const RotationDump& dump, double floor, const std::vector<double>& scale) {
   std::vector<double> ratios;
@@ -60,7 +63,7 @@ void measure_noise(Turning& turning, const RotationDump& dump, double floor, con
     const double length = turning.size * scale_at(scale, row, turning.pairs, i) * std::abs(pair.before);
     offs.push_back({length, std::abs(pair.after) - length});
   });
-  turning.noise = measured_noise(std::move(offs), 0.2 * floor);
+  turning.noise = measured_noise(std::move(offs), least_noise(floor));
   turning.size_sigma = count == 0 ? 1 : 1.3 * turning.noise.at(1) / std::sqrt(count);
 }
 
@@ -89,7 +92,7 @@ void measure_turns(Turning& turning, const RotationDump& dump, double floor, con
     const double weight = std::sqrt(before[n] / typical);
     offs.push_back({weight, weight * (std::abs(turning.z[n]) - length) / length});
   }
-  const Noise noise = measured_noise(std::move(offs), 0.2 * floor);
+  const Noise noise = measured_noise(std::move(offs), least_noise(floor));
   turning.sigma.assign(count, std::numeric_limits<double>::infinity());
   for (std::size_t n = 0; n < count; ++n) {
     if (before[n] <= 0) continue;
@@ -99,15 +102,18 @@ void measure_turns(Turning& turning, const RotationDump& dump, double floor, con
   }
 }
 
+// One head agrees with itself: whether |z| varies is told by the tokens of which two heads or more count.
 void measure_residuals(Turning& turning, const RotationDump& dump) {
-  double error = 0, free_error = 0, size = 0;
+  double error = 0, free_error = 0, size = 0, free_size = 0;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
     const PairPlace place = place_of(turning.slice, i);
     double after = 0, before = 0, product = 0;
     for (std::int64_t row = 0; row < turning.rows; ++row) {
       double a = 0, b = 0;
+      int heads = 0;
       for (std::int64_t h = 0; h < dump.heads; ++h) {
         if (!counts(turning.cells, row, h)) continue;
+        ++heads;
         const Pair pair = pair_at(dump, turning.cells, row, h, place);
         a += std::norm(pair.after);
         b += std::norm(pair.before);
@@ -116,7 +122,9 @@ void measure_residuals(Turning& turning, const RotationDump& dump) {
       after += a;
       before += b;
       product += turned;
+      if (heads < 2) continue;
       free_error += b > 0 ? std::max(0.0, a - turned * turned / b) : a;
+      free_size += a;
     }
     turning.magnitude.push_back(before > 0 ? product / before : 0);
     error += before > 0 ? std::max(0.0, after - product * product / before) : after;
@@ -124,7 +132,7 @@ void measure_residuals(Turning& turning, const RotationDump& dump) {
   }
   size = std::max(size, std::numeric_limits<double>::min());
   turning.residual = std::sqrt(error / size);
-  turning.free_residual = std::sqrt(free_error / size);
+  turning.free_residual = free_size > 0 ? std::sqrt(free_error / free_size) : turning.residual;
 }
 
 // Where heads agree on |z| much better than it is constant, it varies; the noise is what heads disagree by.
@@ -257,14 +265,16 @@ double share_kept(const RotationDump& dump, const Turning& turning, const Noise&
   return all > 0 ? kept / all : 0;
 }
 
-std::vector<std::int64_t> match_heads(const RotationDump& dump) {
+std::vector<std::int64_t> match_heads(const RotationDump& dump, const Cells& cells) {
   const std::int64_t rows = dump.batch * dump.tokens;
   const std::vector<double> before = log_norms(dump, dump.before), after = log_norms(dump, dump.after);
   const auto spread = [&](std::int64_t to, std::int64_t from) {
     std::vector<double> ratios;
     for (std::int64_t row = 0; row < rows; ++row) {
+      if (cells.at(row, to) != CellState::usable || cells.at(row, from) == CellState::empty) continue;
       ratios.push_back(after[index_of(row * dump.heads + to)] - before[index_of(row * dump.heads + from)]);
     }
+    if (ratios.empty()) return std::numeric_limits<double>::infinity();
     const double middle = median(ratios);
     for (double& ratio : ratios) ratio = std::abs(ratio - middle);
     return median(std::move(ratios));

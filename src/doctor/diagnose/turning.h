@@ -23,7 +23,7 @@ struct Turning {
   std::vector<double> sigma = {};  ///< [rows, pairs]: measured deviation of either part of z; infinite: nothing known
   std::vector<double> magnitude = {};  ///< [pairs]: |z|, the same for all tokens where it does not vary
   double residual = 0;                 ///< relative, over all coordinates, with |z| held constant per pair
-  double free_residual = 0;            ///< the same with |z| free; says something with two heads or more only
+  double free_residual = 0;            ///< the same with |z| free, over tokens with two heads or more; none: as above
   bool varies = false;                 ///< |z| varies with the token, and heads agree on it
   double kept = 0;                     ///< share of pairs whose length is kept and of other coordinates that stayed
 
@@ -80,11 +80,17 @@ bool keeps_length(const RotationDump& dump, const Turning& turning, std::int64_t
 std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells, double floor,
                                     const std::optional<TurnedSlice>& preferred, const std::vector<double>& scale = {});
 
-/// For every head of `after` the head of `before` whose norms it has, token by token, up to a constant factor.
-std::vector<std::int64_t> match_heads(const RotationDump& dump);
+/// For every head of `after` the head of `before` whose norms it has, token by token, up to a constant factor. Vectors
+/// that are not usable take no part.
+std::vector<std::int64_t> match_heads(const RotationDump& dump, const Cells& cells);
 
 /// Vectors whose pairs have other lengths than they had: looks for the vector of `before` that they are made of.
 void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning);
+
+/// Vectors whose lengths show the magnitude once more or once less than most, as those rotated twice do. `even` becomes
+/// the dump with their pairs brought to the common magnitude; it stays empty where there are none.
+std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning& turning, double magnitude,
+                                         RotationDump& even);
 
 /// Heads that turn differently from most; they are put in doubt in `cells`, and measured no longer.
 std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& turning);
