@@ -21,6 +21,7 @@ class BiasFaults {
   }
 
   Models all() {
+    from_the_wrong_end();  // with slopes the same as a wrong sign, and likelier
     numbers();
     distances();
     heads();
@@ -32,6 +33,15 @@ class BiasFaults {
  private:
   void add(std::string_view fault, std::string detail, Bias bias) {
     models_.push_back({.fault = fault, .detail = std::move(detail), .bias = std::move(bias)});
+  }
+
+  void from_the_wrong_end() {
+    // A key that is j behind the first gets what is due to the key j before the query.
+    models_.push_back({.fault = "bias_from_the_wrong_end",
+                       .id = [](const AskedCall& c, Role side, std::int64_t token, int, Position) {
+                         if (side == Role::query) return Position{0};
+                         return c.key_ids[0] - c.key_ids[at(token)];
+                       }});
   }
 
   void numbers() {
@@ -86,12 +96,6 @@ class BiasFaults {
       by_distance("positions_divided", "by " + std::to_string(divisor), [divisor](Position n) { return n / divisor; });
     }
     by_distance("positions_doubled", "", [](Position n) { return 2 * n; });
-    // A key that is j behind the first gets what is due to the key j before the query.
-    models_.push_back({.fault = "bias_from_the_wrong_end",
-                       .id = [](const AskedCall& c, Role side, std::int64_t token, int, Position id) {
-                         if (side == Role::query) return Position{0};
-                         return c.key_ids[0] - c.key_ids[at(token)] + 0 * id;
-                       }});
     models_.push_back({.fault = "queries_counted_from_zero",
                        .id = [](const AskedCall&, Role side, std::int64_t token, int, Position id) {
                          return side == Role::query ? token : id;
