@@ -70,7 +70,7 @@ void add_to_array(const Encoding& encoding, const ApplyRequest& request, io::Npy
 /// The site decides what the axes can mean, the positions may decide between them, and the length that the positions
 /// imply may change the encoding (but not its site).
 Site site_of(const ApplyRequest& request) {
-  const Encoding encoding = choose_encoding(request.encoding, {}).encoding;
+  const Encoding encoding = choose_encoding(request.encoding, 1).encoding;
   const Site site = encoding.site();
   require(site == Site::query_key || site == Site::hidden, "apply takes schemes of the sites query_key and hidden; ",
           encoding.scheme().name, " enters at ", name_of(site));

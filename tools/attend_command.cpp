@@ -216,6 +216,7 @@ void report(const AttendRequest& request, const std::optional<ChosenEncoding>& c
             {"heads", call.query.heads},
             {"key_heads", call.key.heads},
             {"mask", request.mask.rule}};
+  if (call.scale) json["scale"] = *call.scale;
   inferences.add_to(json);
   if (!request.scores.empty()) json["scores"] = request.scores;
   if (!request.probabilities.empty()) json["probabilities"] = request.probabilities;
@@ -269,7 +270,7 @@ void attend_files(const AttendRequest& request) {
   call.scale = request.scale;
   if (!call.scale && chosen && chosen->read.softmax_scale) {
     call.scale = chosen->read.softmax_scale;
-    chosen->note = softmax_scale_note(*chosen);
+    if (!request.json) chosen->note = softmax_scale_note(*chosen);
   }
   call.soft_cap = request.soft_cap;
   call.sink_logits = sinks;

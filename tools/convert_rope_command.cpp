@@ -87,8 +87,8 @@ void add_config_layout(CLI::App& convert) {
   command->add_option("--to", *to, "Layout wanted: v4 (transformers 4) or v5 (transformers 5)")
       ->required()
       ->check(CLI::IsMember({"v4", "v5"}));
-  add_destination(*command, request->destination, "config.json to write");
-  command->add_flag("--json", request->json, "print what was done as JSON");
+  add_destination(*command, request->destination, "Write this config.json");
+  command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "What the file means stays: it is read again and compared.\n"
       "Example: locus convert config config.json --to v4 --output flat.json");

@@ -83,7 +83,7 @@ void print_diagnosis(const Diagnosis& diagnosis) {
     std::cout << "slice: ";
     print_slice(*diagnosis.slice);
     if (!diagnosis.also_fitting.empty()) {
-      std::cout << "  or one of " << diagnosis.also_fitting.size() << " others, e.g. ";
+      std::cout << "  " << diagnosis.also_fitting.size() << " more would fit, such as ";
       print_slice(diagnosis.also_fitting.front());
     }
     std::cout << "magnitude: " << diagnosis.magnitude << (diagnosis.magnitude_varies ? " on average, varying" : "")
@@ -115,6 +115,7 @@ void diagnose_rotation(const DiagnoseRequest& request) {
   const RotationDump dump = read_dump(request, axes, before, after);
   Expectation expected;
   expected.role = request.role == "key" ? Role::key : Role::query;
+  expected.values = request.role == "value";
   expected.both_rotated = request.both_rotated;
   if (!request.positions.empty()) expected.positions = parse_position_list(request.positions);
   std::optional<ChosenEncoding> chosen;
@@ -137,7 +138,7 @@ void diagnose_rotation(const DiagnoseRequest& request) {
     if (chosen && !expected.positions)
       std::cout << "note: positions 0, 1, 2, ... were assumed; --positions says otherwise\n";
   }
-  if (chosen && !diagnosis.as_expected()) {
+  if ((chosen || expected.values) && !diagnosis.as_expected()) {
     std::cout.flush();
     throw CheckFailed{};
   }
@@ -191,8 +192,11 @@ void add_diagnose_command(CLI::App& app) {
       "or bhtd where only those fit --positions");
   command->add_option("--positions", request->positions,
                       "Set the position ids: 0:100 or a .npy file. Absent: 0, 1, 2, ... are assumed");
-  command->add_option("--role", request->role, "Treat the arrays as queries or keys (xpos treats them differently)")
-      ->check(CLI::IsMember({"query", "key"}));
+  command
+      ->add_option(
+          "--role", request->role,
+          "Treat the arrays as queries, keys or values; xpos treats queries and keys differently, values must stay")
+      ->check(CLI::IsMember({"query", "key", "value"}));
   command->add_flag("--both-rotated", request->both_rotated,
                     "Take --before as rotated by the expected encoding, --after by the suspect one");
   command->add_option("--bias", request->bias,

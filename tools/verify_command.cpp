@@ -115,10 +115,11 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
     if (sections.empty() || sections.back().layer_type != target.layer_type) {
       sections.push_back({target.layer_type, {}});
     }
-    // One encoding is asked everything; all of them only where there is time.
+    // An encoding that was asked for, and each kind of layer of a config, is asked everything; all examples of the
+    // registry only where there is time.
     const std::vector<Check> checks =
         gather_checks(target, {.shapes = request.list ? 1 : request.shapes, .thorough = request.thorough},
-                      targets.size() == 1 || request.thorough);
+                      targets.size() == 1 || !target.layer_type.empty() || request.thorough);
     sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
   }
   if (std::vector<Check> examples = examples_of(options); !examples.empty()) {

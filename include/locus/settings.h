@@ -44,7 +44,7 @@ struct Spelling {
   std::string_view setting(std::string_view name) const;
 };
 
-/// SCHEME[:NAME=VALUE,...], RULE[:FACTOR][,NAME=VALUE,...] for RoPE under a rule, or @CONFIG. A comma that no NAME=
+/// SCHEME[:NAME=VALUE,...], RULE[:FACTOR][,NAME=VALUE,...] for RoPE under a rule, or \@CONFIG. A comma that no NAME=
 /// follows belongs to a list (`mrope_section=16,24,24`). Error for unknown names, and for what is no name=value.
 Spelling parse_spelling(std::string_view text);
 

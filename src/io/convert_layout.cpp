@@ -127,14 +127,23 @@ bool same_arguments(const Arguments& a, const Arguments& b) {
       });
 }
 
+/// The kinds of layers in one order: the layouts name them in different ones.
+std::vector<LayerEncoding> layers_by_type(std::string_view text, const std::string& name) {
+  std::vector<LayerEncoding> layers = resolve_hf_config(text, name).layers;
+  std::stable_sort(layers.begin(), layers.end(), [](const LayerEncoding& one, const LayerEncoding& other) {
+    return one.layer_type < other.layer_type;
+  });
+  return layers;
+}
+
 /// Both texts must mean the same to the reader.
 void require_same_meaning(std::string_view before, const std::string& after, const std::string& name) {
-  const HfConfig a = resolve_hf_config(before, name), b = resolve_hf_config(after, name);
-  const bool same = std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
-                               [](const LayerEncoding& one, const LayerEncoding& other) {
-                                 return one.layer_type == other.layer_type && one.scheme == other.scheme &&
-                                        same_arguments(one.arguments, other.arguments);
-                               });
+  const std::vector<LayerEncoding> a = layers_by_type(before, name), b = layers_by_type(after, name);
+  const bool same =
+      std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const LayerEncoding& one, const LayerEncoding& other) {
+        return one.layer_type == other.layer_type && one.scheme == other.scheme &&
+               same_arguments(one.arguments, other.arguments);
+      });
   require(same, name, ": the other layout would not mean the same for this model; nothing is written");
 }
 

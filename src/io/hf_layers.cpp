@@ -121,6 +121,9 @@ std::vector<LayerPlan> plan_by_bases(Fields& fields, const HfContext& context, c
   } else {
     return {{.layer_type = "", .block = block}};
   }
+  if (bases.empty()) {  // how many layers there are is not told
+    return {{.layer_type = "rope", .block = block}, {.layer_type = "no_rope", .rotates = false}};
+  }
   std::map<double, std::vector<std::int64_t>> groups;
   for (std::size_t i = 0; i < bases.size(); ++i) groups[bases[i]].push_back(static_cast<std::int64_t>(i));
   const std::size_t turning = groups.size() - groups.count(0);

@@ -148,6 +148,7 @@ LayerEncoding resolve_sinusoidal(const Fields& model, const HfContext& context, 
   layer.arguments.set("first_position", first);
   layer.training_length = read_max_length(fields);
   if (!layer.training_length) layer.training_length = fields.integer({"max_source_positions"});
+  fields.acknowledge({"static_position_embeddings"});
   return finish_layer(std::move(layer), fields);
 }
 

@@ -47,7 +47,8 @@ class RopeLayerReader {
     add_other_base();
     if (plan_.block.json) block_.note_left_over(true);
     note_idle_original_length();
-    fields_.acknowledge({"rotary"});  // GPT-J says that it is
+    // GPT-J says that it is rotary; the others concern an indexer, a kernel, and training.
+    fields_.acknowledge({"rotary", "indexer_rope_interleave", "flash_rotary", "max_trained_positions"});
     fields_.note_left_over(false);
     return std::move(layer_);
   }
@@ -381,7 +382,7 @@ class RopeLayerReader {
     const auto truncate = block_.boolean({"truncate"});
     set("truncate", truncate.value_or(true));
     if (!truncate) block_.note_default("truncate", "true", "transformers' default");
-    block_.acknowledge({"max_position_embeddings"});  // Mistral's classes write a copy into the block
+    block_.acknowledge({"max_position_embeddings", "finetuned"});  // a copy of Mistral's classes, a remark of YaRN's
     read_mscales();
     read_attention_factor();
     if (plan_.compressed && !layer_.arguments.has("attention_factor")) {
@@ -465,6 +466,7 @@ class RopeLayerReader {
       return set("axes", std::string(model_.axes));
     }
     const auto interleaved = block_.boolean({"mrope_interleaved", "interleaved"});
+    block_.acknowledge({"interleaved"});  // Qwen's files write both
     auto sections = block_.integer_list({"mrope_section"});
     if (!sections && model_.sections[0] > 0) {
       sections.emplace(model_.sections.begin(), model_.sections.end());

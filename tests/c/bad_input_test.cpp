@@ -73,9 +73,9 @@ TEST(CErrors, AreOfTheThreadThatMadeThem) {
 }
 
 TEST(CErrors, AVeryLongMessageIsCut) {
-  const std::string name(5000, 'x');
+  const std::string path(5000, 'x');
   locus_encoding* encoding = nullptr;
-  ASSERT_EQ(locus_encoding_new(name.c_str(), nullptr, 0, &encoding), LOCUS_BAD_INPUT);
+  ASSERT_EQ(locus_encoding_from_config(path.c_str(), nullptr, &encoding), LOCUS_BAD_INPUT);
   EXPECT_EQ(std::string(locus_last_error()).size(), 1023u);
 }
 

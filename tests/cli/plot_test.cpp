@@ -155,8 +155,8 @@ TEST(Plot, RefusesInOneLine) {
   folder.write("broken.json", "{\"format\": 1, ");
   folder.write("kept.vl.json", "what was there before");
   struct Case {
-    const char* line;
-    const char* part;
+    std::string line;
+    std::string part;
   };
   for (const Case& one : std::vector<Case>{
            {"plot", "--list"},
@@ -165,7 +165,7 @@ TEST(Plot, RefusesInOneLine) {
            {"plot sinusoidal -o kept.json", "kept.json"},
            {"plot sinusoidal -o kept.vl.json --positions 3:1", "range"},
            {"plot sinusoidal -o nowhere/pe.vl.json", "nowhere"},
-           {"plot sinusoidal --set width=3", "no parameter width"},
+           {"plot sinusoidal --set width=3", "unknown sinusoidal parameter 'width'"},
            {"plot sinusoidal --scheme alibi", "alibi enters at the site score"},
            {"plot sinusoidal --dims 1", "no dims to choose"},
            {"plot sinusoidal --width 3", "--width must be from 40"},

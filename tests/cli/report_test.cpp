@@ -27,7 +27,7 @@ TEST(Report, RefusesWhatIsNotAResultInOneLine) {
       {"report missing.json", "missing.json does not exist; `locus lab` writes it"},
       {"report text.json", "text.json is not JSON"},
       {"report other.json", "the results have format 7; this Locus reads 1"},
-      {"report " + fixture + "results.json --verification checks.json -o page.html", "it has no list of checks"}};
+      {"report " + fixture + "results.json --verification checks.json -o page.html", "it has no \"checks\""}};
   for (const auto& [line, message] : cases) {
     const CommandResult result = run_locus(folder, line);
     EXPECT_EQ(result.exit_code, 2) << line;

@@ -61,11 +61,13 @@ TEST(Resize, PassesItsOptionsOn) {
   EXPECT_NEAR(read_array(folder, "r.npy", io::NpyType::float64, {4, 1})[1], k75 / (k25 + k75), 1e-15);
 }
 
-TEST(Resize, WritesOverItsOwnTable) {
+TEST(Resize, RefusesToWriteOverItsOwnTable) {
   const TemporaryFolder folder;
   write_array<double>(folder, "t.npy", {2, 1}, {0, 1});
-  output_of(folder, "resize --table t.npy --from 2 --to 4 --method linear --output t.npy");
-  EXPECT_EQ(read_array(folder, "t.npy", io::NpyType::float64, {4, 1}), (std::vector<double>{0, 0.25, 0.75, 1}));
+  const CommandResult result = run_locus(folder, "resize --table t.npy --from 2 --to 4 --method linear --output t.npy");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "locus: t.npy: the output must not be the input\n");
+  EXPECT_EQ(read_array(folder, "t.npy", io::NpyType::float64, {2, 1}), (std::vector<double>{0, 1}));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void expect_all_pass(const std::vector<Check>& checks) {
   for (const Check& check : checks) {
     EXPECT_TRUE(check.pass) << check.scheme << ": " << check.name << ": " << check.value << " against " << check.bound
                             << ": " << check.note;
-    EXPECT_GT(check.bound, 0) << check.name;
+    EXPECT_GE(check.bound, 0) << check.name;
   }
 }
 
@@ -128,9 +128,8 @@ TEST(VerifyAttend, NamesWhatIsWrong) {
     });
     expect_cause(decode, "off by one in decode");
     for (const Check& check : decode) {
-      if (check.name == "prefill = exact" || check.name == "packed = exact") {
-        EXPECT_TRUE(check.pass) << check.note;
-      }
+      const bool whole = check.name == "prefill = exact" || check.name == "packed = exact";
+      EXPECT_TRUE(check.pass || !whole) << check.note;
     }
   }
   // Relative schemes do not mind when left padding is counted; places in a window do.

@@ -342,7 +342,7 @@ TEST(SchemeFigures, NumbersAreFinite) {
   EXPECT_THROW(figures::rounded(INFINITY), Error);
   EXPECT_EQ(figures::pretty(12345), "12,345");
   EXPECT_EQ(figures::pretty(-0.25), "-0.25");
-  EXPECT_EQ(figures::listed({"a", "b", "c"}), "a, b and c");
+  EXPECT_EQ(listed(std::vector<std::string>{"a", "b", "c"}), "a, b and c");
 }
 
 }  // namespace

@@ -176,8 +176,12 @@ TEST(ApplyOracleFiles, DeepseekSoftmaxScale) {
     Json parameters = entry.at("rope_parameters");
     parameters["rope_theta"] = 10000;
     if (parameters.at("rope_type") == "yarn") parameters["original_max_position_embeddings"] = 4096;
-    const Json config{{"head_dim", 64}, {"max_position_embeddings", 163840}, {"rope_parameters", parameters}};
-    const Encoding encoding = encoding_of(config, {.layer_type = {}, .pairing = "interleaved", .length = {}});
+    const Json config{{"model_type", "deepseek_v3"},
+                      {"qk_rope_head_dim", 64},
+                      {"qk_nope_head_dim", 128},
+                      {"max_position_embeddings", 163840},
+                      {"rope_parameters", parameters}};
+    const Encoding encoding = encoding_of(config, {.layer_type = {}, .pairing = {}, .length = {}});
     const double want = entry.at("scaling_out").get<double>();
     EXPECT_NEAR(entry.at("scaling_in").get<double>() * encoding.rotation().softmax_scale_factor, want, 1e-12 * want)
         << entry.dump();

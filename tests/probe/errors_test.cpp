@@ -88,7 +88,7 @@ TEST(Errors, TensorsThatNobodyReadsAreNoted) {
 TEST(Errors, NameSettingsOfAnotherForm) {
   TinyModel tiny = make_tiny("gpt2");
   tiny.config["activation_function"] = "relu";
-  expect_refused(tiny, {"activation_function", "relu"});
+  expect_refused(tiny, {"activation of gpt2 must be gelu_new", "relu"});
   tiny = make_tiny("gpt2");
   tiny.config["scale_attn_by_inverse_layer_idx"] = true;
   expect_refused(tiny, {"scale_attn_by_inverse_layer_idx"});
@@ -156,7 +156,7 @@ TEST(Errors, ABadCallLeavesTheCacheAlone) {
   expect_message([&] { model.forward(std::vector<Token>(5, 1), small.create(), small); }, {"room for 4", "5"});
   const std::vector<Position> backwards = {1, 2, 3};
   const Segment segment{.sequence = sequence, .tokens = three, .positions = backwards};
-  expect_message([&] { model.forward({.segments = std::span(&segment, 1)}, cache); }, {"upwards", "1 comes after 2"});
+  expect_message([&] { model.forward({.segments = std::span(&segment, 1)}, cache); }, {"must rise", "got 1 after 2"});
   // A callback that throws in the middle of the layers undoes what was cached before it.
   const Segment next{.sequence = sequence, .tokens = three};
   const std::vector<std::int64_t> rows = {0};

@@ -106,7 +106,7 @@ TEST(LocusLab, NamesWhatIsMissingOrDoesNotFit) {
   expect_refused(model, {"layers.0.attention.qkv.weight must have the shape [48, 16], got [16, 16]"});
   model = lab_model();
   model.config["num_attention_heads"] = 3;
-  expect_refused(model, {"3 heads of 5 must fill the model's width (16)"});
+  expect_refused(model, {"the encoding shaw is for a model with a head width of 8, this one has 5"});
 }
 
 TEST(LocusLab, NamesWhatIsWrongWithTheEncoding) {
@@ -126,7 +126,8 @@ TEST(LocusLab, NamesWhatIsWrongWithTheEncoding) {
   expect_refused(with(arguments("rope", {{"head_dim", 8}, {"pairing", "half"}, {"bass", 3}})),
                  {"its encoding:", "bass"});
   expect_refused(with(arguments("rope", {{"head_dim", nullptr}})), {"locus_encoding: head_dim must be a number"});
-  expect_refused(with(arguments("rope", {{"head_dim", 4}, {"pairing", "half"}})), {"heads of 8", "got 4"});
+  expect_refused(with(arguments("rope", {{"head_dim", 4}, {"pairing", "half"}})),
+                 {"a head width of 4, this one has 8"});
   expect_refused(with(arguments("alibi", {{"heads", 4}})), {"alibi is for a model with a head count of 4", "has 2"});
   expect_refused(with(arguments("sinusoidal", {{"dim", 8}})), {"a width of 8, this one has 16"});
   expect_refused(with(arguments("shaw", {{"key_table", {{"shape", {0, 8}}}}})), {"key_table", "from 1 to 2^31 - 1"});

@@ -59,7 +59,7 @@ class Verification:
 class Verdict:
     """A judgement with its numbers; from a confidence of 0.9 on no rival fits."""
 
-    about: str  #: dump, slice, heads, magnitude or angles
+    about: str  #: dump, slice, heads, magnitude, angles, coverage or precision
     name: str  #: e.g. position_offset; stable, for programs
     text: str
     evidence: str

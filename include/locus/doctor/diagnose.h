@@ -31,6 +31,8 @@ struct Expectation {
   Role role = Role::query;
   /// `before` was rotated too, by another implementation: with an encoding, by that one as expected.
   bool both_rotated = false;
+  /// These are values, which no position may touch.
+  bool values = false;
 };
 
 /// Which coordinates turned.
@@ -42,9 +44,11 @@ struct TurnedSlice {
 };
 
 /// A judgement with its numbers. Verdicts about the angles are alternatives, best first; those about the slice, the
-/// heads and the magnitude stand each for itself. Confidence is in [0, 1]; from `confident` on no rival fits.
+/// heads, the magnitude, the coverage (tokens, heads or coordinates that differ from the rest) and the precision stand
+/// each for itself. Confidence is in [0, 1]: the share of such verdicts that are right. From `confident` on no rival
+/// fits.
 struct Verdict {
-  enum class About : std::uint8_t { dump, slice, heads, magnitude, angles };
+  enum class About : std::uint8_t { dump, slice, heads, magnitude, angles, coverage, precision };
   About about = About::angles;
   std::string name;  ///< e.g. "position_offset"; stable, for programs
   std::string text;
@@ -61,7 +65,7 @@ struct Explanation {
   int times = 1;                    ///< how often the rotation was applied
   double position_divisor = 1;      ///< positions were divided by this before the encoding saw them
   std::vector<Position> positions;  ///< [batch * tokens]
-  double misfit = 0;                ///< deviation of cos and sin over the noise of the storage: about 1 or less fits
+  double misfit = 0;                ///< deviation of cos and sin over the measured noise: about 1 or less fits
   std::string text;
   bool free_frequencies = false;  ///< explains any frequencies, hence last
   int complexity = 0;             ///< parameters that had to be fitted, uncommon values counted more: small is simple
@@ -72,7 +76,7 @@ struct Diagnosis {
   Kind kind = Kind::no_rotation;
   ElementType storage = ElementType::float32;  ///< the coarsest type that holds every number of the dump
   double residual = 0;  ///< what a rotation of pairs leaves unexplained, relative to the size of `after`
-  double noise = 0;     ///< the residual that storage and arithmetic of that type may leave
+  double noise = 0;     ///< measured: how far the length of a pair of length 1 is off, which no angle explains
 
   std::optional<TurnedSlice> slice;       ///< absent: nothing turned, or no slice explains it
   std::vector<TurnedSlice> also_fitting;  ///< slices that fit as well

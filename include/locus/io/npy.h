@@ -79,6 +79,10 @@ struct NpyTypeOf<Float16> {
   static constexpr NpyType value = NpyType::float16;
 };
 template <>
+struct NpyTypeOf<std::uint16_t> {
+  static constexpr NpyType value = NpyType::uint16;
+};
+template <>
 struct NpyTypeOf<std::int32_t> {
   static constexpr NpyType value = NpyType::int32;
 };

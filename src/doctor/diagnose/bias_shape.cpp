@@ -25,10 +25,10 @@ double mask_threshold(const std::vector<double>& bias) {
 
 BiasShape::BiasShape(const BiasDump& dump) : dump_(dump) {
   const double threshold = mask_threshold(dump.bias);
-  RotationDump visible;
+  std::vector<double> visible;
   for (const double value : dump.bias) {
     masked_.push_back(value <= threshold);
-    if (!masked_.back()) visible.before.push_back(value);
+    if (!masked_.back()) visible.push_back(value);
   }
   storage_ = storage_of(visible);
   unit_ = storage_noise(storage_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a diagnosis: which slice turned, by what angles, at which positions, under which rule; then whether that
-// is what was meant.
+// The order of a diagnosis: which vectors can be used, which slice turned, by what angles, at which positions, under
+// which rule; whether that is what was meant; and whether anything is left over.
 #include "locus/doctor/diagnose.h"
 
 #include <algorithm>
@@ -8,13 +8,11 @@
 #include <sstream>
 
 #include "doctor/diagnose/dump_checks.h"
-#include "doctor/diagnose/explanations.h"
-#include "doctor/diagnose/judgement.h"
 #include "doctor/diagnose/miscounted_heads.h"
 #include "doctor/diagnose/other_dumps.h"
-#include "doctor/diagnose/turn_rates.h"
-#include "doctor/diagnose/turning.h"
-#include "doctor/diagnose/xpos_fit.h"
+#include "doctor/diagnose/predicted_turns.h"
+#include "doctor/diagnose/reading.h"
+#include "doctor/heads_array.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -22,96 +20,14 @@ namespace {
 
 using namespace doctor;  // NOLINT: this file puts its parts together
 
-// What bfloat16 products, sums and tables leave of an exact rotation, in units of their rounding.
-constexpr double residual_units = 3;
-
-TurnedSlice slice_of(const Rotation& rotation) {
-  return {rotation.pairing, rotation.deinterleaved_output, rotation.rotary_offset, rotation.rotary_dim};
-}
-
-// The expected encoding on another slice; where its rule does not allow that, absent.
-std::optional<Encoding> moved_to(const Encoding& encoding, const TurnedSlice& slice) {
-  Arguments arguments = encoding.arguments();
-  arguments.set("pairing", std::string(name_of(slice.pairing)));
-  if (encoding.scheme().name == "rope") {
-    arguments.set("rotary_dim", slice.rotary_dim);
-    arguments.set("rotary_offset", slice.rotary_offset);
-    arguments.set("output_order", std::string(slice.deinterleaved_output ? "deinterleaved" : "same"));
-  }
-  try {
-    Encoding moved(encoding.scheme().name, arguments);
-    if (moved.rotation().rotary_dim == slice.rotary_dim) return moved;
-  } catch (const Error&) {  // e.g. longrope's lists have another length
-  }
-  return std::nullopt;
-}
-
-/// One slice, all that follows from it.
-struct Reading {
-  Turning turning;
-  std::optional<TurnRates> rates = {};
-  std::vector<Explanation> explanations = {};
-  AngleJudgement angles = {.verdicts = {}, .unlikely = 100};
-  std::vector<Verdict> magnitude = {};
-  std::vector<Verdict> slice = {};
-
-  /// How much has to be wrong for this reading to be the right one.
-  int unlikely(bool expectation) const {
-    if (expectation) return angles.unlikely + (slice.empty() ? 0 : 3);
-    return explanations.empty() ? 1000 : explanations.front().complexity;
-  }
-};
-
 // Models rotate the whole head, half, a quarter or three quarters of it.
-int oddness(const TurnedSlice& slice, std::int64_t head_dim) {
-  if (slice.rotary_dim == head_dim) return 0;
-  return 4 * slice.rotary_dim % head_dim == 0 ? 1 : 3;
-}
-
-void add_xpos(Reading& reading, double unit) {
-  for (std::size_t n = 0; n < reading.explanations.size(); ++n) {
-    auto xpos = fit_xpos(reading.turning, reading.explanations[n], unit);
-    if (!xpos) continue;
-    reading.explanations = {std::move(*xpos)};  // the others say nothing about magnitudes that vary
-    return;
-  }
-}
-
-Reading read_slice(const RotationDump& dump, const Expectation& expected, const Turning& turning, double unit) {
-  const PositionIds ids = ids_of(dump, expected);
-  Reading reading{.turning = turning};
-  const std::vector<Position> guess = per_row(ids, dump.batch);
-  std::optional<std::vector<Position>> lengths;
-  if (expected.positions) lengths = guess;
-  double far = 0;
-  for (const Position p : guess) far = std::max(far, std::abs(static_cast<double>(p)));
-  reading.rates = turn_rates(turning, dump.tokens, unit, lengths, far);
-  if (!reading.rates) reading.rates = turn_rates(turning, dump.tokens, unit, std::nullopt, far);
-  AngleSearch search{.tokens = dump.tokens, .head_dim = dump.head_dim, .unit = unit, .guess = guess};
-  if (expected.encoding && expected.encoding->arguments().has("base")) {
-    search.base = expected.encoding->arguments().real("base");
-  }
-  reading.explanations = explain(turning, reading.rates, search);
-  if (reading.explanations.empty()) {  // tokens may be far out, where float32 angles are coarse
-    constexpr double furthest = 0x1p17;
-    reading.explanations = explain(turning, turn_rates(turning, dump.tokens, unit, lengths, furthest), search);
-  }
-  if (turning.residual > residual_units * unit) add_xpos(reading, unit);
-  for (Explanation& explanation : reading.explanations) explanation.complexity += oddness(turning.slice, dump.head_dim);
-  if (!expected.encoding) return reading;
-  reading.slice = judge_slice(turning.slice, slice_of(expected.encoding->rotation()));
-  const auto moved = moved_to(*expected.encoding, turning.slice);
-  if (!moved) return reading;
-  const Expected meant{*moved, ids, moved->rotation().axes == 1 ? guess : std::vector<Position>{}, expected.role};
-  reading.angles = judge_angles(turning, meant, reading.rates, dump.tokens, unit, reading.explanations);
-  reading.magnitude = judge_magnitude(turning, meant, unit);
-  return reading;
-}
+bool usual_width(const TurnedSlice& slice, std::int64_t head_dim) { return 4 * slice.rotary_dim % head_dim == 0; }
 
 // Slices that differ in what they would mean: as expected, the widest and the narrowest of each pairing, usual widths.
 std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int64_t head_dim) {
+  constexpr std::size_t most = 10;
   std::vector<Turning> chosen;
-  for (std::size_t n = 0; n < slices.size(); ++n) {
+  for (std::size_t n = 0; n < slices.size() && chosen.size() < most; ++n) {
     const auto alike = [&](const Turning& other) {
       return other.slice.pairing == slices[n].slice.pairing &&
              other.slice.deinterleaved_output == slices[n].slice.deinterleaved_output;
@@ -119,15 +35,15 @@ std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int6
     const bool narrowest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
       return alike(other) && other.slice.rotary_dim < slices[n].slice.rotary_dim;
     });
-    if (n == 0 || narrowest || oddness(slices[n].slice, head_dim) < 3) chosen.push_back(slices[n]);
+    if (n == 0 || narrowest || usual_width(slices[n].slice, head_dim)) chosen.push_back(slices[n]);
   }
   return chosen;
 }
 
-bool stands_still(const Turning& turning, double unit) {
+bool stands_still(const Turning& turning) {
   for (std::int64_t row = 0; row < turning.rows; ++row) {
     for (std::int64_t i = 0; i < turning.pairs; ++i) {
-      if (std::abs(std::arg(turning.at(row, i))) > 8 * angle_sigma(turning, row, i, unit)) return false;
+      if (std::abs(std::arg(turning.at(row, i))) > 8 * angle_sigma(turning, row, i, least_unit)) return false;
     }
   }
   return true;
@@ -169,22 +85,29 @@ void add_what_decides(Diagnosis& diagnosis) {
   if (diagnosis.also_fitting.size() > 0) {
     decide.push_back("which slice: dump far positions, where slow pairs have turned");
   }
+  const auto named = [&](const char* name) {
+    return std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
+                       [&](const Verdict& one) { return one.name == name; });
+  };
+  if (named("inverse_rotation")) decide.push_back("backwards or negated positions: print the position ids");
+  if (named("rotated_twice")) decide.push_back("applied twice or doubled positions: print the position ids");
+  if (named("not_rotated")) decide.push_back("not rotated or at position 0: print the position ids");
+  if (named("base_wrong") || named("factor_wrong") || named("rule_not_applied") || named("rule_applied_twice") ||
+      named("rule_of_another_layer") || named("other_rule")) {
+    decide.push_back(
+        "which rule and parameters: dump far positions (a few thousand) in float32, where slow pairs have turned");
+  }
 }
 
 void use(Diagnosis& diagnosis, const Reading& reading, const std::vector<Turning>& slices) {
   const Turning& turning = reading.turning;
+  diagnosis.noise = turning.noise.at(1);
   diagnosis.residual = turning.residual;
-  diagnosis.magnitude_varies = turning.residual > diagnosis.noise;
+  diagnosis.magnitude_varies = turning.varies || !turning.scale.empty();
   if (diagnosis.magnitude_varies) diagnosis.residual = turning.free_residual;
   diagnosis.slice = turning.slice;
   for (const Turning& other : slices) {
-    const TurnedSlice& slice = other.slice;
-    if (slice.pairing == turning.slice.pairing && slice.rotary_dim == turning.slice.rotary_dim &&
-        slice.rotary_offset == turning.slice.rotary_offset &&
-        slice.deinterleaved_output == turning.slice.deinterleaved_output) {
-      continue;
-    }
-    diagnosis.also_fitting.push_back(slice);
+    if (!same_slice(other.slice, turning.slice)) diagnosis.also_fitting.push_back(other.slice);
   }
   double sum = 0;
   for (const double one : turning.magnitude) sum += one;
@@ -205,52 +128,10 @@ Verdict summary(const Diagnosis& diagnosis) {
   }
   const Explanation& first = diagnosis.explanations.front();
   const bool alone = !first.free_frequencies && first.complexity <= 5 && diagnosis.explanations.size() == 1;
-  return {Verdict::About::dump, "rotation", "pairs are rotated: " + diagnosis.explanations.front().text, evidence.str(),
-          alone ? 0.95 : 0.6};
+  return {Verdict::About::dump, "rotation", "pairs are rotated: " + first.text, evidence.str(), alone ? 0.95 : 0.6};
 }
 
-void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more, double most_confidence) {
-  for (const Verdict& verdict : more) {
-    const bool there = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& other) {
-      return other.name == verdict.name && other.text == verdict.text;
-    });
-    if (there) continue;
-    verdicts.push_back(verdict);
-    verdicts.back().confidence = std::min(verdict.confidence, most_confidence);
-  }
-}
-
-// The likeliest reading speaks first; what others say as well is added, and takes away its certainty.
-std::vector<Verdict> verdicts_of(const std::vector<Reading>& readings) {
-  constexpr int named = 50;  // from here on the angles have no name
-  constexpr double doubtful = 0.6;
-  std::vector<Verdict> verdicts;
-  const bool rivals = readings.size() > 1 && readings[1].angles.unlikely < named;
-  for (std::size_t n = 0; n < readings.size(); ++n) {
-    if (n > 0 && readings[n].angles.unlikely >= named) continue;
-    const double most = n > 0 ? 0.3 : rivals ? doubtful : 1;
-    append(verdicts, readings[n].slice, most);
-    append(verdicts, readings[n].magnitude, n == 0 ? 1 : most);
-    append(verdicts, readings[n].angles.verdicts, most);
-  }
-  return verdicts;
-}
-
-void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectation& expected,
-                 const std::vector<Turning>& slices, double unit) {
-  const bool expectation = expected.encoding.has_value();
-  std::vector<Reading> readings;
-  for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
-    readings.push_back(read_slice(dump, expected, turning, unit));
-    if (expectation && readings.back().unlikely(true) == 0) {  // as expected: no need to look further
-      readings = {std::move(readings.back())};
-      break;
-    }
-  }
-  std::stable_sort(readings.begin(), readings.end(), [&](const Reading& a, const Reading& b) {
-    return a.unlikely(expectation) < b.unlikely(expectation);
-  });
-  use(diagnosis, readings.front(), slices);
+void merge_explanations(Diagnosis& diagnosis, const std::vector<Reading>& readings) {
   for (std::size_t n = 1; n < readings.size(); ++n) {
     diagnosis.explanations.insert(diagnosis.explanations.end(), readings[n].explanations.begin(),
                                   readings[n].explanations.end());
@@ -259,59 +140,152 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
   if (known) std::erase_if(diagnosis.explanations, [](const Explanation& one) { return one.free_frequencies; });
   std::stable_sort(diagnosis.explanations.begin(), diagnosis.explanations.end(),
                    [](const Explanation& a, const Explanation& b) { return a.complexity < b.complexity; });
-  diagnosis.kind = stands_still(readings.front().turning, unit) ? Diagnosis::Kind::scaled : Diagnosis::Kind::rotation;
-  if (expectation) append(diagnosis.verdicts, verdicts_of(readings), 1);
-  if (diagnosis.verdicts.empty()) diagnosis.verdicts.push_back(summary(diagnosis));
+}
+
+// Another slice that leaves nothing open and is nearly as likely takes certainty from the first.
+void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, const Expectation& expected) {
+  constexpr double doubtful = 0.6;
+  if (!readings[0].angles.whole) return;
+  diagnosis.also_fitting.clear();
+  for (std::size_t n = 1; n < readings.size(); ++n) {
+    if (!readings[n].angles.whole) continue;
+    if (readings[n].unlikely() >= readings[0].unlikely() + 3) continue;  // it needs another fault besides
+    diagnosis.also_fitting.push_back(readings[n].turning.slice);
+    for (Verdict& one : diagnosis.verdicts) one.confidence = std::min(one.confidence, doubtful);
+    for (Verdict& one : verdicts_of(readings[n], expected, diagnosis.storage)) {
+      const bool there = std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
+                                     [&](const Verdict& other) { return other.name == one.name; });
+      if (there) continue;
+      one.confidence = std::min(one.confidence, 0.3);
+      diagnosis.verdicts.push_back(std::move(one));
+    }
+  }
+}
+
+// Pairs that stand apart from the others, or another base: a slice of another width may need neither.
+bool width_in_doubt(const Reading& reading) {
+  if (reading.angles.candidates.empty()) return false;
+  const Candidate& first = reading.angles.candidates.front();
+  return !first.fit.bad_pairs.empty() || first.prediction.fault == "base_wrong";
+}
+
+void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectation& expected,
+                 const std::vector<Turning>& slices, double floor) {
+  const PositionIds ids = ids_of(dump, expected);
+  std::vector<Reading> readings;
+  for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
+    readings.push_back(read_slice(dump, expected, ids, turning, floor));
+    const Reading& last = readings.back();
+    if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10) &&
+        !width_in_doubt(last)) {
+      readings = {last};  // the slice is as expected, and so little is wrong with the rest that others need no look
+      break;
+    }
+  }
+  std::stable_sort(readings.begin(), readings.end(),
+                   [&](const Reading& a, const Reading& b) { return a.unlikely() < b.unlikely(); });
+  use(diagnosis, readings.front(), slices);
+  merge_explanations(diagnosis, readings);
+  diagnosis.kind = stands_still(readings.front().turning) ? Diagnosis::Kind::scaled : Diagnosis::Kind::rotation;
+  if (expected.encoding) {
+    diagnosis.verdicts = verdicts_of(readings.front(), expected, diagnosis.storage);
+    add_rivals(diagnosis, readings, expected);
+  } else {
+    diagnosis.verdicts = readings.front().coverage;
+    diagnosis.verdicts.push_back(summary(diagnosis));
+  }
   add_what_decides(diagnosis);
+}
+
+// Values are touched by no position: whatever changed is a fault.
+Diagnosis judge_values(const RotationDump& dump, const Expectation& expected) {
+  Expectation open;
+  open.positions = expected.positions;
+  if (expected.encoding && expected.positions && expected.encoding->rotation().axes > 1) open.positions.reset();
+  Diagnosis diagnosis = diagnose(dump, open);
+  if (diagnosis.kind == Diagnosis::Kind::unchanged) {
+    if (diagnosis.verdicts.front().about == Verdict::About::coverage) return diagnosis;
+    diagnosis.verdicts = {{Verdict::About::dump, "as_expected", "values are untouched", "no coordinate changed", 0.98}};
+    diagnosis.decide.clear();
+    return diagnosis;
+  }
+  if (diagnosis.kind == Diagnosis::Kind::rotation) {
+    diagnosis.verdicts.insert(diagnosis.verdicts.begin(), {Verdict::About::dump, "values_rotated",
+                                                           "values were rotated; no position may touch them",
+                                                           diagnosis.verdicts.back().text, 0.97});
+  }
+  return diagnosis;
+}
+
+std::vector<double> expected_scale(const RotationDump& dump, const Expectation& expected) {
+  std::vector<double> scale;
+  if (!expected.encoding || !expected.encoding->rotation().scale) return scale;
+  const PositionIds ids = ids_of(dump, expected);
+  for (const Complex& z : rows_of(expected.encoding->rotation(), expected.role, ids, dump.batch * dump.tokens)) {
+    scale.push_back(std::abs(z));
+  }
+  return scale;
+}
+
+bool explains(const std::vector<Turning>& slices) {
+  return !slices.empty() && (slices.front().kept > 0.3 || slices.front().free_residual < 0.05);
 }
 
 }  // namespace
 
 Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
   check_dump(given, expected);
+  if (expected.values) return judge_values(given, expected);
   Diagnosis diagnosis;
   diagnosis.storage = storage_of(given);
-  const double unit = storage_noise(diagnosis.storage);
-  diagnosis.noise = residual_units * unit;
+  const double floor = unit_roundoff(diagnosis.storage);
+  diagnosis.noise = floor;
   RotationDump dump = given;
   if (expected.both_rotated && expected.encoding) {
     dump = unrotated(given, *expected.encoding, expected.role, ids_of(given, expected));
   }
   std::optional<TurnedSlice> preferred;
   if (expected.encoding) preferred = slice_of(expected.encoding->rotation());
-  std::vector<Turning> slices = fitting_slices(dump, unit, preferred);
-  if (slices.empty()) {
+  Cells cells = cells_of(dump);
+  const std::vector<double> scale = expected_scale(dump, expected);
+  // What was rotated back carries the roundings of the way there.
+  const double still = expected.both_rotated ? 8 * storage_noise(diagnosis.storage) : floor;
+  std::vector<Turning> slices = fitting_slices(dump, cells, still, preferred, scale);
+  if (slices.empty() && unchanged(dump, cells, still)) {
     diagnosis.kind = Diagnosis::Kind::unchanged;
-    diagnosis.verdicts = judge_unchanged(dump, expected);
+    diagnosis.verdicts = judge_cells(dump, cells);
+    for (Verdict& one : judge_unchanged(dump, expected)) diagnosis.verdicts.push_back(std::move(one));
+    add_what_decides(diagnosis);
     return diagnosis;
   }
-  const auto fit = [&](const std::vector<Turning>& some) {
-    return !some.empty() && (some.front().residual <= diagnosis.noise ||
-                             (dump.heads > 1 && some.front().free_residual <= diagnosis.noise));
-  };
-  if (!fit(slices) && dump.heads > 1) {
-    const std::vector<std::int64_t> map = match_heads(dump);
-    const RotationDump mapped = with_heads(dump, map);
-    const std::vector<Turning> other = fitting_slices(mapped, unit, preferred);
-    if (fit(other)) {
+  if (dump.heads > 1 && (!explains(slices) || slices.front().kept < 0.9)) {
+    const std::vector<std::int64_t> map = match_heads(dump, cells);
+    Cells mapped = cells;
+    for (std::size_t n = 0; n < mapped.source.size(); ++n) {
+      const auto heads = static_cast<std::size_t>(dump.heads);
+      mapped.source[n] = static_cast<std::int64_t>(n / heads * heads) + map[n % heads];
+    }
+    const std::vector<Turning> other = fitting_slices(dump, mapped, still, preferred, scale);
+    if (explains(other) && (slices.empty() || other.front().kept > slices.front().kept + 0.05)) {
       diagnosis.head_map = map;
-      diagnosis.verdicts.push_back(judge_heads(map));
-      dump = mapped;
       slices = other;
     }
   }
-  if (!fit(slices)) {
-    if (auto miscounted = judge_miscounted_heads(dump, expected, unit)) {
-      diagnosis.kind = Diagnosis::Kind::rotation;
-      diagnosis.verdicts.push_back(std::move(*miscounted));
-      return diagnosis;
-    }
-    diagnosis.residual = slices.front().residual;
-    add_spectrum(diagnosis, slices.front());
+  if (auto miscounted = judge_miscounted_heads(dump, expected, slices, floor)) {
+    diagnosis.kind = Diagnosis::Kind::rotation;
+    diagnosis.verdicts.push_back(std::move(*miscounted));
+    return diagnosis;
+  }
+  if (!explains(slices)) {
+    const TurnedSlice whole{Pairing::half, false, 0, dump.head_dim / 2 * 2};
+    const Turning spectrum =
+        slices.empty() ? measure(dump, preferred.value_or(whole), cells, floor) : std::move(slices.front());
+    diagnosis.residual = spectrum.residual;
+    add_spectrum(diagnosis, spectrum);
     diagnosis.verdicts.push_back(judge_no_rotation(diagnosis.residual, diagnosis.noise));
     return diagnosis;
   }
-  read_slices(diagnosis, dump, expected, slices, unit);
+  read_slices(diagnosis, dump, expected, slices, floor);
   return diagnosis;
 }
 

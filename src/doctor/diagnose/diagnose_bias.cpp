@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <sstream>
 
 #include "doctor/diagnose/alibi_slopes.h"
@@ -167,16 +168,51 @@ std::vector<double> expected_bias(const Encoding& encoding, const BiasShape& sha
   return bias_matrix(encoding, queries, keys);
 }
 
+// Whether head `head` of the dump is head `like` of what is expected.
+bool matches_head(const BiasShape& shape, const std::vector<double>& expected, std::int64_t head, std::int64_t like) {
+  const std::int64_t size = shape.dump().queries * shape.dump().keys;
+  for (std::int64_t n = 0; n < size; ++n) {
+    const std::int64_t q = n / shape.dump().keys, k = n % shape.dump().keys;
+    if (shape.masked(head, q, k)) continue;
+    if (!shape.equal(shape.at(head, q, k), expected[static_cast<std::size_t>(like * size + n)])) return false;
+  }
+  return true;
+}
+
 bool matches(const BiasShape& shape, const std::vector<double>& expected) {
-  std::size_t n = 0;
+  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
+    if (!matches_head(shape, expected, h, h)) return false;
+  }
+  return true;
+}
+
+// Which head's bias each head carries; absent where some head's is nobody's.
+std::optional<std::vector<std::int64_t>> permuted_heads(const BiasShape& shape, const std::vector<double>& expected) {
+  std::vector<std::int64_t> map;
+  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
+    std::int64_t found = -1;
+    for (std::int64_t g = 0; g < shape.dump().heads && found < 0; ++g) {
+      if (matches_head(shape, expected, h, g)) found = g;
+    }
+    if (found < 0) return std::nullopt;
+    map.push_back(found);
+  }
+  return map;
+}
+
+// The bias at other places: `at` gives query and key for those of the dump.
+std::vector<double> bias_at(const Encoding& encoding, const BiasShape& shape,
+                            const std::function<std::pair<Position, Position>(Position, Position)>& at) {
+  std::vector<double> bias;
   for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
     for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
-      for (std::int64_t k = 0; k < shape.dump().keys; ++k, ++n) {
-        if (!shape.masked(h, q, k) && !shape.equal(shape.at(h, q, k), expected[n])) return false;
+      for (std::int64_t k = 0; k < shape.dump().keys; ++k) {
+        const auto [query, key] = at(shape.position(q), k);
+        bias.push_back(encoding.score().value(h, query, key));
       }
     }
   }
-  return true;
+  return bias;
 }
 
 // Softmax does not see what is the same for all keys of a row.
@@ -199,42 +235,95 @@ bool matches_up_to_rows(const BiasShape& shape, const std::vector<double>& expec
   return true;
 }
 
-std::vector<Verdict> judge_expected(const BiasShape& shape, const Encoding& encoding, std::vector<Verdict> alone) {
-  const std::string scheme(encoding.scheme().name);
-  const auto verdict = [](const char* name, const std::string& what, const std::string& evidence, double confidence) {
-    return std::vector<Verdict>{{Verdict::About::dump, name, what, evidence, confidence}};
-  };
-  const bool own_table = encoding.score().buckets > 0;
-  if (own_table && scheme == "t5") {  // the numbers are learned: only where they change can be compared
-    const Arguments& arguments = encoding.arguments();
-    const BucketForm form{arguments.integer("num_buckets"), arguments.integer("max_distance"),
-                          arguments.boolean("bidirectional")};
-    if (changes_like(shape, form)) {
-      return verdict("as_expected", "the bias changes where the expected buckets start: " + text_of(form), "", 0.95);
-    }
-    for (Verdict& other : alone) {
-      if (other.name == "t5") other.name = "buckets_wrong";
-    }
-    return alone;
+Verdict verdict_of(const char* name, const std::string& what, const std::string& evidence, double confidence) {
+  return {Verdict::About::dump, name, what, evidence, confidence};
+}
+
+std::vector<Verdict> renamed(std::vector<Verdict> verdicts, const std::string& from, const std::string& to) {
+  for (Verdict& one : verdicts) {
+    if (one.name == from) one.name = to;
   }
+  return verdicts;
+}
+
+BucketForm buckets_of(const Encoding& encoding) {
+  const Arguments& arguments = encoding.arguments();
+  return {arguments.integer("num_buckets"), arguments.integer("max_distance"), arguments.boolean("bidirectional")};
+}
+
+// The numbers are learned and were not given: only where they change can be compared.
+std::vector<Verdict> judge_buckets(const BiasShape& shape, const BucketForm& form, const std::vector<Verdict>& alone) {
+  if (!changes_like(shape, form)) return renamed(alone, "t5", "buckets_wrong");
+  return {verdict_of("as_expected", "the bias changes where the expected buckets start: " + text_of(form),
+                     "no table was given: its numbers were not compared", 0.9)};
+}
+
+// The expected numbers in the wrong place; absent where they are nowhere.
+std::optional<Verdict> misplaced(const BiasShape& shape, const Encoding& encoding) {
   const Position first = shape.position(0);
-  if (matches(shape, expected_bias(encoding, shape, first))) {
-    return verdict("as_expected", "every visible entry is as expected", "", 0.99);
-  }
   for (const Position other : {Position{0}, first + 1, first - 1}) {
     if (other == first || !matches(shape, expected_bias(encoding, shape, other))) continue;
-    return verdict(other == 0 ? "queries_counted_from_zero" : "queries_off_by_one",
-                   joined_text("the first query was taken for position ", other, ", it is at ", first),
-                   "every visible entry is as expected there", 0.95);
+    return verdict_of(other == 0 ? "queries_counted_from_zero" : "queries_off_by_one",
+                      joined_text("the first query was taken for position ", other, ", it is at ", first),
+                      "every visible entry is as expected there", 0.95);
   }
-  if (matches_up_to_rows(shape, expected_bias(encoding, shape, first))) {
-    return verdict("row_constant", "differs from what was expected by a constant per row: equal under a causal softmax",
-                   "", 0.95);
+  const auto right = expected_bias(encoding, shape, first);
+  if (const auto map = permuted_heads(shape, right)) {
+    std::string heads;
+    for (const std::int64_t h : *map) heads += (heads.empty() ? "" : ", ") + std::to_string(h);
+    std::vector<std::int64_t> reversed;
+    for (std::int64_t h = shape.dump().heads; h-- > 0;) reversed.push_back(h);
+    const bool slopes = !encoding.score().slopes.empty() && *map == reversed;
+    return verdict_of(slopes ? "alibi_slopes_reversed" : "heads_permuted", "heads carry the bias of heads " + heads,
+                      "every visible entry is as expected there", 0.95);
   }
-  for (Verdict& other : alone) {
-    if (other.name == "alibi") other.name = "other_form";
+  const auto mirrored = bias_at(encoding, shape, [](Position q, Position k) { return std::pair(k, q); });
+  if (matches(shape, mirrored)) {
+    return verdict_of("table_transposed", "keys before and after the query are exchanged",
+                      "every visible entry is as expected there", 0.95);
   }
-  return alone;
+  const auto from_start = bias_at(encoding, shape, [](Position q, Position k) { return std::pair(q, q - k); });
+  if (matches(shape, from_start)) {
+    return verdict_of("bias_from_the_wrong_end", "distances are counted from the first key, not from the query",
+                      "every visible entry is as expected there", 0.95);
+  }
+  if (matches_up_to_rows(shape, right)) {
+    return verdict_of("row_constant",
+                      "differs from what was expected by a constant per row: equal under a causal softmax", "", 0.95);
+  }
+  return std::nullopt;
+}
+
+std::string largest_difference(const BiasShape& shape, const std::vector<double>& right) {
+  double worst = 0;
+  std::string where;
+  std::size_t n = 0;
+  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
+    for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
+      for (std::int64_t k = 0; k < shape.dump().keys; ++k, ++n) {
+        if (shape.masked(h, q, k) || !(std::abs(shape.at(h, q, k) - right[n]) > worst)) continue;
+        worst = std::abs(shape.at(h, q, k) - right[n]);
+        where = joined_text("head ", h, ", query ", q, ", key ", k, ": ", shape.at(h, q, k), ", expected ", right[n]);
+      }
+    }
+  }
+  return "largest difference at " + where;
+}
+
+std::vector<Verdict> judge_expected(const BiasShape& shape, const Encoding& encoding, std::vector<Verdict> alone) {
+  const bool t5 = encoding.scheme().name == "t5";
+  const bool own_table = encoding.score().buckets > 0;
+  const bool given = encoding.arguments().find("table") != nullptr;
+  if (t5 && !given) return judge_buckets(shape, buckets_of(encoding), alone);
+  const auto right = expected_bias(encoding, shape, shape.position(0));
+  if (matches(shape, right)) return {verdict_of("as_expected", "every visible entry is as expected", "", 0.99)};
+  if (const auto wrong = misplaced(shape, encoding)) return {*wrong};
+  if (t5 && !changes_like(shape, buckets_of(encoding))) return renamed(std::move(alone), "t5", "buckets_wrong");
+  if (own_table && given && shape.toeplitz()) {
+    return {verdict_of("table_wrong", "the bias depends on the offset as expected, but its numbers are not the table's",
+                       largest_difference(shape, right), 0.95)};
+  }
+  return renamed(std::move(alone), "alibi", "other_form");
 }
 
 }  // namespace

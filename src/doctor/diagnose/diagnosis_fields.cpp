@@ -15,6 +15,10 @@ std::string_view name_of(Verdict::About about) {
       return "magnitude";
     case Verdict::About::angles:
       return "angles";
+    case Verdict::About::coverage:
+      return "coverage";
+    case Verdict::About::precision:
+      return "precision";
   }
   return "?";
 }

@@ -12,7 +12,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double fits = 2.5;
+constexpr double fitting_misfit = 2.5;
 
 // A fit together with how its angles came about.
 struct Way {
@@ -136,7 +136,7 @@ std::optional<Explanation> attempt(Way way, const Turning& turning, const TurnRa
   }
   if (solved.unexplained * 10 > turning.rows) return std::nullopt;
   const double misfit = misfit_at(turning, wheels, solved, search.unit);
-  if (misfit > fits) return std::nullopt;
+  if (misfit > fitting_misfit) return std::nullopt;
   Explanation result{.scheme = "rope",
                      .arguments = slice_arguments(turning.slice, search.head_dim),
                      .inverse = way.inverse,

@@ -4,12 +4,13 @@
 
 #include <optional>
 
-#include "locus/doctor/diagnose.h"
+#include "doctor/diagnose/turning.h"
 
 namespace locus::doctor {
 
 /// Needs the expected encoding: every head of every token gets its position by itself, and these must be the ones that
 /// another number of heads leads to. Absent where they are not.
-std::optional<Verdict> judge_miscounted_heads(const RotationDump& dump, const Expectation& expected, double unit);
+std::optional<Verdict> judge_miscounted_heads(const RotationDump& dump, const Expectation& expected,
+                                              const std::vector<Turning>& slices, double floor);
 
 }  // namespace locus::doctor

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/other_dumps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "locus/reference.h"
@@ -30,16 +31,18 @@ RotationDump unrotated(const RotationDump& dump, const Encoding& encoding, Role 
   return result;
 }
 
-RotationDump with_heads(const RotationDump& dump, const std::vector<std::int64_t>& map) {
-  RotationDump result = dump;
-  const std::int64_t rows = dump.batch * dump.tokens;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t h = 0; h < dump.heads; ++h) {
-      const auto from = dump.before.begin() + (row * dump.heads + map[static_cast<std::size_t>(h)]) * dump.head_dim;
-      std::copy(from, from + dump.head_dim, result.before.begin() + (row * dump.heads + h) * dump.head_dim);
+bool unchanged(const RotationDump& dump, const Cells& cells, double floor) {
+  const auto dim = static_cast<std::size_t>(dump.head_dim);
+  for (std::size_t cell = 0; cell < cells.state.size(); ++cell) {
+    if (cells.state[cell] != CellState::usable) continue;
+    double size = 0;
+    for (std::size_t n = cell * dim; n < (cell + 1) * dim; ++n) size += dump.before[n] * dump.before[n];
+    size = std::sqrt(size / static_cast<double>(dim));
+    for (std::size_t n = cell * dim; n < (cell + 1) * dim; ++n) {
+      if (std::abs(dump.after[n] - dump.before[n]) > 4 * floor * std::max(std::abs(dump.before[n]), size)) return false;
     }
   }
-  return result;
+  return true;
 }
 
 std::vector<Verdict> judge_unchanged(const RotationDump& dump, const Expectation& expected) {
@@ -56,13 +59,6 @@ std::vector<Verdict> judge_unchanged(const RotationDump& dump, const Expectation
     return {{Verdict::About::angles, "as_expected", "one token, at position 0 or not rotated", evidence, 0.5}};
   return {{Verdict::About::angles, "positions_all_zero", "every token was rotated as if at position 0", evidence, 0.5},
           {Verdict::About::angles, "not_rotated", "the rotation was not applied", evidence, 0.5}};
-}
-
-Verdict judge_heads(const std::vector<std::int64_t>& map) {
-  std::ostringstream heads;
-  for (std::size_t h = 0; h < map.size(); ++h) heads << (h == 0 ? "" : ", ") << map[h];
-  return {Verdict::About::heads, "wrong_heads", "heads of `after` are rotations of other heads of `before`",
-          "head h of after has the norms of before's heads " + heads.str(), 0.95};
 }
 
 Verdict judge_no_rotation(double residual, double noise) {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <limits>
 
-#include "doctor/diagnose/predicted_turns.h"
 #include "doctor/diagnose/ramp_fits.h"
 #include "doctor/diagnose/rule_fits.h"
 #include "locus/error.h"
@@ -31,6 +30,24 @@ RuleFit with(RuleFit fit, const std::string& name, double value) {
     fit.arguments.set(name, value);
   }
   return fit;
+}
+
+// Over rows enough to judge by.
+double misfit_at(const Turning& turning, const std::vector<double>& w, const std::vector<Position>& positions) {
+  double sum = 0, count = 0;
+  const std::int64_t stride = turning.rows / 40 + 1;
+  for (std::int64_t row = 0; row < turning.rows; row += stride) {
+    for (std::int64_t i = 0; i < turning.pairs; ++i) {
+      const double sigma = turning.sigma_at(row, i) / std::max(std::abs(turning.at(row, i)), 1e-300);
+      if (!std::isfinite(sigma)) continue;
+      const double angle =
+          w[static_cast<std::size_t>(i)] * static_cast<double>(positions[static_cast<std::size_t>(row)]);
+      const double off = wrapped(std::arg(turning.at(row, i)) - angle) / std::hypot(sigma, 0x1p-23 * angle);
+      sum += std::min(off * off, 400.0);
+      ++count;
+    }
+  }
+  return count == 0 ? 0 : std::sqrt(sum / count);
 }
 
 double lowest(const std::function<double(double)>& misfit, double value, double step) {
@@ -75,7 +92,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
   const std::function<double(double)> by_rates =
       guarded([&](const RuleFit& fit) { return rates ? misfit_of(fit, *rates, d) : 0.0; });
   const std::function<double(double)> by_angles = guarded([&](const RuleFit& fit) {
-    return direction_misfit(turning, turns_at(rule_frequencies_for(fit, d, far, unit), expected.positions), unit);
+    return misfit_at(turning, rule_frequencies_for(fit, d, far, unit), expected.positions);
   });
 
   double value = arguments.real(name);
@@ -103,7 +120,8 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
   if (std::abs(std::log(value / arguments.real(name))) < 1e-6 || (name == "factor" && value < 1 + 1e-6)) {
     return std::nullopt;
   }
-  return ParameterFault{value, common, exact_rule_frequencies(with(rule, name, value), d)};
+  const RuleFit found = with(rule, name, value);
+  return ParameterFault{value, common, exact_rule_frequencies(found, d), rule_magnitude(found, d)};
 }
 
 }  // namespace locus::doctor

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "doctor/diagnose/hypotheses.h"
+#include "doctor/diagnose/predictions.h"
 
 namespace locus::doctor {
 
@@ -13,6 +13,7 @@ struct ParameterFault {
   double value = 0;
   bool common = false;    ///< a value that models use
   std::vector<double> w;  ///< frequencies with it
+  double magnitude = 1;   ///< attention factor with it
 };
 
 /// Absent where the rule has no such parameter, or where no value fits better than the expected one.

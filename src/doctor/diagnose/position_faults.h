@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the ways in which the positions that were used differ from those that were meant.
+// Names for positions that are not those meant.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,15 @@
 namespace locus::doctor {
 
 struct PositionFault {
-  std::string name;  ///< empty: they do not differ
+  std::string name;  ///< an id of the catalogue; empty: they do not differ
   std::string text;
 };
 
-/// Both [batch rows, tokens].
+/// Both [batch, tokens].
 PositionFault name_position_fault(const std::vector<Position>& meant, const std::vector<Position>& used,
                                   std::int64_t tokens);
+
+/// "tokens 2 to 15 are", "head 3 is".
+std::string runs_of(const std::string& what, std::vector<std::int64_t> members);
 
 }  // namespace locus::doctor

@@ -18,17 +18,7 @@ double cast_to(ElementType type, double value) {
 
 }  // namespace
 
-std::vector<Complex> turns_at(const std::vector<double>& w, const std::vector<Position>& positions) {
-  std::vector<Complex> z;
-  z.reserve(w.size() * positions.size());
-  for (const Position p : positions) {
-    for (const double frequency : w) z.push_back(std::polar(1.0, wrapped(frequency * static_cast<double>(p))));
-  }
-  return z;
-}
-
-std::vector<Complex> rows_of(const Encoding& encoding, Role role, const PositionIds& ids, std::int64_t rows) {
-  const Rotation& rotation = encoding.rotation();
+std::vector<Complex> rows_of(const Rotation& rotation, Role role, const PositionIds& ids, std::int64_t rows) {
   std::vector<double> cos(static_cast<std::size_t>(rotation.pairs()));
   std::vector<double> sin(cos.size());
   std::vector<Position> place(static_cast<std::size_t>(ids.axes));
@@ -58,33 +48,6 @@ std::vector<Complex> cast_turns(const std::vector<double>& w, const std::vector<
     }
   }
   return z;
-}
-
-double direction_misfit(const Turning& turning, const std::vector<Complex>& predicted, double unit) {
-  double sum = 0;
-  double count = 0;
-  for (std::size_t n = 0; n < predicted.size(); ++n) {
-    const double size = std::abs(turning.z[n]);
-    if (!(size > 0) || std::abs(predicted[n]) == 0) continue;
-    // Each part of z has deviation sigma; a table entry itself is rounded, at least to float32.
-    const double sigma = std::hypot(turning.sigma[n] / size, 0.3 * 0x1p-24 + 0.2 * unit);
-    const double off = std::arg(turning.z[n] * std::conj(predicted[n])) / sigma;
-    sum += off * off;
-    ++count;
-  }
-  return count == 0 ? 0 : std::sqrt(sum / count);
-}
-
-Worst worst_direction(const Turning& turning, const std::vector<Complex>& predicted) {
-  Worst worst;
-  for (std::int64_t row = 0; row < turning.rows; ++row) {
-    for (std::int64_t i = 0; i < turning.pairs; ++i) {
-      const auto n = static_cast<std::size_t>(row * turning.pairs + i);
-      const double off = std::arg(turning.z[n] * std::conj(predicted[n]));
-      if (std::abs(off) > std::abs(worst.angle)) worst = {row, i, off};
-    }
-  }
-  return worst;
 }
 
 }  // namespace locus::doctor

@@ -240,6 +240,11 @@ std::vector<double> rule_frequencies_for(const RuleFit& fit, std::int64_t rotary
   return far * 0x1p-23 < 0.05 * unit ? rule_frequencies(fit, rotary_dim) : exact_rule_frequencies(fit, rotary_dim);
 }
 
+double rule_magnitude(const RuleFit& fit, std::int64_t rotary_dim) {
+  const RuleContext context{.rotary_dim = rotary_dim, .base = fit.base};
+  return find_rule(fit.rule).exact(context, fit.arguments).attention_factor;
+}
+
 std::vector<double> exact_rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim) {
   return frequencies_by(find_rule(fit.rule).exact, fit, rotary_dim);
 }

@@ -31,6 +31,9 @@ std::vector<double> rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim
 /// The same, exact.
 std::vector<double> exact_rule_frequencies(const RuleFit& fit, std::int64_t rotary_dim);
 
+/// The attention factor of a rule.
+double rule_magnitude(const RuleFit& fit, std::int64_t rotary_dim);
+
 /// Whichever of the two is good enough for angles at positions up to `far`, seen with noise `unit`.
 std::vector<double> rule_frequencies_for(const RuleFit& fit, std::int64_t rotary_dim, double far, double unit);
 

@@ -12,7 +12,7 @@ namespace locus::doctor {
 namespace {
 
 constexpr Position lowest_position = -4096;
-constexpr Position highest = Position{1} << 17;
+constexpr Position highest_position = Position{1} << 17;
 constexpr double accepted = 3;  // a row of few pairs may lie this far out by chance
 
 // Angles and tolerances of one row, so that thousands of positions can be tried on it.
@@ -47,11 +47,13 @@ double misfit_of(const Row& row, double p, double limit) {
   return std::sqrt(sum / static_cast<double>(row.angle.size()));
 }
 
+// The smallest position that fits about as well as any; near ones first, for most dumps start there.
 std::optional<Position> searched(const Row& row) {
   const double limit = accepted * accepted * static_cast<double>(row.angle.size());
   double best = accepted;
   std::vector<std::pair<Position, double>> fitting;
-  for (Position p = 0; p <= highest; ++p) {  // by size: 0, 1, -1, 2, -2, ...
+  for (Position p = 0; p <= highest_position; ++p) {  // by size: 0, 1, -1, 2, -2, ...
+    if (p == -lowest_position + 1 && best < 1.5) break;
     for (const Position signed_p : {p, -p}) {
       if (signed_p < lowest_position || (signed_p != p && p == 0)) continue;
       const double misfit = misfit_of(row, static_cast<double>(signed_p), limit);

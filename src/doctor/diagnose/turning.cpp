@@ -10,133 +10,183 @@
 namespace locus::doctor {
 namespace {
 
-std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-struct Coordinates {
-  std::int64_t in_x, in_y, out_x, out_y;
+struct Pair {
+  Complex before, after;
 };
 
-Coordinates coordinates_of(const TurnedSlice& slice, std::int64_t pair) {
+Pair pair_at(const RotationDump& dump, const Cells& cells, std::int64_t row, std::int64_t head, const PairPlace& at) {
+  const std::size_t cell = index_of(row * dump.heads + head);
+  const std::size_t from = index_of(cells.source[cell] * dump.head_dim);
+  const std::size_t to = cell * index_of(dump.head_dim);
+  return {{dump.before[from + index_of(at.in_x)], dump.before[from + index_of(at.in_y)]},
+          {dump.after[to + index_of(at.out_x)], dump.after[to + index_of(at.out_y)]}};
+}
+
+bool counts(const Cells& cells, std::int64_t row, std::int64_t head) {
+  const std::size_t cell = index_of(row * cells.heads + head);
+  return cells.state[cell] == CellState::usable && cells.in_doubt[cell] == 0;
+}
+
+double scale_at(const std::vector<double>& scale, std::int64_t row, std::int64_t pairs, std::int64_t pair) {
+  return scale.empty() ? 1 : scale[index_of(row * pairs + pair)];
+}
+
+// Calls act(row, head, pair index, place, the pair) for all that counts.
+template <class Act>
+void for_pairs(const RotationDump& dump, const Cells& cells, const TurnedSlice& slice, const Act& act) {
+  for (std::int64_t i = 0; i < slice.rotary_dim / 2; ++i) {
+    const PairPlace place = place_of(slice, i);
+    for (std::int64_t row = 0; row < cells.rows; ++row) {
+      for (std::int64_t h = 0; h < cells.heads; ++h) {
+        if (counts(cells, row, h)) act(row, h, i, pair_at(dump, cells, row, h, place));
+      }
+    }
+  }
+}
+
+// Lengths are computed in double: no noise is less than their own roundings.
+double least_noise(double floor) { return std::max(0.2 * floor, 0x1p-52); }
+
+// |z| over all pairs, and the noise that lengths show. What did not change at all says nothing about either.
+void measure_noise(Turning& turning, const RotationDump& dump, double floor, const std::vector<double>& scale) {
+  std::vector<double> ratios;
+  const auto moved = [](const Pair& pair) { return pair.before != pair.after && std::norm(pair.before) > 0; };
+  for_pairs(dump, turning.cells, turning.slice, [&](auto row, auto, auto i, const Pair& pair) {
+    if (!moved(pair)) return;
+    ratios.push_back(std::abs(pair.after) / std::abs(pair.before) / scale_at(scale, row, turning.pairs, i));
+  });
+  const auto count = static_cast<double>(ratios.size());
+  if (!ratios.empty()) turning.size = densest(std::move(ratios));
+  std::vector<Deviation> offs;
+  for_pairs(dump, turning.cells, turning.slice, [&](auto row, auto, auto i, const Pair& pair) {
+    if (!moved(pair)) return;
+    const double length = turning.size * scale_at(scale, row, turning.pairs, i) * std::abs(pair.before);
+    offs.push_back({length, std::abs(pair.after) - length});
+  });
+  turning.noise = measured_noise(std::move(offs), least_noise(floor));
+  turning.size_sigma = count == 0 ? 1 : 1.3 * turning.noise.at(1) / std::sqrt(count);
+}
+
+// Least squares over the heads; then the noise of z from its own lengths, which tells what heads have in common.
+void measure_turns(Turning& turning, const RotationDump& dump, double floor, const std::vector<double>& scale) {
+  const std::size_t count = index_of(turning.rows * turning.pairs);
+  std::vector<double> before(count), after(count);
+  turning.z.assign(count, 0);
+  for_pairs(dump, turning.cells, turning.slice, [&](auto row, auto, auto i, const Pair& pair) {
+    const auto n = index_of(row * turning.pairs + i);
+    before[n] += std::norm(pair.before);
+    after[n] += std::norm(pair.after);
+    turning.z[n] += pair.after * std::conj(pair.before);
+  });
+  std::vector<Deviation> offs;
+  double typical = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    if (before[n] <= 0) continue;
+    turning.z[n] /= before[n];
+    typical += before[n] / static_cast<double>(count);
+  }
+  for (std::size_t n = 0; n < count; ++n) {
+    if (before[n] <= 0 || turning.z[n] == Complex(1)) continue;
+    const double length = scale.empty() ? turning.size : turning.size * scale[n];
+    // Seen from a vector of typical length, the noise is larger the shorter the vector.
+    const double weight = std::sqrt(before[n] / typical);
+    offs.push_back({weight, weight * (std::abs(turning.z[n]) - length) / length});
+  }
+  const Noise noise = measured_noise(std::move(offs), least_noise(floor));
+  turning.sigma.assign(count, std::numeric_limits<double>::infinity());
+  for (std::size_t n = 0; n < count; ++n) {
+    if (before[n] <= 0) continue;
+    const double weight = std::sqrt(before[n] / typical);
+    const double length = scale.empty() ? turning.size : turning.size * scale[n];
+    turning.sigma[n] = length * noise.at(weight) / weight + 1e-16;
+  }
+}
+
+// One head agrees with itself: whether |z| varies is told by the tokens of which two heads or more count.
+void measure_residuals(Turning& turning, const RotationDump& dump) {
+  double error = 0, free_error = 0, size = 0, free_size = 0;
+  for (std::int64_t i = 0; i < turning.pairs; ++i) {
+    const PairPlace place = place_of(turning.slice, i);
+    double after = 0, before = 0, product = 0;
+    for (std::int64_t row = 0; row < turning.rows; ++row) {
+      double a = 0, b = 0;
+      int heads = 0;
+      for (std::int64_t h = 0; h < dump.heads; ++h) {
+        if (!counts(turning.cells, row, h)) continue;
+        ++heads;
+        const Pair pair = pair_at(dump, turning.cells, row, h, place);
+        a += std::norm(pair.after);
+        b += std::norm(pair.before);
+      }
+      const double turned = std::abs(turning.at(row, i)) * b;
+      after += a;
+      before += b;
+      product += turned;
+      if (heads < 2) continue;
+      free_error += b > 0 ? std::max(0.0, a - turned * turned / b) : a;
+      free_size += a;
+    }
+    turning.magnitude.push_back(before > 0 ? product / before : 0);
+    error += before > 0 ? std::max(0.0, after - product * product / before) : after;
+    size += after;
+  }
+  size = std::max(size, std::numeric_limits<double>::min());
+  turning.residual = std::sqrt(error / size);
+  turning.free_residual = free_size > 0 ? std::sqrt(free_error / free_size) : turning.residual;
+}
+
+// Where heads agree on |z| much better than it is constant, it varies; the noise is what heads disagree by.
+void let_magnitude_vary(Turning& turning, const RotationDump& dump, double floor) {
+  if (turning.residual < 20 * floor || turning.free_residual > 0.2 * turning.residual) return;
+  std::vector<double> scale, offs;
+  for (const Complex& z : turning.z) {
+    scale.push_back(std::abs(z) / turning.size);
+    offs.push_back(std::abs(scale.back() - 1));
+  }
+  if (median(std::move(offs)) < 5 * turning.free_residual) return;
+  const auto heads = static_cast<double>(dump.heads);
+  turning.varies = true;
+  turning.noise = {.absolute = 0,
+                   .relative = std::max(turning.free_residual * std::sqrt(heads / (heads - 1)), 0.2 * floor)};
+  turning.size_sigma = turning.noise.relative;
+  for (std::size_t n = 0; n < scale.size(); ++n) {
+    if (std::isfinite(turning.sigma[n])) turning.sigma[n] = turning.noise.relative * std::abs(turning.z[n]);
+  }
+  turning.scale = std::move(scale);
+}
+
+std::vector<double> log_norms(const RotationDump& dump, const std::vector<double>& values) {
+  std::vector<double> result(values.size() / index_of(dump.head_dim));
+  for (std::size_t n = 0; n < values.size(); ++n) result[n / index_of(dump.head_dim)] += values[n] * values[n];
+  for (double& norm : result) norm = std::log(std::max(norm, 1e-300)) / 2;
+  return result;
+}
+
+}  // namespace
+
+PairPlace place_of(const TurnedSlice& slice, std::int64_t pair) {
   const std::int64_t o = slice.rotary_offset;
   const std::int64_t half = slice.rotary_dim / 2;
-  const Coordinates by_half{o + pair, o + pair + half, o + pair, o + pair + half};
+  const PairPlace by_half{o + pair, o + pair + half, o + pair, o + pair + half};
   if (slice.pairing == Pairing::half) return by_half;
-  const Coordinates side_by_side{o + 2 * pair, o + 2 * pair + 1, o + 2 * pair, o + 2 * pair + 1};
+  const PairPlace side_by_side{o + 2 * pair, o + 2 * pair + 1, o + 2 * pair, o + 2 * pair + 1};
   if (!slice.deinterleaved_output) return side_by_side;
   return {side_by_side.in_x, side_by_side.in_y, by_half.out_x, by_half.out_y};
 }
 
-// Sums over the heads of one token and pair: |after|^2, |before|^2, after times the conjugate of before.
-struct Sums {
-  double after = 0;
-  double before = 0;
-  Complex product = 0;
-  double both = 0;  // |after|^2 |before|^2
-};
-
-Sums sums_of(const RotationDump& dump, std::int64_t row, const Coordinates& at) {
-  Sums sums;
-  for (std::int64_t h = 0; h < dump.heads; ++h) {
-    const std::size_t head = index_of((row * dump.heads + h) * dump.head_dim);
-    const Complex b(dump.before[head + index_of(at.in_x)], dump.before[head + index_of(at.in_y)]);
-    const Complex a(dump.after[head + index_of(at.out_x)], dump.after[head + index_of(at.out_y)]);
-    sums.after += std::norm(a);
-    sums.before += std::norm(b);
-    sums.product += a * std::conj(b);
-    sums.both += std::norm(a) * std::norm(b);
-  }
-  return sums;
-}
-
-// What is outside the slice must have stayed.
-double outside_error(const RotationDump& dump, const TurnedSlice& slice) {
-  double error = 0;
-  for (std::size_t n = 0; n < dump.after.size(); ++n) {
-    const auto j = static_cast<std::int64_t>(n) % dump.head_dim;
-    if (j >= slice.rotary_offset && j < slice.rotary_offset + slice.rotary_dim) continue;
-    error += (dump.after[n] - dump.before[n]) * (dump.after[n] - dump.before[n]);
-  }
-  return error;
-}
-
-double squared_size(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return sum;
-}
-
-struct Hull {
-  std::int64_t first = 0;
-  std::int64_t last = -1;  // none changed
-};
-
-Hull changed_coordinates(const RotationDump& dump, double unit) {
-  Hull hull;
-  for (std::int64_t j = 0; j < dump.head_dim; ++j) {
-    double difference = 0;
-    double size = 0;
-    for (std::size_t n = index_of(j); n < dump.after.size(); n += index_of(dump.head_dim)) {
-      difference += (dump.after[n] - dump.before[n]) * (dump.after[n] - dump.before[n]);
-      size += dump.before[n] * dump.before[n];
-    }
-    if (difference <= unit * unit * size) continue;
-    if (hull.last < 0) hull.first = j;
-    hull.last = j;
-  }
-  return hull;
-}
-
-// The rows that structure is judged by: enough of them, evenly taken.
-RotationDump thinned(const RotationDump& dump) {
-  constexpr std::int64_t most = 48;
-  const std::int64_t rows = dump.batch * dump.tokens;
-  if (rows <= most) return dump;
-  RotationDump few{.batch = 1, .tokens = most, .heads = dump.heads, .head_dim = dump.head_dim};
-  const std::int64_t size = dump.heads * dump.head_dim;
-  for (std::int64_t n = 0; n < most; ++n) {
-    const std::int64_t at = (n * rows / most) * size;
-    few.before.insert(few.before.end(), dump.before.begin() + at, dump.before.begin() + at + size);
-    few.after.insert(few.after.end(), dump.after.begin() + at, dump.after.begin() + at + size);
-  }
-  return few;
-}
-
-// Wide slices first: a narrower one that explains as much left its slow pairs out.
-std::vector<TurnedSlice> candidates(const RotationDump& dump, const Hull& hull) {
-  std::vector<TurnedSlice> all;
-  for (const std::int64_t offset : {hull.first, hull.first - 1}) {
-    if (offset < 0) continue;
-    const std::int64_t least = hull.last - offset + 1;
-    for (std::int64_t width = (dump.head_dim - offset) / 2 * 2; width >= std::max<std::int64_t>(least, 2); width -= 2) {
-      if (offset == hull.first) {
-        all.push_back({Pairing::half, false, offset, width});
-        all.push_back({Pairing::interleaved, false, offset, width});
-      }
-      all.push_back({Pairing::interleaved, true, offset, width});
-    }
-  }
-  return all;
-}
-
-bool same(const TurnedSlice& a, const TurnedSlice& b) {
+bool same_slice(const TurnedSlice& a, const TurnedSlice& b) {
   return a.pairing == b.pairing && a.deinterleaved_output == b.deinterleaved_output &&
          a.rotary_offset == b.rotary_offset && a.rotary_dim == b.rotary_dim;
 }
 
-double held(double value) { return std::max(value, 0.0); }
-
-}  // namespace
-
-ElementType storage_of(const RotationDump& dump) {
+ElementType storage_of(const std::vector<double>& values) {
   bool bfloat16 = true;
   bool float16 = true;
   bool float32 = true;
-  for (const std::vector<double>* values : {&dump.before, &dump.after}) {
-    for (const double value : *values) {
-      bfloat16 = bfloat16 && static_cast<double>(to_float(to_bfloat16(value))) == value;
-      float16 = float16 && static_cast<double>(to_float(to_float16(value))) == value;
-      float32 = float32 && static_cast<double>(static_cast<float>(value)) == value;
-    }
+  for (const double value : values) {
+    bfloat16 = bfloat16 && static_cast<double>(to_float(to_bfloat16(value))) == value;
+    float16 = float16 && static_cast<double>(to_float(to_float16(value))) == value;
+    float32 = float32 && static_cast<double>(static_cast<float>(value)) == value;
   }
   // Eight bits fit into float16's eleven as well, but not the other way round.
   if (bfloat16) return ElementType::bfloat16;
@@ -144,97 +194,100 @@ ElementType storage_of(const RotationDump& dump) {
   return float32 ? ElementType::float32 : ElementType::float64;
 }
 
+ElementType storage_of(const RotationDump& dump) {
+  const ElementType before = storage_of(dump.before), after = storage_of(dump.after);
+  return unit_roundoff(before) > unit_roundoff(after) ? before : after;
+}
+
 double storage_noise(ElementType type) {
   return type == ElementType::float64 ? unit_roundoff(ElementType::float32) : unit_roundoff(type);
 }
 
-Turning measure(const RotationDump& dump, const TurnedSlice& slice, double unit) {
+Turning measure(const RotationDump& dump, const TurnedSlice& slice, const Cells& cells, double floor,
+                const std::vector<double>& scale) {
   Turning turning{.slice = slice, .rows = dump.batch * dump.tokens, .pairs = slice.rotary_dim / 2};
-  turning.z.resize(index_of(turning.rows * turning.pairs));
-  turning.sigma.resize(turning.z.size());
-  double error = 0;
-  double free_error = 0;
-  for (std::int64_t i = 0; i < turning.pairs; ++i) {
-    const Coordinates at = coordinates_of(slice, i);
-    double after = 0;
-    double before = 0;
-    double product = 0;
-    for (std::int64_t row = 0; row < turning.rows; ++row) {
-      const Sums sums = sums_of(dump, row, at);
-      after += sums.after;
-      before += sums.before;
-      product += std::abs(sums.product);
-      const auto n = index_of(row * turning.pairs + i);
-      const bool empty = sums.before <= 0;
-      turning.z[n] = empty ? Complex(0) : sums.product / sums.before;
-      // A rounding is off by 0.42 units on average over a binade (1/sqrt(3) at its lower end), before and after alike.
-      turning.sigma[n] =
-          empty ? std::numeric_limits<double>::infinity() : 0.6 * unit * std::sqrt(sums.both / 2) / sums.before + 1e-15;
-      free_error += empty ? sums.after : held(sums.after - std::norm(sums.product) / sums.before);
-    }
-    turning.magnitude.push_back(before > 0 ? product / before : 0);
-    error += before > 0 ? held(after - product * product / before) : after;
-  }
-  const double outside = outside_error(dump, slice);
-  const double size = std::max(squared_size(dump.after), std::numeric_limits<double>::min());
-  turning.residual = std::sqrt((error + outside) / size);
-  turning.free_residual = std::sqrt((free_error + outside) / size);
+  turning.cells = cells;
+  turning.scale = scale;
+  turning.skipped.assign(index_of(turning.pairs), 0);
+  measure_noise(turning, dump, floor, scale);
+  measure_turns(turning, dump, floor, scale);
+  measure_residuals(turning, dump);
+  if (scale.empty() && dump.heads > 1) let_magnitude_vary(turning, dump, floor);
   return turning;
 }
 
-std::vector<Turning> fitting_slices(const RotationDump& dump, double unit,
-                                    const std::optional<TurnedSlice>& preferred) {
-  const RotationDump few = thinned(dump);
-  const Hull hull = changed_coordinates(few, unit);
-  if (hull.last < 0) return {};
-  std::vector<Turning> tried;
-  for (const TurnedSlice& slice : candidates(few, hull)) tried.push_back(measure(few, slice, unit));
-  const auto value = [&](const Turning& turning) {  // xPos: |z| changes, and two heads must agree on it
-    return few.heads > 1 && turning.residual > 3 * unit ? turning.free_residual : turning.residual;
-  };
-  double best = std::numeric_limits<double>::infinity();
-  for (const Turning& turning : tried) best = std::min(best, value(turning));
-  std::vector<Turning> fitting;
-  for (const Turning& turning : tried) {
-    const bool constant = turning.residual <= std::max(1.5 * best, 1.5 * unit);
-    if (constant || value(turning) <= std::max(1.1 * best, unit)) fitting.push_back(measure(dump, turning.slice, unit));
-  }
-  std::stable_sort(fitting.begin(), fitting.end(), [&](const Turning& a, const Turning& b) {
-    const auto rank = [&](const Turning& turning) { return preferred && same(turning.slice, *preferred) ? 0 : 1; };
-    const bool a_varies = a.residual > 3 * unit;
-    const bool b_varies = b.residual > 3 * unit;
-    return a_varies != b_varies ? b_varies : rank(a) < rank(b);
-  });
-  return fitting;
+Turning measure(const RotationDump& dump, const TurnedSlice& slice, double floor) {
+  return measure(dump, slice, cells_of(dump), floor);
 }
 
-std::vector<std::int64_t> match_heads(const RotationDump& dump) {
+void skip(Turning& turning, std::int64_t pair) {
+  turning.skipped[index_of(pair)] = 1;
+  for (std::int64_t row = 0; row < turning.rows; ++row) {
+    turning.sigma[index_of(row * turning.pairs + pair)] = std::numeric_limits<double>::infinity();
+  }
+}
+
+void measure_again(Turning& turning, const RotationDump& dump, const Cells& cells, double floor) {
+  Turning again = measure(dump, turning.slice, cells, floor, turning.varies ? std::vector<double>{} : turning.scale);
+  again.kept = turning.kept;
+  for (std::int64_t i = 0; i < turning.pairs; ++i) {
+    if (turning.skipped[index_of(i)] != 0) skip(again, i);
+  }
+  turning = std::move(again);
+}
+
+bool keeps_length(const RotationDump& dump, const Turning& turning, std::int64_t cell, std::int64_t pair,
+                  double sigmas) {
+  const std::int64_t row = cell / dump.heads;
+  const Pair seen = pair_at(dump, turning.cells, row, cell % dump.heads, place_of(turning.slice, pair));
+  const double length = turning.size * scale_at(turning.scale, row, turning.pairs, pair) * std::abs(seen.before);
+  return std::abs(std::abs(seen.after) - length) <= sigmas * turning.noise.at(length);
+}
+
+double share_kept(const RotationDump& dump, const Turning& turning, const Noise& noise) {
+  constexpr double sigmas = 6;
+  double kept = 0, all = 0;
+  for_pairs(dump, turning.cells, turning.slice, [&](auto row, auto, auto i, const Pair& pair) {
+    const double length = turning.size * scale_at(turning.scale, row, turning.pairs, i) * std::abs(pair.before);
+    all += 2;
+    kept += std::abs(std::abs(pair.after) - length) <= sigmas * noise.at(length) ? 2 : 0;
+  });
+  for (std::int64_t n = 0; n < turning.rows * dump.heads; ++n) {
+    if (!counts(turning.cells, n / dump.heads, n % dump.heads)) continue;
+    for (std::int64_t j = 0; j < dump.head_dim; ++j) {
+      if (j >= turning.slice.rotary_offset && j < turning.slice.rotary_offset + turning.slice.rotary_dim) continue;
+      const double before = dump.before[index_of(turning.cells.source[index_of(n)] * dump.head_dim + j)];
+      const double after = dump.after[index_of(n * dump.head_dim + j)];
+      all += 1;
+      kept += std::abs(after - before) <= sigmas * noise.at(std::abs(before)) ? 1 : 0;
+    }
+  }
+  return all > 0 ? kept / all : 0;
+}
+
+std::vector<std::int64_t> match_heads(const RotationDump& dump, const Cells& cells) {
   const std::int64_t rows = dump.batch * dump.tokens;
-  const auto norms = [&](const std::vector<double>& values) {
-    std::vector<double> result(index_of(rows * dump.heads));
-    for (std::size_t n = 0; n < values.size(); ++n) result[n / index_of(dump.head_dim)] += values[n] * values[n];
-    for (double& norm : result) norm = std::log(std::max(norm, 1e-300)) / 2;
-    return result;
+  const std::vector<double> before = log_norms(dump, dump.before), after = log_norms(dump, dump.after);
+  const auto spread = [&](std::int64_t to, std::int64_t from) {
+    std::vector<double> ratios;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      if (cells.at(row, to) != CellState::usable || cells.at(row, from) == CellState::empty) continue;
+      ratios.push_back(after[index_of(row * dump.heads + to)] - before[index_of(row * dump.heads + from)]);
+    }
+    if (ratios.empty()) return std::numeric_limits<double>::infinity();
+    const double middle = median(ratios);
+    for (double& ratio : ratios) ratio = std::abs(ratio - middle);
+    return median(std::move(ratios));
   };
-  const std::vector<double> before = norms(dump.before);
-  const std::vector<double> after = norms(dump.after);
   std::vector<std::int64_t> map;
   for (std::int64_t h = 0; h < dump.heads; ++h) {
-    double least = std::numeric_limits<double>::infinity();
+    double least = spread(h, h);
     std::int64_t match = h;
     for (std::int64_t g = 0; g < dump.heads; ++g) {
-      double sum = 0;
-      double squares = 0;
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const double ratio = after[index_of(row * dump.heads + h)] - before[index_of(row * dump.heads + g)];
-        sum += ratio;
-        squares += ratio * ratio;
-      }
-      const double spread = squares - sum * sum / static_cast<double>(rows);
-      if (spread < least) {
-        least = spread;
-        match = g;
-      }
+      const double other = spread(h, g);
+      if (other >= 0.5 * least) continue;  // its own unless another is much nearer
+      least = other;
+      match = g;
     }
     map.push_back(match);
   }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "doctor/diagnose/cells.h"
+#include "doctor/diagnose/noise.h"
 #include "locus/doctor/diagnose.h"
 
 namespace locus::doctor {
@@ -18,10 +20,19 @@ struct Turning {
   std::int64_t rows = 0;
   std::int64_t pairs = 0;
   std::vector<Complex> z = {};     ///< [rows, pairs]
-  std::vector<double> sigma = {};  ///< [rows, pairs]: standard deviation of either part of z that storage alone causes
+  std::vector<double> sigma = {};  ///< [rows, pairs]: measured deviation of either part of z; infinite: nothing known
   std::vector<double> magnitude = {};  ///< [pairs]: |z|, the same for all tokens where it does not vary
   double residual = 0;                 ///< relative, over all coordinates, with |z| held constant per pair
-  double free_residual = 0;            ///< the same with |z| free; says something with two heads or more only
+  double free_residual = 0;            ///< the same with |z| free, over tokens with two heads or more; none: as above
+  bool varies = false;                 ///< |z| varies with the token, and heads agree on it
+  double kept = 0;                     ///< share of pairs whose length is kept and of other coordinates that stayed
+
+  double size = 1;                         ///< the common |z| (over the expected scale where it varies)
+  double size_sigma = 0;                   ///< its standard deviation
+  Noise noise = {};                        ///< of a coordinate of `after`, by the size of its pair
+  Cells cells = {};                        ///< the vectors that z comes from
+  std::vector<double> scale = {};          ///< [rows, pairs]: what |z| should be where it varies; empty: `size`
+  std::vector<std::uint8_t> skipped = {};  ///< [pairs]: left out, a coordinate of theirs is named by itself
 
   const Complex& at(std::int64_t row, std::int64_t pair) const {
     return z[static_cast<std::size_t>(row * pairs + pair)];
@@ -31,19 +42,57 @@ struct Turning {
   }
 };
 
+/// Where pair `pair` of the slice is read and written.
+struct PairPlace {
+  std::int64_t in_x, in_y, out_x, out_y;
+};
+PairPlace place_of(const TurnedSlice& slice, std::int64_t pair);
+
+bool same_slice(const TurnedSlice& a, const TurnedSlice& b);
+
 /// The coarsest of bfloat16, float16 and float32 that holds every number exactly; float64 where none does.
+ElementType storage_of(const std::vector<double>& values);
+/// The coarser of both.
 ElementType storage_of(const RotationDump& dump);
 /// Half a unit in the last place of a number of size 1, as the arithmetic behind a dump of this type leaves it: float64
 /// dumps are taken for float32 arithmetic unless they show less noise.
 double storage_noise(ElementType type);
 
-Turning measure(const RotationDump& dump, const TurnedSlice& slice, double unit);
+/// `scale` [rows, pairs] is what |z| should be where it varies (xPos); empty: constant.
+Turning measure(const RotationDump& dump, const TurnedSlice& slice, const Cells& cells, double floor,
+                const std::vector<double>& scale = {});
+/// All vectors taken as they are.
+Turning measure(const RotationDump& dump, const TurnedSlice& slice, double floor);
 
-/// Slices that fit about as well as the best, best first: what a rotation within `limit` leaves of them. `preferred`
-/// goes first among equals. Empty where nothing turned.
-std::vector<Turning> fitting_slices(const RotationDump& dump, double unit, const std::optional<TurnedSlice>& preferred);
+/// The share of coordinates that noise explains: pairs whose length is kept, others that stayed.
+double share_kept(const RotationDump& dump, const Turning& turning, const Noise& noise);
 
-/// For every head of `after` the head of `before` whose norms it has, token by token, up to a constant factor.
-std::vector<std::int64_t> match_heads(const RotationDump& dump);
+/// The same slice with other cells; what was skipped stays so.
+void measure_again(Turning& turning, const RotationDump& dump, const Cells& cells, double floor);
+/// Leaves a pair out of everything that follows.
+void skip(Turning& turning, std::int64_t pair);
+/// Whether the length of pair `pair` of vector `cell` is what it was.
+bool keeps_length(const RotationDump& dump, const Turning& turning, std::int64_t cell, std::int64_t pair,
+                  double sigmas);
+
+/// Slices that fit about as well as the best, best first. `preferred` goes first among equals. Empty where nothing
+/// turned.
+std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells, double floor,
+                                    const std::optional<TurnedSlice>& preferred, const std::vector<double>& scale = {});
+
+/// For every head of `after` the head of `before` whose norms it has, token by token, up to a constant factor. Vectors
+/// that are not usable take no part.
+std::vector<std::int64_t> match_heads(const RotationDump& dump, const Cells& cells);
+
+/// Vectors whose pairs have other lengths than they had: looks for the vector of `before` that they are made of.
+void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning);
+
+/// Vectors whose lengths show the magnitude once more or once less than most, as those rotated twice do. `even` becomes
+/// the dump with their pairs brought to the common magnitude; it stays empty where there are none.
+std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning& turning, double magnitude,
+                                         RotationDump& even);
+
+/// Heads that turn differently from most; they are put in doubt in `cells`, and measured no longer.
+std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& turning);
 
 }  // namespace locus::doctor

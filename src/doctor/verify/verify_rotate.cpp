@@ -214,8 +214,8 @@ class RotateVerifier {
     key.ids = query.ids;
     const Position last = std::min(encoding_.position_range().last,
                                    std::min(served_.end(), options_.max_length.value_or(max_position)) - 1);
-    // A multiple of 7 moves all axes alike, see ids_of_axes.
-    const Position shift = std::clamp<Position>(last - query.ids.back() - 20, 0, 105) / 7 * 7;
+    // A multiple of 7 moves the ids of all axes alike (ids_of_axes).
+    const Position shift = std::clamp<Position>(last - query.ids.back() - 20, 0, 98) / 7 * 7;
     std::vector<Position> moved = query.ids;
     for (Position& id : moved) id += shift;
     const std::vector<double> q = call(query, query.ids), k = call(key, query.ids);

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/diagnose/coverage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "doctor/diagnose/position_faults.h"
+
+namespace locus::doctor {
+namespace {
+
+using List = std::vector<std::int64_t>;
+
+Verdict coverage_verdict(const char* name, const std::string& text, const std::string& evidence, double confidence) {
+  return {Verdict::About::coverage, name, text, evidence, confidence};
+}
+
+// Vectors that share a trait, told as tokens or as heads where they are whole ones.
+struct Group {
+  List tokens, heads;
+  bool whole_heads = false;
+};
+
+Group group_of(const RotationDump& dump, const std::set<std::int64_t>& cells) {
+  Group group;
+  std::map<std::int64_t, std::int64_t> by_head;
+  for (const std::int64_t cell : cells) {
+    ++by_head[cell % dump.heads];
+    group.tokens.push_back(cell / dump.heads % dump.tokens);
+  }
+  const std::int64_t rows = dump.batch * dump.tokens;
+  group.whole_heads = static_cast<std::int64_t>(by_head.size()) < dump.heads;
+  for (const auto& [head, count] : by_head) {
+    group.heads.push_back(head);
+    group.whole_heads = group.whole_heads && count * 10 >= rows * 7;  // a few tokens may say nothing
+  }
+  return group;
+}
+
+Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
+             const std::string& heads_name, const std::string& what, double confidence) {
+  const Group group = group_of(dump, cells);
+  const std::string evidence =
+      std::to_string(cells.size()) + " of " + std::to_string(dump.batch * dump.tokens * dump.heads) + " vectors";
+  if (group.whole_heads) {
+    return coverage_verdict(heads_name.c_str(), runs_of("heads", group.heads) + " " + what, evidence, confidence);
+  }
+  std::string text = runs_of("tokens", group.tokens) + " " + what;
+  if (static_cast<std::int64_t>(group.heads.size()) < dump.heads) {
+    text += " in " + runs_of("heads", group.heads);
+    text = text.substr(0, text.rfind(' '));
+  }
+  return coverage_verdict(tokens_name.c_str(), text, evidence, confidence);
+}
+
+bool is_tiled(const List& map) {
+  const auto heads = static_cast<std::int64_t>(map.size());
+  for (std::int64_t key_heads = 2; key_heads < heads; ++key_heads) {
+    if (heads % key_heads != 0) continue;
+    const std::int64_t group = heads / key_heads;
+    bool tiled = true;
+    for (std::int64_t h = 0; h < heads; ++h) tiled = tiled && map[index_of(h)] / group == h % key_heads;
+    if (tiled) return true;
+  }
+  return false;
+}
+
+// Whether each vector comes from a fixed other head of its own token.
+std::optional<List> head_map(const Cells& cells) {
+  List map(index_of(cells.heads), -1);
+  for (std::int64_t n = 0; n < cells.rows * cells.heads; ++n) {
+    if (cells.state[index_of(n)] != CellState::usable) continue;
+    if (cells.source[index_of(n)] / cells.heads != n / cells.heads) return std::nullopt;
+    std::int64_t& source = map[index_of(n % cells.heads)];
+    const std::int64_t from = cells.source[index_of(n)] % cells.heads;
+    if (source >= 0 && source != from) return std::nullopt;
+    source = from;
+  }
+  for (std::int64_t h = 0; h < cells.heads; ++h) {
+    if (map[index_of(h)] < 0) map[index_of(h)] = h;
+  }
+  return map;
+}
+
+void judge_sources(std::vector<Verdict>& verdicts, const RotationDump& dump, const Cells& cells) {
+  std::set<std::int64_t> foreign;
+  for (std::int64_t n = 0; n < cells.rows * cells.heads; ++n) {
+    if (cells.state[index_of(n)] == CellState::usable && cells.source[index_of(n)] != n) foreign.insert(n);
+  }
+  if (foreign.empty()) return;
+  if (const auto map = head_map(cells)) {
+    std::string heads;
+    for (const std::int64_t h : *map) heads += (heads.empty() ? "" : ", ") + std::to_string(h);
+    const bool tiled = is_tiled(*map);
+    verdicts.push_back({Verdict::About::heads, tiled ? "heads_tiled" : "wrong_heads",
+                        tiled ? "key heads were tiled (0 1 0 1) instead of repeated (0 0 1 1)"
+                              : "heads of `after` are rotations of other heads of `before`",
+                        "head h of after has the lengths of before's heads " + heads, 0.97});
+    return;
+  }
+  std::set<std::int64_t> used, lost;  // a swap uses each vector once; a repetition loses some
+  for (const std::int64_t n : foreign) used.insert(cells.source[index_of(n)]);
+  const bool swapped = used == foreign;
+  verdicts.push_back(told(dump, foreign, swapped ? "tokens_swapped" : "tokens_repeated", "wrong_heads",
+                          swapped ? "made of each other's vectors" : "made of other tokens' vectors", 0.97));
+}
+
+}  // namespace
+
+std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells) {
+  std::vector<Verdict> verdicts;
+  std::set<std::int64_t> zero, strange, still;
+  for (std::int64_t n = 0; n < cells.rows * cells.heads; ++n) {
+    if (cells.state[index_of(n)] == CellState::zero) zero.insert(n);
+    if (cells.state[index_of(n)] == CellState::strange) strange.insert(n);
+    if (cells.state[index_of(n)] == CellState::still) still.insert(n);
+  }
+  if (!zero.empty()) verdicts.push_back(told(dump, zero, "tokens_zero", "heads_zero", "zero", 0.98));
+  if (!still.empty()) {
+    verdicts.push_back(told(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.97));
+  }
+  judge_sources(verdicts, dump, cells);
+  if (!strange.empty()) {
+    verdicts.push_back(
+        told(dump, strange, "tokens_unexplained", "heads_unexplained", "no rotation of any vector of `before`", 0.93));
+  }
+  return verdicts;
+}
+
+Verdict judge_rescaled(const RotationDump& dump, const std::vector<std::int64_t>& cells) {
+  return told(dump, {cells.begin(), cells.end()}, "tokens_unexplained", "heads_unexplained",
+              "rotated with another magnitude than the others", 0.85);
+}
+
+std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turning) {
+  List zero, odd;
+  std::vector<std::uint8_t> gone(index_of(dump.head_dim), 0);
+  const auto usable = [&](std::int64_t n) {
+    return turning.cells.state[index_of(n)] == CellState::usable && turning.cells.in_doubt[index_of(n)] == 0;
+  };
+  const std::int64_t vectors = turning.rows * dump.heads;
+  for (std::int64_t j = 0; j < dump.head_dim; ++j) {
+    bool all_zero = true, any = false;
+    for (std::int64_t n = 0; n < vectors && all_zero; ++n) {
+      if (!usable(n)) continue;
+      all_zero = dump.after[index_of(n * dump.head_dim + j)] == 0;
+      any = any || dump.before[index_of(turning.cells.source[index_of(n)] * dump.head_dim + j)] != 0;
+    }
+    if (all_zero && any) zero.push_back(j);
+    gone[index_of(j)] = all_zero && any ? 1 : 0;
+  }
+  std::vector<double> shares(index_of(turning.pairs), 1);
+  for (std::int64_t i = 0; i < turning.pairs; ++i) {
+    const PairPlace at = place_of(turning.slice, i);
+    if (gone[index_of(at.out_x)] != 0 || gone[index_of(at.out_y)] != 0) {
+      skip(turning, i);
+      continue;
+    }
+    double kept = 0, all = 0;
+    for (std::int64_t n = 0; n < vectors; ++n) {
+      if (!usable(n)) continue;
+      ++all;
+      kept += keeps_length(dump, turning, n, i, 8) ? 1 : 0;
+    }
+    shares[index_of(i)] = all > 0 ? kept / all : 1;
+  }
+  const double usual = median(shares);
+  for (std::int64_t i = 0; i < turning.pairs; ++i) {
+    if (turning.skipped[index_of(i)] != 0 || usual < 0.4 || shares[index_of(i)] > 0.5 * usual) continue;
+    const PairPlace at = place_of(turning.slice, i);
+    odd.push_back(at.out_x);
+    odd.push_back(at.out_y);
+    skip(turning, i);
+  }
+  for (std::int64_t j = 0; j < dump.head_dim; ++j) {  // what the slice does not turn must have stayed
+    const std::int64_t inside = j - turning.slice.rotary_offset;
+    if ((inside >= 0 && inside < turning.slice.rotary_dim) || gone[index_of(j)] != 0) continue;
+    std::vector<double> offs;
+    for (std::int64_t n = 0; n < vectors; ++n) {
+      if (!usable(n)) continue;
+      const double before = dump.before[index_of(turning.cells.source[index_of(n)] * dump.head_dim + j)];
+      const double off = std::abs(dump.after[index_of(n * dump.head_dim + j)] - before);
+      offs.push_back(off / std::max(turning.noise.at(std::abs(before)), 1e-300));
+    }
+    if (median(std::move(offs)) > 8) odd.push_back(j);
+  }
+  std::vector<Verdict> verdicts;
+  const auto count = [&](const List& list) {
+    return std::to_string(list.size()) + " of " + std::to_string(dump.head_dim) + " coordinates";
+  };
+  if (!zero.empty()) {
+    verdicts.push_back(coverage_verdict("coordinates_zero", runs_of("coordinates", zero) + " zero", count(zero), 0.98));
+  }
+  if (!odd.empty()) {
+    verdicts.push_back(coverage_verdict("coordinates_unexplained",
+                                        runs_of("coordinates", odd) + " changed by something other than the rotation",
+                                        count(odd), 0.9));
+  }
+  return verdicts;
+}
+
+bool unexplained(const std::vector<Verdict>& verdicts) {
+  return std::any_of(verdicts.begin(), verdicts.end(),
+                     [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
+}
+
+std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& turning, const List& heads) {
+  List still, other;
+  for (const std::int64_t h : heads) {
+    double moved = 0, all = 0;
+    for (std::int64_t row = 0; row < turning.rows; ++row) {
+      if (turning.cells.at(row, h) != CellState::usable) continue;
+      for (std::int64_t j = 0; j < dump.head_dim; ++j) {
+        const auto cell = index_of(row * dump.heads + h);
+        const double before = dump.before[index_of(turning.cells.source[cell] * dump.head_dim + j)];
+        const double off = std::abs(dump.after[cell * index_of(dump.head_dim) + index_of(j)] - before);
+        ++all;
+        moved += off > 6 * turning.noise.at(std::abs(before)) ? 1 : 0;
+      }
+    }
+    (moved < 0.02 * all ? still : other).push_back(h);
+  }
+  std::vector<Verdict> verdicts;
+  const std::string evidence = "the other heads agree on how they turn";
+  if (!still.empty()) {
+    verdicts.push_back(coverage_verdict("heads_not_rotated", runs_of("heads", still) + " not rotated", evidence, 0.97));
+  }
+  if (!other.empty()) {
+    verdicts.push_back(
+        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned otherwise", evidence, 0.85));
+  }
+  return verdicts;
+}
+
+std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& candidate, std::int64_t tokens) {
+  const auto off = [&](std::int64_t row, std::int64_t i, const Complex& meant) {
+    const auto n = index_of(row * turning.pairs + i);
+    const double size = std::abs(turning.z[n]);
+    if (!(size > 0) || !std::isfinite(turning.sigma[n])) return 0.0;
+    const double slack = candidate.prediction.angle.empty() ? 0 : 0x1p-22 * std::abs(candidate.prediction.angle[n]);
+    return std::abs(std::arg(turning.z[n] * std::conj(meant))) / std::hypot(turning.sigma[n] / size, slack);
+  };
+  List still, twice, strange, pairs_still, pairs_strange;
+  for (const std::int64_t row : candidate.fit.bad_rows) {
+    double as_still = 0, as_twice = 0;
+    for (std::int64_t i = 0; i < turning.pairs; ++i) {
+      const Complex meant = candidate.prediction.z[index_of(row * turning.pairs + i)];
+      as_still += std::min(std::pow(off(row, i, 1), 2), 400.0);
+      as_twice += std::min(std::pow(off(row, i, meant * meant), 2), 400.0);
+    }
+    const double most = 9 * static_cast<double>(turning.pairs);
+    (as_still < most ? still : as_twice < most ? twice : strange).push_back(row % tokens);
+  }
+  for (const std::int64_t i : candidate.fit.bad_pairs) {
+    std::vector<double> offs;
+    for (std::int64_t row = 0; row < turning.rows; ++row) offs.push_back(off(row, i, 1));
+    const PairPlace at = place_of(turning.slice, i);
+    List& list = median(std::move(offs)) < 3 ? pairs_still : pairs_strange;
+    list.push_back(at.out_x);
+    list.push_back(at.out_y);
+  }
+  std::vector<Verdict> verdicts;
+  const auto add = [&](const List& list, const char* name, const char* what, const char* then, double confidence) {
+    if (!list.empty())
+      verdicts.push_back(coverage_verdict(name, runs_of(what, list) + then, "all others fit", confidence));
+  };
+  add(still, "tokens_not_rotated", "tokens", " not rotated", 0.96);
+  add(twice, "cached_rotated_twice", "tokens", " rotated twice", 0.96);
+  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault gives", 0.7);
+  add(pairs_still, "coordinates_not_rotated", "coordinates", " not rotated", 0.96);
+  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault gives", 0.6);
+  return verdicts;
+}
+
+std::vector<Verdict> audit(const RotationDump& dump, const Turning& turning, const Candidate& candidate) {
+  constexpr double sigmas = 10;
+  std::set<std::int64_t> still, strange;
+  for (std::int64_t row = 0; row < turning.rows; ++row) {
+    for (std::int64_t h = 0; h < dump.heads; ++h) {
+      const std::int64_t cell = row * dump.heads + h;
+      if (turning.cells.at(row, h) != CellState::usable || turning.cells.in_doubt[index_of(cell)] != 0) continue;
+      std::int64_t off = 0, moved = 0, all = 0;
+      for (std::int64_t i = 0; i < turning.pairs; ++i) {
+        const auto n = index_of(row * turning.pairs + i);
+        if (!std::isfinite(turning.sigma[n])) continue;
+        const PairPlace at = place_of(turning.slice, i);
+        const auto b = index_of(turning.cells.source[index_of(cell)] * dump.head_dim),
+                   a = index_of(cell * dump.head_dim);
+        const Complex before(dump.before[b + index_of(at.in_x)], dump.before[b + index_of(at.in_y)]);
+        const Complex after(dump.after[a + index_of(at.out_x)], dump.after[a + index_of(at.out_y)]);
+        const Complex meant = candidate.prediction.z[n] / std::abs(candidate.prediction.z[n]) * std::abs(after);
+        const double size = std::abs(before),
+                     slack = candidate.prediction.angle.empty() ? 0 : 0x1p-22 * std::abs(candidate.prediction.angle[n]);
+        const double bound = sigmas * turning.noise.at(size * turning.size) + slack * size;
+        ++all;
+        off += size > 0 && std::abs(after - before / size * meant) > bound ? 1 : 0;
+        moved += std::abs(after - before) > bound ? 1 : 0;
+      }
+      if (off * 20 <= all) continue;
+      (moved * 20 <= all ? still : strange).insert(cell);
+    }
+  }
+  std::set<std::int64_t> listed;  // tokens that are named as a whole
+  for (const std::int64_t row : candidate.fit.bad_rows) {
+    for (std::int64_t h = 0; h < dump.heads; ++h) listed.insert(row * dump.heads + h);
+  }
+  for (const std::int64_t cell : listed) {
+    still.erase(cell);
+    strange.erase(cell);
+  }
+  std::vector<Verdict> verdicts;
+  if (!candidate.fit.bad_pairs.empty()) return verdicts;
+  if (!still.empty()) {
+    verdicts.push_back(told(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.96));
+  }
+  if (!strange.empty()) {
+    verdicts.push_back(told(dump, strange, "tokens_unexplained", "heads_unexplained", "turned otherwise", 0.85));
+  }
+  return verdicts;
+}
+
+}  // namespace locus::doctor

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text and numbers joined, as verdicts and their evidence have them.
+#pragma once
+
+#include <sstream>
+#include <string>
+
+namespace locus::doctor {
+
+template <class... Parts>
+std::string sentence(const Parts&... parts) {
+  std::ostringstream stream;
+  stream.precision(4);
+  (stream << ... << parts);
+  return stream.str();
+}
+
+}  // namespace locus::doctor

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a reading to verdicts: names, sentences, evidence and confidence.
+#include <algorithm>
+#include <cmath>
+
+#include "doctor/diagnose/reading.h"
+#include "doctor/diagnose/sentence.h"
+#include "doctor/heads_array.h"
+
+namespace locus::doctor {
+namespace {
+
+constexpr double most_confident = 0.99;
+
+std::string evidence_of(const Candidate& one) {
+  std::string evidence = sentence("misfit ", one.fit.misfit, " (1: measured noise)");
+  if (one.fit.worst_angle > 0) {
+    evidence += sentence("; largest angle error ", one.fit.worst_angle, " rad at token ", one.fit.worst_row, ", pair ",
+                         one.fit.worst_pair);
+  }
+  return evidence;
+}
+
+Verdict magnitude_verdict(const Turning& turning, const Candidate& one) {
+  const std::string& name = one.magnitude_fault;
+  const char* what = name == "magnitude_missing"   ? "the attention factor was not applied to cos and sin"
+                     : name == "magnitude_squared" ? "the attention factor was applied twice"
+                                                   : "cos and sin carry another factor than expected";
+  return {
+      Verdict::About::magnitude, name, what,
+      sentence("|z| is ", turning.size, " within ", 2 * turning.size_sigma, ", expected ", one.prediction.magnitude),
+      0};
+}
+
+// What cannot be told apart from this by any dump of this kind.
+std::optional<Verdict> twin_of(const Candidate& one, bool keeps_size) {
+  const std::string& fault = one.prediction.fault;
+  if (fault == "inverse_rotation") {
+    return Verdict{Verdict::About::angles, "positions_negated", "positions are negated", evidence_of(one), 0};
+  }
+  if (fault == "rotated_twice" && keeps_size) {
+    return Verdict{Verdict::About::angles, "positions_doubled", "positions are doubled", evidence_of(one), 0};
+  }
+  return std::nullopt;
+}
+
+class Collected {
+ public:
+  void add(Verdict verdict, double weight) {
+    const auto same =
+        std::find_if(all_.begin(), all_.end(), [&](const Verdict& one) { return one.name == verdict.name; });
+    if (same != all_.end()) {
+      same->confidence += weight;
+      return;
+    }
+    verdict.confidence = weight;
+    all_.push_back(std::move(verdict));
+  }
+  std::vector<Verdict> sorted() {
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const Verdict& a, const Verdict& b) { return a.confidence > b.confidence; });
+    return all_;
+  }
+
+ private:
+  std::vector<Verdict> all_;
+};
+
+std::vector<Verdict> whole_verdicts(const Reading& reading) {
+  Collected collected;
+  for (const Candidate& one : reading.angles.candidates) {
+    const bool right = one.prediction.fault == "as_expected";
+    if (right && !one.magnitude_fault.empty()) {
+      collected.add(magnitude_verdict(reading.turning, one), one.weight);
+      continue;
+    }
+    const bool keeps_size = std::abs(one.prediction.magnitude - 1) < 1e-9;
+    const auto twin = twin_of(one, keeps_size);
+    collected.add({Verdict::About::angles, one.prediction.fault, one.prediction.text, evidence_of(one), 0},
+                  one.weight * (twin ? 0.6 : 1));
+    if (twin) collected.add(*twin, 0.4 * one.weight);
+  }
+  std::vector<Verdict> verdicts = collected.sorted();
+  const Candidate& first = reading.angles.candidates.front();
+  const double clarity = first.fit.misfit < 1.5 ? most_confident : 0.93;
+  for (Verdict& one : verdicts) one.confidence *= clarity;
+  std::erase_if(verdicts, [&](const Verdict& one) { return one.confidence < 0.02 && &one != &verdicts.front(); });
+  if (first.prediction.fault != "as_expected" && !first.magnitude_fault.empty()) {
+    verdicts.push_back(magnitude_verdict(reading.turning, first));
+    verdicts.back().confidence = 0.8;
+  }
+  return verdicts;
+}
+
+void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading, const Expectation& expected) {
+  const Arguments& arguments = expected.encoding->arguments();
+  const bool plain = arguments.has("rule") && arguments.text("rule") == "none";
+  std::size_t count = 0;
+  for (const Explanation& one : reading.explanations) {
+    if (one.free_frequencies || count >= 4) continue;
+    const bool there = one.positions == reading.meant && !one.inverse && one.times == 1;
+    const bool ruled = one.arguments.has("rule") && one.arguments.text("rule") != "none";
+    const char* name = !there ? "other_rule_and_positions" : plain && ruled ? "rule_of_another_layer" : "other_rule";
+    verdicts.push_back({Verdict::About::angles, name, "not the expected encoding, but " + one.text,
+                        sentence("misfit ", one.misfit, " (1: measured noise)"), 0});
+    ++count;
+  }
+  for (std::size_t n = verdicts.size() - count; n < verdicts.size(); ++n) {
+    verdicts[n].confidence = count == 1 ? 0.85 : 0.85 / static_cast<double>(count);
+  }
+}
+
+// The precision is a finding of its own, beside whatever is right or wrong.
+std::optional<Verdict> precision_of(const Reading& reading, ElementType storage) {
+  if (!reading.angles.whole) return std::nullopt;
+  const Candidate& first = reading.angles.candidates.front();
+  if (first.fit.exact_misfit > 2.5 && first.fit.exact_misfit > 1.5 * first.fit.misfit) {
+    return Verdict{Verdict::About::precision, "float32_angles", "angles carry the errors of float32 arithmetic",
+                   sentence("exact angles would misfit by ", first.fit.exact_misfit,
+                            " (1: measured noise); largest error ", first.fit.worst_angle, " rad"),
+                   0.85};
+  }
+  for (const ElementType type : {ElementType::bfloat16, ElementType::float16}) {
+    const double unit = unit_roundoff(type);
+    const double seen = reading.turning.noise.relative;
+    if (unit_roundoff(storage) >= unit || seen < 0.2 * unit || seen > 1.5 * unit) continue;
+    return Verdict{
+        Verdict::About::precision, std::string(name_of(type)) + "_tables",
+        std::string("cos and sin, or every step of the arithmetic, were rounded to ") + std::string(name_of(type)),
+        sentence("lengths are off by ", seen, " relative, the storage explains ", unit_roundoff(storage)), 0.8};
+  }
+  return std::nullopt;
+}
+
+void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more) {
+  verdicts.insert(verdicts.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expected, ElementType storage) {
+  constexpr double coarse = 1e-3;  // from here on a float32 angle is a fault, whatever the engine
+  std::vector<Verdict> verdicts = reading.slice;
+  append(verdicts, reading.coverage);
+  if (reading.turning.varies && !expected.encoding->rotation().scale) {
+    verdicts.push_back({Verdict::About::magnitude, "magnitude_varies", "|z| varies with the token, as in xPos",
+                        sentence("heads agree on |z| within ", reading.turning.free_residual), 0.95});
+  }
+  const auto precision = precision_of(reading, storage);
+  std::vector<Verdict> angles;
+  if (reading.angles.whole) {
+    append(verdicts, reading.exceptions);
+    angles = whole_verdicts(reading);
+    const bool right = angles.front().name == "as_expected";
+    if (right && precision && precision->name == "float32_angles" &&
+        reading.angles.candidates.front().fit.worst_angle > coarse) {
+      angles.insert(angles.begin(), *precision);
+      angles.front().confidence = angles[1].confidence;
+    }
+  } else if (reading.angles.share > 0.4 && !unexplained(reading.exceptions)) {
+    append(verdicts, reading.exceptions);
+    const Candidate& first = reading.angles.candidates.front();
+    angles.push_back({Verdict::About::angles, first.prediction.fault, "all else: " + first.prediction.text,
+                      evidence_of(first), 0.9});
+  } else {
+    add_other_encodings(angles, reading, expected);
+    if (angles.empty()) {
+      append(verdicts, reading.exceptions);
+      const bool mostly = reading.angles.share > 0.4 && !reading.exceptions.empty();
+      angles.push_back(
+          {Verdict::About::angles, mostly ? reading.angles.candidates.front().prediction.fault : "unexplained",
+           mostly ? "what is left fits" : "no known fault explains the angles; see the spectrum", "", 0.4});
+    }
+  }
+  // What is as expected says so only after what is not.
+  append(verdicts, angles);
+  if (precision && (angles.empty() || angles.front().name != precision->name)) verdicts.push_back(*precision);
+  return verdicts;
+}
+
+}  // namespace locus::doctor
