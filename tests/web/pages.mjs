@@ -43,7 +43,7 @@ async function saved(page, where) {
   const figure = page.locator('figure.chart').first();
   for (const [label, ending, start] of [['SVG', '.svg', '<svg'], ['PNG', '.png', '\x89PNG'], ['data (CSV)', '.csv', ''],
                                         ['chart (Vega-Lite JSON)', '.vl.json', '{']]) {
-    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 5000 }),
+    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 120000 }),
                                           figure.getByRole('button', { name: label }).click()]);
     check(download.suggestedFilename().endsWith(ending), `${where}: ${label} is saved as ${download.suggestedFilename()}`);
     const chunks = [];
@@ -114,7 +114,7 @@ async function visit(browser, file, view) {
     const before = await ink(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.waitForFunction((light) =>
-      document.querySelector('figure.chart svg .role-axis text')?.getAttribute('fill') !== light, before, { timeout: 5000 })
+      document.querySelector('figure.chart svg .role-axis text')?.getAttribute('fill') !== light, before, { timeout: 120000 })
       .catch(() => failures.push(`${where}: charts do not follow when it gets dark`));
   }
   if (view.name === 'desktop-dark') await printed(page, where);
