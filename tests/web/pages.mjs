@@ -34,7 +34,7 @@ async function openAll(page) {
 
 const settled = (page) => page.waitForFunction(() =>
   [...document.querySelectorAll('figure.chart .drawing')].every((box) => box.classList.contains('drawn')), null,
-  { timeout: 20000 });
+  { timeout: 120000 });
 
 // The colour of the text of the first chart's axis: it must follow light and dark.
 const ink = (page) => page.evaluate(() => document.querySelector('figure.chart svg .role-axis text').getAttribute('fill'));
