@@ -2,6 +2,8 @@
 #include "doctor/verify/diagnosed.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "doctor/faults.h"
 #include "doctor/verify/index.h"
@@ -18,6 +20,13 @@ std::optional<Position> common_step(std::span<const Position> positions, std::sp
     if (positions[i] - ids[i] != step) return {};
   }
   return step;
+}
+
+// A base that was fitted to float32 numbers is off in its sixth digit; nobody sets one with so many.
+double to_five_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return std::strtod(text, nullptr);
 }
 
 }  // namespace
@@ -39,7 +48,9 @@ std::optional<FaultModel> model_of(const Diagnosis& diagnosis, const Explanation
   const std::optional<Position> step = common_step(found.positions, ids);
   if (!step) return {};
   FaultModel model{.fault = find_fault(verdict->name).id, .detail = verdict->text};
-  Rotation rotation = Encoding(found.scheme, found.arguments).rotation();
+  Arguments arguments = found.arguments;
+  if (arguments.has("base")) arguments.set("base", to_five_digits(arguments.real("base")));
+  Rotation rotation = Encoding(found.scheme, arguments).rotation();
   rotation.magnitude = diagnosis.magnitude;
   model.rotation = std::make_shared<const Rotation>(std::move(rotation));
   model.query_inverse = model.key_inverse = found.inverse;
