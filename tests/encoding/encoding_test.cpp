@@ -13,18 +13,12 @@
 #include "locus/initial_weights.h"
 #include "locus/rotate.h"
 #include "locus/rows.h"
+#include "support/error_of.h"
 
 namespace locus {
 namespace {
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 void check(const Encoding& encoding, Position position) { encoding.check_positions(std::span(&position, 1)); }
 
