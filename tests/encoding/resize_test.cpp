@@ -38,7 +38,7 @@ std::vector<T> random_table(std::int64_t rows, std::int64_t dim) {
   return table;
 }
 
-/// Rows of the identity matrix: the result of a resize then shows the weights themselves.
+/// Rows of the identity matrix: the result of a resize is then the weights.
 std::vector<double> unit_rows(std::int64_t rows) {
   std::vector<double> table(static_cast<std::size_t>(rows * rows), 0.0);
   for (std::int64_t i = 0; i < rows; ++i) table[static_cast<std::size_t>(i * rows + i)] = 1;
@@ -219,7 +219,7 @@ TEST(Resize, AConstantTableStaysConstant) {
   EXPECT_EQ(resize_1d(std::vector<float>(10, -0.3f), 2, 5, 17), std::vector<float>(34, -0.3f));
 }
 
-TEST(Resize, TheSameGridIsACopyWhateverTheOptions) {
+TEST(Resize, TheSameGridIsACopyWithAnyOptions) {
   const std::vector<float> table = random_table<float>(13, 3);
   for (ResizeOptions options : {bilinear, bicubic, smooth_bilinear, smooth_bicubic}) {
     options.prefix_rows = 1;
@@ -376,8 +376,8 @@ TEST(ResizeOracle, EveryCase) {
     const std::vector<double> result = model_result(c, io::to_doubles(stored, name), dim);
     EXPECT_LE(largest_difference(result, expected), 1e-12 * scale);
 
-    // Ours is the exact result rounded once: within half an ulp. The project's float32 result is worse than that: it
-    // rounds the source coordinate and every product, which comes to at most 16 ulp of the largest element here.
+    // Our result is the exact one rounded once: within half an ulp. The project's float32 result rounds the source
+    // coordinate and every product, which adds up to at most 16 ulp of the largest element here.
     const std::vector<float> result_float = model_result(c, io::to_floats(stored, name), dim);
     const double ulp = std::numeric_limits<float>::epsilon() * scale;
     EXPECT_LE(largest_difference(result_float, expected), 0.5001 * ulp);

@@ -28,7 +28,7 @@ TEST(Spelling, SplitsSchemeAndSettings) {
   EXPECT_FALSE(arguments.boolean("truncate"));
 }
 
-TEST(Spelling, ARuleAloneIsRopeUnderThatRule) {
+TEST(Spelling, ABareRuleIsRopeWithThatRule) {
   for (const char* text : {"yarn:2", "yarn:factor=2", "rope:rule=yarn,factor=2", "rope:factor=2,rule=yarn"}) {
     const Arguments arguments = arguments_of(parse_spelling(text));
     EXPECT_EQ(arguments.text("rule"), "yarn") << text;
@@ -55,7 +55,7 @@ TEST(Spelling, AtNamesAConfig) {
   EXPECT_TRUE(spelling.scheme.empty());
 }
 
-TEST(Spelling, RefusesInOneLineThatNamesTheFault) {
+TEST(Spelling, RefusesWithAMessageThatNamesTheFault) {
   EXPECT_EQ(spelling_error("ropee").find("unknown scheme or rule 'ropee'; did you mean 'rope'? known: "), 0u)
       << spelling_error("ropee");
   EXPECT_EQ(spelling_error("yran:2").find("unknown scheme or rule 'yran'; did you mean 'yarn'?"), 0u);
@@ -71,7 +71,7 @@ TEST(Spelling, RefusesInOneLineThatNamesTheFault) {
   EXPECT_NE(spelling_error("rope:base=much").find("much"), std::string::npos);
   EXPECT_NE(spelling_error(""), "no error");
   EXPECT_NE(spelling_error("@"), "no error");
-  EXPECT_NE(spelling_error("rope:factor=4"), "no error");  // of a rule that was not named
+  EXPECT_NE(spelling_error("rope:factor=4"), "no error");  // a parameter without its rule
 }
 
 TEST(Spelling, ListsAreSeparatedBySemicolonsAndBareNamesByCommas) {
@@ -92,7 +92,7 @@ TEST(Spelling, AKnownNameAfterACommaBeginsAnotherEncoding) {
   EXPECT_EQ(split_spellings("none,@c.json"), (Texts{"none", "@c.json"}));
 }
 
-TEST(Settings, OneParserOfNamesAndValues) {
+TEST(Settings, ParsesNamesAndValues) {
   const std::vector<std::string> texts = {"base=500000", "table=a=b.npy"};
   const std::vector<Setting> settings = parse_setting_list("--set", texts);
   ASSERT_EQ(settings.size(), 2u);

@@ -20,7 +20,7 @@ Encoding plain() {
                            {"profile", "hf"}});
 }
 
-TEST(UnderRule, KeepsWhatTheEncodingIs) {
+TEST(UnderRule, KeepsTheOtherArguments) {
   const Encoding encoding = under_rule(plain(), "linear", {.trained = 64, .longest = 256});
   const Arguments& arguments = encoding.arguments();
   EXPECT_EQ(arguments.integer("head_dim"), 24);
@@ -33,7 +33,7 @@ TEST(UnderRule, KeepsWhatTheEncodingIs) {
   EXPECT_EQ(arguments.real("factor"), 4);
 }
 
-TEST(UnderRule, FillsInTheTrainedLengthByTheNameThatTheRuleHasForIt) {
+TEST(UnderRule, FillsInTheRulesParameterForTheTrainedLength) {
   EXPECT_EQ(under_rule(plain(), "yarn", {.trained = 64, .longest = 256}).arguments().integer("original_length"), 64);
   EXPECT_EQ(under_rule(plain(), "dynamic_ntk", {.trained = 32, .longest = 256}).arguments().integer("max_length"), 32);
   for (const Rule* rule : rules()) {
@@ -50,7 +50,7 @@ TEST(UnderRule, NeverCompresses) {
   EXPECT_EQ(under_rule(plain(), "linear", {.trained = 64, .longest = 32}).arguments().real("factor"), 1);
 }
 
-TEST(UnderRule, WhatIsGivenWins) {
+TEST(UnderRule, GivenArgumentsWin) {
   const Arguments given{{"factor", 3.0}, {"original_length", 100}, {"truncate", false}};
   const Encoding encoding = under_rule(plain(), "yarn", {.trained = 64, .longest = 256}, given);
   const Arguments& arguments = encoding.arguments();
@@ -67,7 +67,7 @@ TEST(UnderRule, KeepsParametersOfTheSameRuleOnly) {
   EXPECT_EQ(under_rule(own, "none", {}).rotation().inv_freq, plain().rotation().inv_freq);
 }
 
-TEST(UnderRule, FollowsTheLengthWhereTheRuleDoes) {
+TEST(UnderRule, FollowsTheLengthIfTheRuleDoes) {
   const Encoding dynamic = under_rule(plain(), "dynamic_ntk", {.trained = 64, .longest = 256});
   EXPECT_TRUE(dynamic.length_dependent());
   EXPECT_EQ(dynamic.rotation().inv_freq, dynamic.at_length(64).rotation().inv_freq);
@@ -94,7 +94,7 @@ TEST(LearnedWeights, AreParametersOfTheirScheme) {
       const Parameter& parameter = find_parameter(scheme->name, scheme->parameters, weight.name);
       std::int64_t count = 1;
       for (const std::int64_t extent : weight.shape) count *= extent;
-      Arguments arguments = scheme->example;  // the shape is the one that the parameter takes
+      Arguments arguments = scheme->example;  // the shape must be that of the parameter
       if (parameter.kind == ValueKind::tensor) {
         arguments.set(weight.name, Tensor{weight.shape, std::vector<float>(static_cast<std::size_t>(count), 0.5f)});
       } else {

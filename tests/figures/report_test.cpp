@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of the made-up results of the browser test: what must be in it, and what bad input says.
+// The report of the invented results of the browser test: its contents, and the messages for bad input.
 #include "figures/report/report.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string reading_error(const Json& results) {
   return testing::error_of([&] { results::read_results(results); });
 }
 
-TEST(Report, SaysWhereResultsAreNotResults) {
+TEST(Report, ReportsTheFaultOfBadResults) {
   EXPECT_EQ(reading_error(made_up()), "no error");
   EXPECT_EQ(reading_error(Json::array()), "the results must be an object, got array");
   Json results = made_up();
@@ -87,7 +87,7 @@ TEST(Report, HasAChartForEverythingMeasured) {
   EXPECT_NE(first.caption.find("Not learned, grey and dashed: No positions."), std::string::npos) << first.caption;
 }
 
-TEST(Report, HoldsEverySectionAndEveryLineOfTheVerification) {
+TEST(Report, HasEverySectionAndEveryCheck) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::vector<Check> checks = {at_most("first <check>", "rope", 0.5, 1), at_most("second check", "rope", 2, 1)};
   const std::string page = report_html(results_of_fixture(), checks);
@@ -101,7 +101,7 @@ TEST(Report, HoldsEverySectionAndEveryLineOfTheVerification) {
   EXPECT_NE(page.find("Not every trial finished."), std::string::npos);
 }
 
-// What `locus plot` names is what the report shows, no more and no less.
+// `locus plot` lists exactly the charts of the report.
 TEST(Report, ShowsEveryFigureThatCanBePlotted) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::multiset<std::string> wanted, shown;

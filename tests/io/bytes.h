@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files put together byte by byte, and what a reader says about them.
+// Builds files byte by byte, and checks the messages of their readers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,20 +46,20 @@ class Bytes {
   std::string text_;
 };
 
-/// A copy on the heap of exactly this size: a sanitizer sees the first byte that is read beyond it.
+/// A heap copy of exactly this size: a sanitizer detects the first read beyond it.
 inline std::vector<std::byte> on_heap(std::string_view text) {
   const auto raw = std::as_bytes(std::span(text));
   return {raw.begin(), raw.end()};
 }
 
-/// A file that a reader must refuse, and a part of the message that says why.
+/// A file that a reader must refuse, and a part of the message.
 struct Refusal {
   std::string why;
   std::string file;
   std::string part;
 };
 
-/// `parse` takes bytes and a name; every message must start with the name and have its part.
+/// `parse` takes bytes and a name; every message must start with the name and contain its part.
 template <class Parse>
 void expect_refusals(const std::vector<Refusal>& refusals, Parse parse) {
   for (const auto& [why, file, part] : refusals) {
@@ -81,8 +81,7 @@ void expect_every_truncation_refused(const std::string& file, Parse parse) {
   }
 }
 
-/// Every single byte replaced by several others: the reader parses or throws, nothing else. Returns how many were
-/// refused.
+/// Replaces every single byte by several others: the reader must parse or throw. Returns how many files were refused.
 template <class Parse>
 std::size_t count_refused_damage(const std::string& file, Parse parse) {
   std::size_t refused = 0;

@@ -234,7 +234,7 @@ TEST(Gguf, SurvivesEveryDamagedByte) {
   EXPECT_GT(refused, 100u);
 }
 
-// The error's own text must not carry the file's control characters, nor all of a name of 60000 bytes.
+// The message must not contain control characters of the file, nor all of a name of 60000 bytes.
 TEST(Gguf, MessagesAreFitToPrint) {
   const std::string name(60000, '\x1b');
   const std::string bytes = GgufBytes(1, 0).tensor(name, {-1}, 0, 0).pad_to(32).zeros(32).str();

@@ -34,7 +34,7 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 
 bool has_part(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
 
-/// A file as the format's description has it, with the header given as text and not padded.
+/// A file by the description of the format, with the header as unpadded text.
 std::string npy_file(int version, const std::string& header, const std::string& elements) {
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
@@ -52,7 +52,7 @@ std::string message_of(const std::string& file) {
   return error_of([&] { parse_npy(bytes_of(file), "some.npy"); });
 }
 
-/// What is wrong, with a header that is fine but for `header`, and 8 bytes of elements.
+/// The fault of a file whose header is valid except for `header`, with 8 bytes of elements.
 std::string header_fault(const std::string& header) { return message_of(npy_file(1, header, "12345678")); }
 
 class NpyFolder : public ::testing::Test {
@@ -314,12 +314,12 @@ TEST_F(AtomicFile, JoinsChunksAndReplacesWhatWasThere) {
   EXPECT_EQ(files(), 1u);
 }
 
-// What a process that is gone has left is removed by the next write beside it; what others have is not touched.
+// The next write to a folder removes the temporary files of dead processes, but not those of running ones.
 TEST_F(AtomicFile, RemovesWhatDeadProcessesLeft) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   int status = 0;
-  waitpid(child, &status, 0);  // from here on nobody has this number
+  waitpid(child, &status, 0);  // from here on no process has this id
   const std::string name = TemporaryPath(folder_).path().filename().string();
   const std::string own = "-" + std::to_string(getpid()) + "-";
   const std::size_t at = name.find(own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every task: names, shapes, ranges, the same numbers from the same random source, clear refusals.
+// Properties of every task: names, shapes, ranges, the same numbers from the same random source, clear refusals.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -95,7 +95,7 @@ TEST(EveryTask, DescribesItself) {
   }
 }
 
-TEST(EveryTask, MakesSoundBatchesOfAnyShape) {
+TEST(EveryTask, MakesValidBatchesOfAnyShape) {
   for (const std::string& name : task_names()) {
     SCOPED_TRACE(name);
     const auto task = any_task(name);
@@ -104,7 +104,7 @@ TEST(EveryTask, MakesSoundBatchesOfAnyShape) {
       for (const std::int64_t length : {12, 64, 512}) {
         expect_sound(task->training(random, rows, length), task->description(), rows, length);
         for (const TestSet& set : task->tests(random, rows, length)) {
-          // The agreement of `verbs` takes more rows where they are short.
+          // The agreement of `verbs` uses more rows if they are short.
           EXPECT_GE(set.batch.rows, rows);
           if (set.name != "agreement") {
             EXPECT_EQ(set.batch.rows, rows);

@@ -36,7 +36,7 @@ std::string piece(const Batch& batch, std::int64_t row) {
   return text;
 }
 
-// 300 numbered words of six bytes: where a piece comes from can be read off it.
+// 300 numbered words of six bytes: every piece shows its origin.
 std::string numbered() {
   std::string text;
   for (int i = 0; i < 300; ++i) text += std::to_string(10000 + i) + " ";
@@ -105,7 +105,7 @@ TEST(Text, PairsSetTheBarInALongerText) {
   EXPECT_NEAR(task->description().learned_at, pairs, 1e-12);
 }
 
-TEST(Text, RefusesWhatIsNoText) {
+TEST(Text, RefusesAnUnusableText) {
   EXPECT_EQ(refusal(""), "the task text needs a file (--text FILE)");
   const std::string missing = testing::TempDir() + "lab_tasks_missing.txt";
   EXPECT_EQ(refusal(missing).find(missing + ": cannot open"), 0u) << refusal(missing);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the lab's models: what is missing or does not fit is named. Their numbers are tested where libtorch is,
-// in tests/lab_model/save_test.cpp.
+// The files of the lab's models: messages name what is missing or does not fit. tests/lab_model/save_test.cpp tests
+// their numbers, with libtorch.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -150,7 +150,7 @@ TEST(LocusLab, NamesWhatIsWrongWithItsKeys) {
   expect_lab_refused(without, {"passkey: keys is missing"});
 }
 
-TEST(LocusLab, AGgufFileMustSayItsEncoding) {
+TEST(LocusLab, AGgufFileMustStateItsEncoding) {
   const TemporaryFolder folder;
   const std::vector<float> values(static_cast<std::size_t>(vocabulary * width));
   std::vector<io::GgufEntry> entries = {{"general.architecture", io::GgufValue::of(std::string_view("locus_lab"))},
@@ -186,8 +186,8 @@ TEST(NamedTokenizer, BytesAreTheirOwnIds) {
   EXPECT_THROW(make_named_tokenizer("words", "m"), Error);
 }
 
-// Every kind of value comes back as it was, doubles in all their bits.
-TEST(EncodingJson, GoesThereAndBack) {
+// Every kind of value round-trips, doubles with all bits.
+TEST(EncodingJson, RoundTrips) {
   const Encoding encoding(
       "kerple", {{"heads", 2}, {"r1", std::vector<double>{1.0 / 3, 0.1}}, {"r2", std::vector<double>{5e-324, 1}}});
   const io::LayerEncoding read = io::parse_encoding_json(io::encoding_json(encoding), "m");

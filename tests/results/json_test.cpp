@@ -75,7 +75,7 @@ TEST(Json, IsTheSameAfterReading) {
   EXPECT_EQ(to_json(read_results(Json::parse(json.dump()))), json);
 }
 
-TEST(Json, KeepsTheSchema) { EXPECT_EQ(schema_complaint(plain(to_json(example()))), ""); }
+TEST(Json, FollowsTheSchema) { EXPECT_EQ(schema_complaint(plain(to_json(example()))), ""); }
 
 TEST(Json, ReadsFilesFromBeforeTheRankingWasWritten) {
   const Json old = older_file();
@@ -87,7 +87,7 @@ TEST(Json, ReadsFilesFromBeforeTheRankingWasWritten) {
   EXPECT_EQ(schema_complaint(plain(to_json(results))), "");
 }
 
-/// Every change breaks the format: the schema complains, and so does the reader unless it does not look there.
+/// Every change breaks the format: the schema rejects it, and so does the reader if it reads that field.
 TEST(Json, TheSchemaRejectsBrokenFiles) {
   const Json whole = to_json(example());
   const std::vector<std::pair<const char*, Json>> changes = {
@@ -131,7 +131,7 @@ TEST(Json, TheSchemaRejectsBrokenFiles) {
   }
 }
 
-TEST(Json, RefusesWithThePlaceTheValueAndTheRule) {
+TEST(Json, RefusesWithThePathTheValueAndTheRule) {
   const Json whole = to_json(example());
   const auto refusal = [&](const char* place, const Json& value) -> std::string {
     Json broken = whole;
