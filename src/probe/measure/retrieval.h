@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "figures/figure.h"
 #include "probe/model.h"
 #include "probe/run_control.h"
@@ -28,10 +28,10 @@ PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, do
 
 /// The same in token ids, with a key that is chosen at random and noise all around it. `length` tokens are read: all
 /// but the last of the answer, as the lab counts.
-PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, std::mt19937_64& random);
+PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, Random& random);
 
 /// Where the prompts of a grid come from; what is random about them comes from `random`.
-using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, std::mt19937_64& random)>;
+using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, Random& random)>;
 /// Sentences, with keys of five digits. The tokenizer must outlive the result.
 PasskeyPrompts prompts_in_sentences(const Tokenizer& tokenizer);
 PasskeyPrompts prompts_in_ids(PasskeyFrame frame);

@@ -68,7 +68,9 @@ class Bpe : public Tokenizer {
 
   TokenId id_of(const std::string& spelling, const std::string& name) const {
     const auto id = find(spelling);
-    require(id.has_value(), name, ": a merge names ", io::shown(spelling), ", which is not in the vocabulary");
+    require(
+        id.has_value(), name, ": a merge names ", [&] { return io::shown(spelling); },
+        ", which is not in the vocabulary");
     return *id;
   }
 
