@@ -34,7 +34,7 @@ int main(void) {
   check(locus_heads_view(k, LOCUS_FLOAT32, "thd", extents, &key));
   check(locus_heads_view(v, LOCUS_FLOAT32, "thd", extents, &value));
   check(locus_heads_view(out, LOCUS_FLOAT32, "thd", extents, &call.output));
-  check(locus_rotate(rope, &call.query, NULL, &ids, LOCUS_QUERY, LOCUS_FORWARD, NULL));
+  check(locus_rotate(rope, &call.query, NULL, &ids, NULL));
 
   check(locus_cache_new(rope, &shape, &cache)); /* rotates keys as they are appended */
   check(locus_cache_create(cache, &sequence));

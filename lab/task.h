@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
-namespace locus::lab {
+#include "base/random.h"
 
-using Random = std::mt19937_64;
+namespace locus::lab {
 
 /// Sequences of one length with their targets.
 struct Batch {

@@ -189,7 +189,9 @@ void add_plot_command(CLI::App& app) {
   command->add_option("--dims", request->dims, "Draw these columns of a row: 0,1,10");
   command->add_option("--pairs", request->pairs, "Draw these pairs of a rotation: 0,8,16");
   command->add_option("--heads", request->heads, "Draw these heads: 0,3,7");
-  command->add_option("--rules", request->rules, "Draw these rules: none,linear,ntk,dynamic_ntk,yarn,llama3,longrope");
+  command->add_option(
+      "--rules", request->rules,
+      "Draw these rules, spelled as everywhere: none,linear,yarn:2, or 'yarn:2;rope:rule=yarn,factor=8'");
   command->add_option("-o,--output", request->output,
                       "Write a .html page or a .vl.json file (- for standard output); absent: draw in the terminal");
   add_integer(*command, "--width", request->width,

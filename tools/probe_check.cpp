@@ -4,8 +4,8 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <random>
 
+#include "base/random.h"
 #include "locus/error.h"
 #include "position_list.h"
 #include "probe/measure/model_check.h"
@@ -23,10 +23,10 @@ struct CheckRequest {
 
 /// Any tokens will do, since two readings of them are compared.
 std::vector<probe::Token> some_tokens(const probe::Model& model, std::int64_t length, std::int64_t seed) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  Random random(static_cast<std::uint64_t>(seed));
   std::vector<probe::Token> tokens;
   for (std::int64_t i = 0; i < length; ++i) {
-    tokens.push_back(static_cast<probe::Token>(random() % static_cast<std::uint64_t>(model.config().vocab)));
+    tokens.push_back(static_cast<probe::Token>(random.below(model.config().vocab)));
   }
   return tokens;
 }

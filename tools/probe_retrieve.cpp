@@ -3,8 +3,8 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
-#include <random>
 
+#include "base/random.h"
 #include "figure_output.h"
 #include "locus/error.h"
 #include "position_list.h"
@@ -83,8 +83,8 @@ void run(RetrieveRequest& request) {
   if (!request.depths.empty()) grid.depths = parse_depths(request.depths);
   std::int64_t tokens = 0;
   for (const std::int64_t length : grid.lengths) {
-    std::mt19937_64 unused;
-    (void)prompts.make(length, 0, unused);  // refuses bad lengths before the work
+    Random unused;
+    (void)prompts.make(length, 0, unused);  // refused before the work, not after
     require(length - 1 <= encoding.position_range().last, "--lengths ", length,
             " exceeds the positions of this encoding (", encoding.position_range().last + 1, ")");
     tokens += length * std::ssize(grid.depths) * grid.trials;

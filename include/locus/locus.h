@@ -10,6 +10,7 @@
 #include "locus/encoding.h"
 #include "locus/error.h"
 #include "locus/executor.h"
+#include "locus/named_gradients.h"
 #include "locus/positions.h"
 #include "locus/reference.h"
 #include "locus/reference_attention.h"

@@ -25,9 +25,14 @@ std::vector<double> rotate(const Rotation& rotation, Role role, Direction direct
 /// Returns the row that is added to the token with this id.
 std::vector<double> hidden_row(const HiddenRows& hidden, Position id);
 
-/// Returns the score of one query and one key before the softmax, `scale * (q.k + position term)` as the scheme
+/// A query and a key of one head, with their positions.
+struct QueryAndKey {
+  std::span<const double> query, key;
+  Position query_id = 0, key_id = 0;
+};
+
+/// Returns the score of the query and the key before the softmax, `scale * (q . k + position term)` as the scheme
 /// defines it.
-double relative_score(const RelativeKeys& keys, std::int64_t head, std::span<const double> query,
-                      std::span<const double> key, Position query_id, Position key_id, double scale);
+double relative_score(const RelativeKeys& keys, std::int64_t head, const QueryAndKey& pair, double scale);
 
 }  // namespace locus::reference

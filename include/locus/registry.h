@@ -58,6 +58,9 @@ struct Example {
   Arguments arguments;
 };
 
+/// How small a comparison of schemes may be to have this one: the presets of the lab.
+enum class ComparedIn : std::uint8_t { quick, standard, full };
+
 struct Scheme {
   std::string_view name;   ///< in code and on the command line: `transformer_xl`
   std::string_view title;  ///< in prose and charts: `Transformer-XL`
@@ -71,6 +74,7 @@ struct Scheme {
   std::vector<Parameter> (*parameters_for)(const Arguments& given) = nullptr;
   Arguments example;                   ///< small valid arguments
   std::vector<Example> variants = {};  ///< small, with other claims or code paths
+  ComparedIn compared = ComparedIn::full;
 };
 
 /// Returns all schemes in registry order.

@@ -38,15 +38,27 @@ HeadsView heads_view(void* data, ElementType type, std::string_view axes, std::s
 /// inverse negates the angles and keeps the magnitude: the backward pass of forward.
 enum class Direction : std::uint8_t { forward, inverse };
 
-/// Rotates `input` into `output` and copies the coordinates that are not rotated. Pass the same view twice to rotate
-/// in place; otherwise the views must not overlap. Splits large calls over the executor, if there is one.
+/// Where a rotation reads and where it writes: one place, or two that do not overlap.
+struct RotateViews {
+  HeadsView input;
+  HeadsView output;
+};
+
+/// Token t is written to token `slots[t]` of `cache`, in each batch row.
+struct CacheSlots {
+  HeadsView cache;
+  std::span<const std::int64_t> slots;
+};
+
+/// Rotates `views.input` into `views.output` and copies the coordinates that are not rotated; or rotates one view in
+/// place. Splits large calls over the executor, if there is one.
 /// Error: a site other than query_key, shapes that do not match, ids out of range. Nothing is written then.
 /// Range: `ids` has one batch row, or as many as the view, and as many axes as the encoding.
 /// Accuracy: computes in float32 (float64 for float64), within 2 float32 roundings of the exact product; then one
 /// rounding to the element type.
 /// Cost: one pass over the memory. Rows of low positions come from the encoding's table, others are computed.
-void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& output, const PositionIds& ids,
-            Role role = Role::query, Direction direction = Direction::forward, Executor* executor = nullptr);
+void rotate(const Encoding& encoding, const RotateViews& views, const PositionIds& ids, Role role = Role::query,
+            Direction direction = Direction::forward, Executor* executor = nullptr);
 void rotate(const Encoding& encoding, const HeadsView& view, const PositionIds& ids, Role role = Role::query,
             Direction direction = Direction::forward, Executor* executor = nullptr);
 
@@ -54,11 +66,10 @@ void rotate(const Encoding& encoding, const HeadsView& view, const PositionIds& 
 void rotate_query_key(const Encoding& encoding, const HeadsView& query, const HeadsView& key, const PositionIds& ids,
                       Direction direction = Direction::forward, Executor* executor = nullptr);
 
-/// Rotates keys into a cache: token t of `input` becomes token `slots[t]` of `cache`, in each batch row.
+/// Rotates keys into the slots of a cache.
 /// Error: as rotate(), and slots that repeat or lie outside the cache.
-void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsView& cache,
-                 std::span<const std::int64_t> slots, const PositionIds& ids, Role role = Role::key,
-                 Executor* executor = nullptr);
+void rotate_into(const Encoding& encoding, const HeadsView& input, const CacheSlots& place, const PositionIds& ids,
+                 Role role = Role::key, Executor* executor = nullptr);
 
 /// Moves rotated keys by `deltas` positions (one per token, shaped like ids), in place. The magnitude does not
 /// change.

@@ -35,6 +35,12 @@ struct Frequencies {
 template <class Real>
 using ScalarOf = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
 
+/// A number of a rule in GGUF.
+struct GgufKey {
+  std::string_view key;        ///< after `<architecture>.rope.scaling.`
+  std::string_view parameter;  ///< of the rule
+};
+
 /// A parameter called `factor` is the ratio of the extended length to the trained length.
 struct Rule {
   std::string_view name;   ///< in code and on the command line: `dynamic_ntk`
@@ -46,6 +52,7 @@ struct Rule {
   std::string_view trained_length = {};         ///< the parameter that holds the trained length; empty: none
   std::vector<std::string_view> hf_types = {};  ///< values of rope_type in config.json, the preferred one first
   std::string_view gguf_type = {};              ///< rope.scaling.type in GGUF; empty: GGUF has no name for it
+  std::vector<GgufKey> gguf_keys = {};          ///< beside those of every rule: factor and original_context_length
   bool length_dependent = false;                ///< keys cached at one length are wrong at another
   bool whole_head = false;                      ///< rotary_dim must be head_dim
   bool compared = true;                         ///< included by default in the lab, the probe and the figure `scaling`

@@ -2,6 +2,7 @@
 #include "model/blocks.h"
 
 #include <algorithm>
+#include <array>
 
 #include "locus/attention_backward.h"
 #include "locus/rotate.h"
@@ -75,9 +76,9 @@ class LearnedRoom {
 };
 
 struct AttentionBlock : torch::autograd::Function<AttentionBlock> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& gain,
-                            const at::Tensor& w_qkv, const at::Tensor& w_out, const at::Tensor& learned,
-                            const SharedSetting& setting) {
+  /// `inputs` are x, gain, w_qkv, w_out and learned.
+  static at::Tensor forward(AutogradContext* context, const at::TensorList& inputs, const SharedSetting& setting) {
+    const at::Tensor &x = inputs[0], &gain = inputs[1], &w_qkv = inputs[2], &w_out = inputs[3], &learned = inputs[4];
     at::Tensor normed = at::empty_like(x), r = at::empty({x.size(0)});
     norm_rows(x, gain, normed, r);
     const at::Tensor qkv = at::mm(normed, w_qkv.t());
@@ -149,7 +150,8 @@ struct FeedForwardBlock : torch::autograd::Function<FeedForwardBlock> {
 
 at::Tensor attention_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_qkv,
                            const at::Tensor& w_out, const at::Tensor& learned, const SharedSetting& setting) {
-  return AttentionBlock::apply(x, gain, w_qkv, w_out, learned, setting);
+  const std::array<at::Tensor, 5> inputs{x, gain, w_qkv, w_out, learned};
+  return AttentionBlock::apply(at::TensorList(inputs), setting);
 }
 
 at::Tensor feed_forward_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_in,

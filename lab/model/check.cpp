@@ -134,7 +134,7 @@ void check_against_torch(Transformer& model, const Encoding& encoding, std::int6
   Random random(mix_seed(seed, "check"));
   std::vector<std::int64_t> row;
   for (std::int64_t i = 0; i < tokens; ++i) {
-    row.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(model.spec().vocabulary)));
+    row.push_back(random.below(model.spec().vocabulary));
   }
   const Questions questions{1, tokens, at::tensor(row, at::kLong), at::tensor({std::int64_t{0}}, at::kLong), {}};
   model.observe(check_attention);

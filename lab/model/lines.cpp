@@ -16,6 +16,11 @@ std::int64_t longest_of(const TrialSpec& spec) {
   return longest;
 }
 
+/// A learned row per position, added to the hidden state: what resizing stretches.
+bool has_table_of_rows(const Scheme& scheme) {
+  return scheme.site == Site::hidden && takes(scheme, "table") && takes(scheme, "max_positions");
+}
+
 Encoding resized(const Encoding& encoding, std::int64_t trained, std::int64_t length) {
   const HiddenRows& hidden = encoding.hidden();
   Arguments arguments = encoding.arguments();
@@ -35,12 +40,11 @@ Encoding resized(const Encoding& encoding, std::int64_t trained, std::int64_t le
 std::vector<Line> lines_with_variants(const TrialSpec& spec) {
   const SchemeText scheme = parse_scheme(spec.scheme);
   std::vector<Line> lines{{.name = spec.scheme, .variant = ""}};
-  if (scheme.name == "learned") lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
+  if (has_table_of_rows(find_scheme(scheme.name))) {
+    lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
+  }
   // A rule that was asked for is trained with and tested as it is.
-  const std::vector<Parameter>& parameters = find_scheme(scheme.name).parameters;
-  const bool has_rules = std::any_of(parameters.begin(), parameters.end(),
-                                     [](const Parameter& parameter) { return parameter.name == "rule"; });
-  if (!has_rules || scheme.arguments.has("rule")) return lines;
+  if (!takes(find_scheme(scheme.name), "rule") || scheme.arguments.has("rule")) return lines;
   for (const Rule* rule : compared_rules()) {
     const std::string variant(rule->name);
     lines.push_back({.name = spec.scheme + "+" + variant, .variant = variant});

@@ -98,7 +98,7 @@ std::string lines_of(const Json& config) {
 
 void write_folder(const fs::path& folder, std::span<const NamedTensor> tensors, const Json& config) {
   fs::create_directories(folder);
-  fs::remove(folder / "config.json");  // an older one would speak of other weights
+  fs::remove(folder / "config.json");  // an older one would describe other weights
   std::vector<io::SafetensorsTensor> all;
   for (const NamedTensor& one : tensors) {
     all.push_back({one.safetensors, io::SafetensorsType::f32, one.shape, one.bytes});

@@ -12,11 +12,6 @@
 namespace locus::lab {
 namespace {
 
-bool takes(const Scheme& scheme, std::string_view name) {
-  return std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
-                     [&](const Parameter& parameter) { return parameter.name == name; });
-}
-
 bool offers(const Scheme& scheme, std::string_view name, std::string_view choice) {
   return std::any_of(scheme.parameters.begin(), scheme.parameters.end(), [&](const Parameter& parameter) {
     return parameter.name == name &&
@@ -29,6 +24,11 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
 }
 
 }  // namespace
+
+bool takes(const Scheme& scheme, std::string_view name) {
+  return std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == name; });
+}
 
 std::int64_t LearnedArgument::count() const { return product(shape); }
 

@@ -20,6 +20,9 @@ struct SchemeText {
 };
 SchemeText parse_scheme(const std::string& text);
 
+/// Whether the scheme has a parameter of this name.
+bool takes(const Scheme& scheme, std::string_view name);
+
 /// What an encoding needs to know of its model.
 struct EncodingSize {
   ModelShape model;

@@ -5,19 +5,17 @@
 #include <functional>
 #include <numeric>
 
+#include "base/random.h"
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 
 namespace locus::lab {
 
 std::uint64_t mix_seed(std::int64_t seed, const std::string& words) {
-  // FNV-1a over the words, then the finaliser of SplitMix64 over both.
+  // FNV-1a over the words.
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : words) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  std::uint64_t z = hash + static_cast<std::uint64_t>(seed) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return mixed_bits(hash + static_cast<std::uint64_t>(seed) * golden_step);
 }
 
 Weights::Weights(std::vector<Entry> entries, std::int64_t seed) : entries_(std::move(entries)) {

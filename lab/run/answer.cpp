@@ -70,7 +70,7 @@ std::vector<std::string> curves(const Results& part, const results::Task& task,
   for (const std::int64_t length : lengths) head.push_back(std::to_string(length));
   table.add(head);
   for (const results::RankedLine& row : rows) {
-    std::vector<std::string> cells = {std::to_string(row.gain.rank), clipped(part.label(row.gain.line), label_width),
+    std::vector<std::string> cells = {std::to_string(row.gain.rank), shortened(part.label(row.gain.line), label_width),
                                       fixed(row.gain.score.mean, 2)};
     for (const std::int64_t length : lengths) {
       const results::Number* number = part.main_number(task, row.gain.line, length);
@@ -87,7 +87,8 @@ std::vector<std::string> fitting_curves(const Results& part, const results::Task
   const std::size_t label_width = std::max<std::size_t>(8, width / 3);
   for (std::size_t skipped = 0;; ++skipped) {
     std::vector<std::string> lines = curves(part, task, rows, label_width, skipped);
-    const bool fits = std::all_of(lines.begin(), lines.end(), [&](const auto& one) { return width_of(one) <= width; });
+    const bool fits =
+        std::all_of(lines.begin(), lines.end(), [&](const auto& one) { return columns_of(one) <= width; });
     if (fits || skipped == task.lengths.size()) return lines;
   }
 }
@@ -145,9 +146,9 @@ std::string answer_table(const Results& part, const std::string& task_name, cons
   const std::size_t shown = rows.size() <= room ? rows.size() : room - 1;
   const std::vector<std::string> table =
       fitting_curves(part, *task, {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown)}, screen.width);
-  std::string text = clipped("ranking after " + task_names(part) + "; " + task->name + ": " + task->main +
-                                 " by length, " + (task->higher_is_better ? "higher" : "lower") + " is better",
-                             screen.width) +
+  std::string text = shortened("ranking after " + task_names(part) + "; " + task->name + ": " + task->main +
+                                   " by length, " + (task->higher_is_better ? "higher" : "lower") + " is better",
+                               screen.width) +
                      '\n';
   for (std::size_t i = 0; i < table.size(); ++i) {
     const char* style = !screen.colour                                     ? ""
@@ -155,10 +156,10 @@ std::string answer_table(const Results& part, const std::string& task_name, cons
                         : !part.learned(task->name, rows[i - 1].gain.line) ? "\033[2m"
                         : rows[i - 1].gain.rank == 1 && ranking.scored > 0 ? "\033[32m"
                                                                            : "";
-    text += style + clipped(table[i], screen.width) + (*style == '\0' ? "\n" : "\033[0m\n");
+    text += style + shortened(table[i], screen.width) + (*style == '\0' ? "\n" : "\033[0m\n");
   }
   if (shown < rows.size())
-    text += clipped("  and " + std::to_string(rows.size() - shown) + " more", screen.width) + '\n';
+    text += shortened("  and " + std::to_string(rows.size() - shown) + " more", screen.width) + '\n';
   return text;
 }
 

@@ -18,11 +18,4 @@ std::string iso_time(double time) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::string duration(double seconds) {
-  const auto whole = static_cast<long long>(std::ceil(std::max(seconds, 0.0)));
-  if (whole < 60) return std::to_string(whole) + " s";
-  if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
-}
-
 }  // namespace locus::lab

@@ -6,8 +6,7 @@
 
 namespace locus::lab {
 
-double now();                          ///< seconds since 1970, UTC
-std::string iso_time(double time);     ///< "2025-03-01T12:00:00Z"
-std::string duration(double seconds);  ///< "48 s", "3 min 20 s", "1 h 5 min"
+double now();                       ///< seconds since 1970, UTC
+std::string iso_time(double time);  ///< "2025-03-01T12:00:00Z"
 
 }  // namespace locus::lab

@@ -184,7 +184,7 @@ int run_lab(const Request& request, const Parts& parts) {
     interruption.end_program();
   }
   progress.clear();
-  if (parts.speed && !request.no_speed && !header.run.speed) {  // last: nobody waits for it to see results
+  if (parts.speed && !request.no_speed && !header.run.speed) {  // last, so that results do not wait for it
     header.run.speed = parts.speed(plan.trials.front(), plan.schemes);
     store.set_header(run, results::header_json(header));
   }

@@ -64,7 +64,7 @@ results::Line describe_line(const std::string& name) {
                      .variant = {},
                      .tuned = parts.size() > 1 && parts.back() == "tuned"};
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    line.label += ", " + title_of(parts[i]);
+    line.label += " + " + title_of(parts[i]);
     if (i + 1 < parts.size() || !line.tuned) line.variant += (line.variant.empty() ? "" : "+") + parts[i];
   }
   line.site = name_of(find_scheme(line.trained.substr(0, line.trained.find(':'))).site);

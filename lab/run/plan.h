@@ -33,7 +33,7 @@ struct Plan {
   std::vector<TrialSpec> trials;
 };
 
-/// Tokens trained on, times layers and width: what the time of a trial goes with.
+/// Tokens trained on, times layers and width: the time of a trial is proportional to it.
 double training_work(const TrialSpec& spec);
 
 /// Error naming what cannot be planned: an unknown preset, task or scheme, no seeds, a length below the trained one ...

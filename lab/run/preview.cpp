@@ -2,9 +2,11 @@
 #include "run/preview.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <sstream>
 
+#include "results/units.h"
 #include "run/clock.h"
 #include "run/spec.h"
 #include "run/text_table.h"
@@ -18,7 +20,7 @@ double seconds_of(const TrialSpec& spec, const Parts& parts) {
   return now() - begin;
 }
 
-/// The whole trial from two short ones: testing takes the same time in both, training goes with the steps.
+/// The whole trial from two short ones: testing takes the same time in both, training is proportional to the steps.
 double try_out(const TrialSpec& spec, const Parts& parts) {
   constexpr std::int64_t few = 2, more = 8;
   TrialSpec brief = spec;
@@ -43,10 +45,10 @@ Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, co
   int tried = 0;
   for (const std::string& task : plan.tasks) {
     if (before.knows_task(task)) continue;
-    // RoPE has the most lines to test; one other scheme represents the rest.
-    std::set<bool> kinds;
+    // The time depends on how many lines are tested: one scheme of each number represents the others.
+    std::set<std::size_t> kinds;
     for (const TrialSpec& spec : plan.trials) {
-      if (spec.task != task || !kinds.insert(spec.scheme == "rope").second) continue;
+      if (spec.task != task || !kinds.insert(parts.lines_of(spec).size()).second) continue;
       guess.timing.add(spec, try_out(spec, parts));
       ++tried;
     }
@@ -101,8 +103,8 @@ std::string preview_text(const Json& preview) {
                trial.at("train_length").dump(), trial.at("steps").dump(), lengths, lines});
   }
   text << table.text(8) << trials.size() << " trials, " << done << " of them done; about "
-       << duration(preview.at("seconds")) << " with " << preview.at("workers") << " workers (from "
-       << preview.at("estimated_from").get<std::string>() << ")\n";
+       << results::duration(std::ceil(preview.at("seconds").get<double>())) << " with " << preview.at("workers")
+       << " workers (from " << preview.at("estimated_from").get<std::string>() << ")\n";
   return text.str();
 }
 

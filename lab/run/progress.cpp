@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <ostream>
 
 #include "locus/text.h"
-#include "run/clock.h"
+#include "results/units.h"
 #include "run/text_table.h"
 
 namespace locus::lab {
@@ -53,7 +54,7 @@ std::string bar(const Trials& trials, const Timing& timing, int workers, std::si
   const double share = trials.empty() ? 1 : done / static_cast<double>(trials.size());
   std::string text = "] " + std::to_string(static_cast<int>(share * 100)) + " %";
   if (const std::optional<double> left = work_left(trials, timing)) {
-    text += ", about " + duration(*left / workers) + " left";
+    text += ", about " + results::duration(std::ceil(*left / workers)) + " left";
   }
   const std::size_t room = std::min<std::size_t>(40, width > text.size() + 1 ? width - text.size() - 1 : 0);
   const auto full = static_cast<std::size_t>(share * static_cast<double>(room));
@@ -100,7 +101,7 @@ std::string work_table(const Trials& trials, const Timing& timing, int workers, 
   if (screen.height > 1) lines.push_back(counts(trials));
   lines.push_back(bar(trials, timing, workers, screen.width));
   std::string text;
-  for (const std::string& line : lines) text += clipped(line, screen.width) + '\n';
+  for (const std::string& line : lines) text += shortened(line, screen.width) + '\n';
   return text;
 }
 

@@ -8,7 +8,7 @@
 
 #include "results/ranking.h"
 #include "results/student_t.h"
-#include "run/clock.h"
+#include "results/units.h"
 #include "run/text_table.h"
 
 namespace locus::lab {
@@ -34,7 +34,7 @@ void add_head(std::ostream& out, const results::Run& run) {
   out << "Preset " << run.preset << ": " << run.completed << " of " << run.planned << " trials finished, " << run.failed
       << " failed; seeds";
   for (const std::int64_t seed : run.seeds) out << ' ' << seed;
-  out << "; " << duration(run.seconds) << " of work\n";
+  out << "; " << results::duration(run.seconds) << " of work\n";
   if (run.seeds.size() == 1) {
     out << "One seed: no intervals, so the order of close lines may be luck.\n";
   } else {
@@ -185,7 +185,7 @@ void add_budget(std::ostream& out, const Results& results) {
       << "  These are small models, trained for minutes. With more steps a line that did not learn may learn, and the\n"
       << "  order may change; larger models, or data with longer dependencies, may behave differently beyond the "
          "trained\n"
-      << "  length. More seeds narrow the intervals: their width goes with t / sqrt(seeds), ";
+      << "  length. More seeds narrow the intervals: their width is proportional to t / sqrt(seeds), ";
   const std::size_t seeds = results.run.seeds.size();
   if (seeds > 1) {
     out << "t = " << fixed(results::student_t(static_cast<int>(seeds) - 1, 0.95), 2) << " for " << seeds << " seeds, ";

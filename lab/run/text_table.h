@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_layout.h"
 #include "locus/text.h"
 
 namespace locus::lab {
@@ -18,12 +19,6 @@ class TextTable {
  private:
   std::vector<std::vector<std::string>> rows_;
 };
-
-/// Columns of a terminal that a text takes: characters, not bytes.
-std::size_t width_of(const std::string& text);
-
-/// The text in at most `width` columns; where some of it is cut off, it ends in an ellipsis.
-std::string clipped(const std::string& text, std::size_t width);
 
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_in(const std::string& text);

@@ -35,7 +35,7 @@ class Copy : public Task {
 
   Batch training(Random& random, std::int64_t rows, std::int64_t length) const override {
     Batch batch = blank_batch(description_, rows, length, kind_.first_asked + 1);
-    for (std::int32_t& token : batch.tokens) token = static_cast<std::int32_t>(draw(random, vocabulary));
+    for (std::int32_t& token : batch.tokens) token = static_cast<std::int32_t>(random.below(vocabulary));
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto at = [&](std::int64_t position) { return static_cast<std::size_t>(row * length + position); };
       for (std::int64_t i = kind_.first_asked; i < length; ++i) {

@@ -50,7 +50,7 @@ class Order : public Task {
       const bool ascending = row % 2 == 0;
       if (!ascending) {
         const bool easy = some_easy && row % 8 > 4;
-        const std::int64_t swaps = easy ? 1 + draw(random, length / 2) : 1;
+        const std::int64_t swaps = easy ? 1 + random.below(length / 2) : 1;
         for (std::int64_t i = 0; i < swaps; ++i) swap_two(random, sequence, length, row % 4 == 1);
         // Several swaps may undo each other.
         if (std::is_sorted(sequence, sequence + length)) swap_two(random, sequence, length, row % 4 == 1);
@@ -63,7 +63,7 @@ class Order : public Task {
   // With at least two different numbers, or there would be nothing to swap.
   static void draw_sorted(Random& random, std::int32_t* sequence, std::int64_t length) {
     do {
-      for (std::int64_t i = 0; i < length; ++i) sequence[i] = static_cast<std::int32_t>(draw(random, numbers));
+      for (std::int64_t i = 0; i < length; ++i) sequence[i] = static_cast<std::int32_t>(random.below(numbers));
       std::sort(sequence, sequence + length);
     } while (sequence[0] == sequence[length - 1]);
   }
@@ -72,8 +72,8 @@ class Order : public Task {
     std::int64_t i = 0;
     std::int64_t j = 0;
     do {
-      i = draw(random, length - 1);
-      j = neighbours ? i + 1 : i + 1 + draw(random, length - 1 - i);
+      i = random.below(length - 1);
+      j = neighbours ? i + 1 : i + 1 + random.below(length - 1 - i);
     } while (sequence[i] == sequence[j]);
     std::swap(sequence[i], sequence[j]);
   }

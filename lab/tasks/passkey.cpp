@@ -42,7 +42,7 @@ bool has_repeats(const Key& key) {
 Key draw_key(Random& random, bool testing) {
   Key key{};
   do {
-    for (std::int32_t& digit : key) digit = static_cast<std::int32_t>(draw(random, digits));
+    for (std::int32_t& digit : key) digit = static_cast<std::int32_t>(random.below(digits));
   } while (has_repeats(key) || for_testing(key) != testing);
   return key;
 }
@@ -83,7 +83,7 @@ class Passkey : public Task {
   Batch training(Random& random, std::int64_t rows, std::int64_t length) const override {
     Batch batch = blank_with_answers(rows, length);
     for (std::int64_t row = 0; row < rows; ++row) {
-      fill_row(random, batch, row, draw(random, noise_in(length) + 1), false);
+      fill_row(random, batch, row, random.below(noise_in(length) + 1), false);
     }
     return batch;
   }
@@ -113,7 +113,7 @@ class Passkey : public Task {
     const Key key = draw_key(random, testing);
     auto* const tokens = batch.tokens.data() + row * batch.length;
     for (std::int64_t i = 0; i < batch.length; ++i) {
-      tokens[i] = first_noise + static_cast<std::int32_t>(draw(random, noise_tokens));
+      tokens[i] = first_noise + static_cast<std::int32_t>(random.below(noise_tokens));
     }
     const std::int64_t asked = batch.length - key_length;
     tokens[before] = key_mark;

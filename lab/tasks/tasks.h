@@ -18,12 +18,6 @@ std::unique_ptr<Task> make_first();
 std::unique_ptr<Task> make_order();
 std::unique_ptr<Task> make_text(const std::string& file);
 
-/// Uniform in 0 .. count - 1. The standard distributions may differ between standard libraries; this may not, and it
-/// leans towards small numbers by less than count / 2^64.
-inline std::int64_t draw(Random& random, std::int64_t count) {
-  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count));
-}
-
 /// A batch of zeros that asks nothing yet. `shortest` is the least length at which the task can ask something.
 inline Batch blank_batch(const TaskDescription& task, std::int64_t rows, std::int64_t length, std::int64_t shortest) {
   require(rows >= 1, "the task ", task.name, " needs at least 1 row, got ", rows);

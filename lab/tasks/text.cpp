@@ -97,7 +97,7 @@ class Text : public Task {
     require(length < size, "the text file '", file_.name(), "' is too short for a length of ", length, ": its ", which,
             " must have more than ", length, " bytes, got ", size);
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t start = draw(random, size - length);
+      const std::int64_t start = random.below(size - length);
       for (std::int64_t i = 0; i < length; ++i) {
         const auto at = static_cast<std::size_t>(row * length + i);
         const auto from = static_cast<std::size_t>(start + i);

@@ -91,11 +91,11 @@ class Stream {
     for (std::size_t i = 0; i < sentence.symbols.size(); ++i) places_.push_back({sentences_.size() - 1, i});
   }
   const std::vector<Sentence>& sentences() const { return sentences_; }
-  const Sentence& any(Random& random) const { return sentences_[index(draw(random, size(sentences_)))]; }
+  const Sentence& any(Random& random) const { return sentences_[index(random.below(size(sentences_)))]; }
 
   // From any symbol of any sentence, so that every position sees the same mixture.
   std::vector<std::int32_t> cut(Random& random, std::int64_t length) const {
-    const auto [which, offset] = places_[index(draw(random, size(places_)))];
+    const auto [which, offset] = places_[index(random.below(size(places_)))];
     const std::vector<std::int32_t>& start = sentences_[which].symbols;
     std::vector<std::int32_t> symbols(start.begin() + static_cast<std::ptrdiff_t>(offset), start.end());
     while (size(symbols) < length) {

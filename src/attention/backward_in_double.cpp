@@ -17,11 +17,16 @@ double number(const Tensor& table, std::int64_t row, std::size_t j) {
   return table.data.empty() ? 0 : static_cast<double>(table.row(row)[j]);
 }
 
-/// One query head. It adds to the gradients of the keys and values of its key head, [keys][dim].
+/// Of one key head, [keys][dim].
+struct KeyGradients {
+  std::vector<double> key, value;
+};
+
+/// One query head. It adds to the gradients of the keys and values of its key head.
 class HeadBackward {
  public:
   HeadBackward(const Problem& problem, const AttentionGradientCall& call, const Document& document, std::int64_t head,
-               LearnedSums& learned, std::vector<double>& key_gradient, std::vector<double>& value_gradient)
+               LearnedSums& learned, KeyGradients& gradients)
       : problem_(problem),
         call_(call),
         document_(document),
@@ -29,8 +34,7 @@ class HeadBackward {
         dim_(static_cast<std::size_t>(problem.head_dim())),
         rows_(problem, document, head),
         learned_(learned),
-        key_gradient_(key_gradient),
-        value_gradient_(value_gradient) {}
+        gradients_(gradients) {}
 
   void run(std::int64_t query) {
     const double lse = rows_.probabilities(query, weights_, &slopes_);
@@ -75,7 +79,7 @@ class HeadBackward {
       for (std::size_t j = 0; j < dim_; ++j) {
         product += g[j] * (v[j] + (relative == nullptr ? 0 : relative[j]));
         part[j] = weight * g[j];
-        value_gradient_[static_cast<std::size_t>(key) * dim_ + j] += part[j];
+        gradients_.value[static_cast<std::size_t>(key) * dim_ + j] += part[j];
       }
       if (learned_.wants_value_rows()) learned_.add_value_row(query_id(query), key_id(key), part.data());
       mean += weight * product;
@@ -86,7 +90,7 @@ class HeadBackward {
   void take_score(std::int64_t query, std::int64_t key, double ds, const std::vector<double>& q,
                   std::vector<double>& query_gradient) {
     const std::vector<double> k = rows_.vector(call_.forward.key, document_.first_key + key, rows_.key_head());
-    double* key_gradient = key_gradient_.data() + static_cast<std::size_t>(key) * dim_;
+    double* key_gradient = gradients_.key.data() + static_cast<std::size_t>(key) * dim_;
     for (std::size_t j = 0; j < dim_; ++j) {
       query_gradient[j] += ds * problem_.scale() * k[j];
       key_gradient[j] += ds * problem_.scale() * q[j];
@@ -113,7 +117,7 @@ class HeadBackward {
   std::size_t dim_;
   HeadInDouble rows_;
   LearnedSums& learned_;
-  std::vector<double>&key_gradient_, &value_gradient_;
+  KeyGradients& gradients_;
   std::vector<double> weights_, slopes_, products_;
 };
 
@@ -129,14 +133,14 @@ void store(const std::vector<double>& rows, const HeadsView& view, const Documen
 
 void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                         std::int64_t key_head, LearnedSums& learned) {
-  std::vector<double> key_gradient(static_cast<std::size_t>(document.keys * problem.head_dim()), 0.0);
-  std::vector<double> value_gradient(key_gradient);
+  const std::vector<double> zeros(static_cast<std::size_t>(document.keys * problem.head_dim()), 0.0);
+  KeyGradients gradients{zeros, zeros};
   for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
-    HeadBackward backward(problem, call, document, head, learned, key_gradient, value_gradient);
+    HeadBackward backward(problem, call, document, head, learned, gradients);
     for (std::int64_t query = 0; query < document.queries; ++query) backward.run(query);
   }
-  store(key_gradient, call.key_gradient, document, key_head);
-  store(value_gradient, call.value_gradient, document, key_head);
+  store(gradients.key, call.key_gradient, document, key_head);
+  store(gradients.value, call.value_gradient, document, key_head);
 }
 
 }  // namespace locus

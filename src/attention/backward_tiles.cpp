@@ -37,8 +37,10 @@ PackedRows pack(const AttendKernels& kernels, const StoredRows& from) {
 
 /// Keys and values of one key head in one document, packed for the products, and their gradients.
 struct KeyHead {
-  KeyHead(const Problem& problem, const Document& document, std::int64_t head, const AttendKernels& kernels)
-      : dim(problem.head_dim()), padded_dim(round_up(dim, kernels.panel)) {
+  KeyHead(const Problem& problem, const Document& document, std::int64_t head)
+      : kernels(attend_kernels(problem.call().query.type)),
+        dim(problem.head_dim()),
+        padded_dim(round_up(dim, kernels.panel)) {
     const AttentionCall& call = problem.call();
     const auto stored = [&](const HeadsView& view) {
       return StoredRows{.data = Problem::row(view, document.batch, document.first_key, head),
@@ -56,6 +58,7 @@ struct KeyHead {
     value_gradient = zeros(document.keys * padded_dim);
   }
 
+  AttendKernels kernels;
   std::int64_t dim, padded_dim;
   AlignedFloats keys, values;  ///< columns of a tile
   PackedRows key_rows;
@@ -66,23 +69,23 @@ struct KeyHead {
 class QueryHead {
  public:
   QueryHead(const Problem& problem, const AttentionGradientCall& call, const Document& document, std::int64_t head,
-            const AttendKernels& kernels, KeyHead& keys, LearnedSums& learned)
+            KeyHead& keys, LearnedSums& learned)
       : problem_(problem),
         call_(call),
         document_(document),
         head_(head),
         dim_(keys.dim),
         padded_dim_(keys.padded_dim),
-        block_keys_(block_keys(kernels.panel)),
-        stride_(block_keys_ + kernels.panel),
-        kernels_(kernels),
+        block_keys_(block_keys(keys.kernels.panel)),
+        stride_(block_keys_ + keys.kernels.panel),
+        kernels_(keys.kernels),
         backward_(attend_backward_kernels()),
         k_(keys),
         learned_(learned),
         bias_(problem, document, head),
-        relative_(problem, document, head, kernels),
+        relative_(problem, document, head, keys.kernels),
         bias_gradient_(problem, document, head, learned),
-        relative_gradient_(problem, document, head, kernels, learned),
+        relative_gradient_(problem, document, head, keys.kernels, learned),
         query_(document.queries * dim_),
         position_(relative_.present() ? document.queries * dim_ : 0),
         output_gradient_(document.queries * dim_),
@@ -291,16 +294,15 @@ class QueryHead {
 
 std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                                std::int64_t key_head, LearnedSums& learned) {
-  const AttendKernels kernels = attend_kernels(problem.call().query.type);
-  KeyHead keys(problem, document, key_head, kernels);
+  KeyHead keys(problem, document, key_head);
   std::int64_t tiles = 0;
   for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
-    tiles += QueryHead(problem, call, document, head, kernels, keys, learned).run();
+    tiles += QueryHead(problem, call, document, head, keys, learned).run();
   }
   const auto store = [&](const AlignedFloats& rows, float factor, const HeadsView& view) {
     for (std::int64_t key = 0; key < document.keys; ++key) {
-      kernels.store_row(rows.data() + key * keys.padded_dim, factor, keys.dim,
-                        Problem::row(view, document.batch, document.first_key + key, key_head));
+      keys.kernels.store_row(rows.data() + key * keys.padded_dim, factor, keys.dim,
+                             Problem::row(view, document.batch, document.first_key + key, key_head));
     }
   };
   store(keys.key_gradient, static_cast<float>(1 / log2_e), call.key_gradient);

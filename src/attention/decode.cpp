@@ -69,7 +69,7 @@ class OneQuery {
       }
     }
     kernels_.softmax(softmax);
-    kernels_.stored_values(stored(call.value, first, count), scores_.data(), stride_, group_, rescale_.data(),
+    kernels_.stored_values(stored(call.value, first, count), {scores_.data(), stride_, group_}, rescale_.data(),
                            output_.data(), dim_);
   }
 

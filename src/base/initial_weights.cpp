@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.h"
 #include "locus/double_double.h"
 #include "locus/error.h"
 #include "locus/text.h"
@@ -11,15 +12,10 @@
 namespace locus {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood 2014): unlike std::normal_distribution, the same on every platform.
-std::uint64_t next(std::uint64_t& state) {
-  std::uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+// SplitMix64, which costs nothing to seed; in (0, 1).
+double uniform(std::uint64_t& state) {
+  return (static_cast<double>(mixed_bits(state += golden_step) >> 11) + 0.5) * 0x1p-53;
 }
-
-double uniform(std::uint64_t& state) { return (static_cast<double>(next(state) >> 11) + 0.5) * 0x1p-53; }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   return joined(shape, " x ", [](std::int64_t extent) { return extent < 0 ? "any" : std::to_string(extent); });

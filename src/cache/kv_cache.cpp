@@ -148,7 +148,7 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
   };
   if (rotates() && shape_.form == KeyForm::rotated) {
     const PositionIds plan{.tokens = static_cast<std::int64_t>(ids.size()), .ids = {ids.begin(), ids.end()}};
-    rotate_into(encoding_, keys, key_slots, slots, plan, Role::key, executor);
+    rotate_into(encoding_, keys, {key_slots, slots}, plan, Role::key, executor);
   } else {
     copy(keys, key_slots);
   }

@@ -5,17 +5,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
+
 namespace locus::doctor {
 
 class RandomNumbers {
  public:
-  explicit RandomNumbers(std::uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15u + 1) {}
+  explicit RandomNumbers(std::uint64_t seed) : random_(seed) {}
 
   /// 0 ... most, both included.
-  std::int64_t up_to(std::int64_t most) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::int64_t>((state_ >> 33) % static_cast<std::uint64_t>(most + 1));
-  }
+  std::int64_t up_to(std::int64_t most) { return random_.between(0, most); }
 
   /// Multiples of 1/64 in [-2, 2]: eight bits, so that float32, bfloat16 and float16 hold them exactly.
   std::vector<double> elements(std::int64_t count) {
@@ -25,7 +24,7 @@ class RandomNumbers {
   }
 
  private:
-  std::uint64_t state_;
+  Random random_;
 };
 
 }  // namespace locus::doctor

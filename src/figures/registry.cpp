@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "figures/terminal/canvas.h"
+#include "base/text_layout.h"
 #include "locus/error.h"
 #include "locus/names.h"
 

@@ -28,7 +28,7 @@ struct Request {
   std::vector<std::int64_t> dims = {};   ///< columns of a row
   std::vector<std::int64_t> pairs = {};  ///< of a rotation
   std::vector<std::int64_t> heads = {};
-  std::vector<std::string> rules = {};
+  std::vector<std::string> rules = {};  ///< spellings: none, yarn, yarn:2, rope:rule=yarn,factor=2
 };
 
 struct FigureKind {

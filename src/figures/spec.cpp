@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "figures/numbers.h"
 #include "locus/error.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

@@ -31,7 +31,7 @@ bool fits_int64(const Json& number) {
 std::vector<double> list_of(const Json& json, const std::string& what) {
   std::vector<double> list;
   for (const Json& entry : json) {
-    require(entry.is_number(), what, " must be a list of numbers, got ", entry.dump().substr(0, 80));
+    require(entry.is_number(), what, " must be a list of numbers, got ", [&] { return entry.dump().substr(0, 80); });
     list.push_back(entry.get<double>());
   }
   return list;
@@ -52,11 +52,11 @@ std::vector<std::int64_t> shape_of(const Json& json, const std::string& what) {
   constexpr std::int64_t longest = std::int64_t{1} << 31;
   require(json.size() == 1 && json.contains("shape") && json["shape"].is_array() && !json["shape"].empty() &&
               json["shape"].size() <= most_axes,
-          what, " must be {\"shape\": [...]} of one to four axes, got ", json.dump().substr(0, 80));
+          what, " must be {\"shape\": [...]} of one to four axes, got ", [&] { return json.dump().substr(0, 80); });
   std::vector<std::int64_t> shape;
   for (const Json& axis : json["shape"]) {
     require(axis.is_number_integer() && axis >= 1 && axis < longest, what,
-            ": the axes of a tensor must be from 1 to 2^31 - 1, got ", axis.dump().substr(0, 80));
+            ": the axes of a tensor must be from 1 to 2^31 - 1, got ", [&] { return axis.dump().substr(0, 80); });
     shape.push_back(axis.get<std::int64_t>());
   }
   return shape;

@@ -12,10 +12,10 @@
 #include <array>
 #include <cmath>
 
+#include "io/rope_architectures.h"
 #include "locus/error.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
-#include "locus/names.h"
 #include "locus/scaling.h"
 
 namespace locus::io {
@@ -40,17 +40,6 @@ constexpr std::array<std::string_view, 3> alibi_of_eight = {"bloom", "jina-bert-
 constexpr std::int64_t widest = 65536;  // what the scheme takes; keeps lists of a hostile file small
 
 double magnitude(double factor, double k) { return factor <= 1 ? 1 : 0.1 * k * std::log(factor) + 1; }
-
-// By the name that rope.scaling.type has for it.
-const Rule& rule_of_gguf(std::string_view type, std::string_view architecture) {
-  std::vector<std::string_view> known;
-  for (const Rule* rule : rules()) {
-    if (rule->gguf_type.empty()) continue;
-    if (rule->gguf_type == type) return *rule;
-    known.push_back(rule->gguf_type);
-  }
-  fail(architecture, ": ", unknown_name("rope.scaling.type", type, known));
-}
 
 class RopeReader {
  public:
@@ -160,6 +149,7 @@ class RopeReader {
     if (!has_keys_of_its_own) {
       set("rule", std::string(rule.name));
       if (!rule.trained_length.empty()) set(rule.trained_length, original_length());
+      read_numbers(rule);
       return set("factor", stretch);
     }
     const double attention = rope_.scaling_attn_factor.value_or(1);
@@ -172,6 +162,20 @@ class RopeReader {
     }
     set("rule", std::string(stretch == 1 ? "none" : "linear"));
     if (stretch != 1) set("factor", stretch);
+  }
+
+  void read_numbers(const Rule& rule) {
+    for (const GgufKey& key : rule.gguf_keys) {
+      const auto found = rope_.rule_numbers.find(key.key);
+      if (found == rope_.rule_numbers.end()) continue;
+      used("rope.scaling." + std::string(key.key));
+      const Parameter& parameter = find_parameter(rule.name, rule.parameters, key.parameter);
+      if (parameter.kind == ValueKind::integer) {
+        set(key.parameter, static_cast<std::int64_t>(std::llround(found->second)));
+      } else {
+        set(key.parameter, found->second);
+      }
+    }
   }
 
   std::int64_t original_length() {

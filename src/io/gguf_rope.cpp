@@ -5,6 +5,7 @@
 #include <set>
 
 #include "locus/error.h"
+#include "locus/scaling.h"
 #include "parse/byte_reader.h"
 
 namespace locus::io {
@@ -72,6 +73,12 @@ void collect_scaling(GgufRope& rope, ArchitectureKeys& keys) {
   rope.yarn_attn_factor = keys.real("rope.scaling.yarn_attn_factor");
   rope.yarn_beta_fast = keys.real("rope.scaling.yarn_beta_fast");
   rope.yarn_beta_slow = keys.real("rope.scaling.yarn_beta_slow");
+  for (const Rule* rule : rules()) {
+    for (const GgufKey& key : rule->gguf_keys) {
+      const auto value = keys.real("rope.scaling." + std::string(key.key));
+      if (value) rope.rule_numbers.emplace(key.key, *value);
+    }
+  }
 }
 
 void collect_shapes(GgufRope& rope, ArchitectureKeys& keys) {

@@ -12,6 +12,7 @@
 #include "locus/io/convert_rope.h"
 #include "locus/io/encoding_json.h"
 #include "locus/io/gguf_rope.h"
+#include "locus/scaling.h"
 #include "parse/byte_reader.h"
 
 namespace locus::io {
@@ -112,18 +113,12 @@ class HfRopeWriter {
   void write_scaling() {
     const std::string type =
         rope_.scaling_type.value_or(rope_.scaling_factor && *rope_.scaling_factor != 0 ? "linear" : "none");
-    if (type == "linear") {
-      require(rope_.scaling_factor.has_value(), file_.name(), ": ", rope_.architecture,
-              ".rope.scaling.factor is missing, but type linear needs it");
-      scaling_["rope_type"] = "linear";
-      scaling_["factor"] = shortest(*rope_.scaling_factor);
-    } else if (type == "yarn") {
-      write_yarn();
-    } else if (type == "longrope") {
+    const Rule& rule = rule_of_gguf(type, file_.name() + ": " + rope_.architecture);
+    if (type == "longrope") {
       write_longrope();
-    } else {
-      require(type == "none", file_.name(), ": ", rope_.architecture,
-              ".rope.scaling.type must be none, linear, yarn or longrope, got ", shown(type));
+    } else if (type != "none") {
+      write_keys(rule);
+      if (type == "yarn") write_magnitude();
     }
     if (rope_.freq_factors) {
       require(type == "none", file_.name(), ": rope_freqs.weight beside a scaling of type ", type,
@@ -132,13 +127,24 @@ class HfRopeWriter {
     }
   }
 
-  void write_yarn() {
-    scaling_["rope_type"] = "yarn";
+  /// What the registry says of the rule's keys. A trained length that is absent follows from the context's.
+  void write_keys(const Rule& rule) {
+    require(!rule.hf_types.empty(), file_.name(), ": rope.scaling.type ", shown(rule.gguf_type),
+            " has no counterpart in config.json");
+    require(rope_.scaling_factor || !rule.trained_length.empty(), file_.name(), ": ", rope_.architecture,
+            ".rope.scaling.factor is missing, but type ", rule.gguf_type, " needs it");
+    scaling_["rope_type"] = rule.hf_types.front();
     if (rope_.scaling_factor) scaling_["factor"] = shortest(*rope_.scaling_factor);
-    if (rope_.original_context_length) scaling_["original_max_position_embeddings"] = *rope_.original_context_length;
-    if (rope_.yarn_attn_factor) scaling_["attention_factor"] = shortest(*rope_.yarn_attn_factor);
-    if (rope_.yarn_beta_fast) scaling_["beta_fast"] = shortest(*rope_.yarn_beta_fast);
-    if (rope_.yarn_beta_slow) scaling_["beta_slow"] = shortest(*rope_.yarn_beta_slow);
+    if (!rule.trained_length.empty() && rope_.original_context_length) {
+      scaling_["original_max_position_embeddings"] = *rope_.original_context_length;
+    }
+    for (const GgufKey& key : rule.gguf_keys) {
+      const auto found = rope_.rule_numbers.find(key.key);
+      if (found != rope_.rule_numbers.end()) scaling_[std::string(key.parameter)] = shortest(found->second);
+    }
+  }
+
+  void write_magnitude() {
     if (rope_.yarn_log_multiplier) {
       const double tenth = log_multiplier_per_mscale(rope_.architecture);
       const double mscale = simplest_quotient(*rope_.yarn_log_multiplier, tenth);

@@ -126,7 +126,7 @@ void skip(ByteReader& reader, GgufValueType type, int depth) {
     require(depth < deepest_array, reader.name(), ": arrays must be nested at most ", deepest_array, " deep");
     const ArrayHead head = take_array_head(reader);
     if (size_of(head.type) != 0 && head.type != boolean) {
-      reader.take(head.count * size_of(head.type), "an array");  // cannot overflow: the count has been believed
+      reader.take(head.count * size_of(head.type), "an array");  // cannot overflow: the count was checked
     } else {
       for (std::uint64_t i = 0; i < head.count; ++i) skip(reader, head.type, depth + 1);
     }

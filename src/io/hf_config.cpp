@@ -31,7 +31,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Does the file speak of a rotation? `null` counts: whoever writes `rope_scaling: null` has a rotary model.
+/// Whether the file has a RoPE key. `null` counts: only rotary models write `rope_scaling: null`.
 bool has_rope_key(const Fields& fields) {
   for (const auto& [key, value] : fields.json().items()) {
     const std::string word = lower(key);
@@ -87,7 +87,7 @@ void require_rope_evidence(const Fields& fields, const HfContext& context) {
   const std::string type =
       context.model_type.empty() ? "no model_type is given" : "model_type '" + context.model_type + "' is unknown";
   fail(fields.file(), ": ", fields.path().empty() ? "" : fields.path() + " ", type,
-       ", and no key speaks of RoPE, ALiBi or a table of positions: nothing is concluded about its positions");
+       ", and no key mentions RoPE, ALiBi or a table of positions: its encoding cannot be concluded");
 }
 
 std::vector<LayerEncoding> resolve_kind(Fields& fields, const HfContext& context) {
@@ -127,12 +127,12 @@ void add_what_else(std::vector<LayerEncoding>& layers, Fields& fields, const HfC
   for (LayerEncoding& layer : layers) layer.not_applied.push_back(sentence);
 }
 
-/// A model that Locus's lab saved says it outright.
+/// A model that Locus's lab saved states its encoding.
 LayerEncoding resolve_locus_lab(Fields& fields) {
   const Json* const own = fields.peek("locus_encoding");
   require(own != nullptr && own->is_object(), fields.subject("locus_encoding"),
           " must be there and be an object, for model_type is locus_lab");
-  LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding"));
+  LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding")());
   layer.used = {fields.path_of("locus_encoding")};
   layer.unknown = fields.notes().unknown;
   layer.training_length = read_max_length(fields);

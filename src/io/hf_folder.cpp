@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<fs::path> file_in(const fs::path& folder, const char* name) {
-  std::error_code error;  // a file that cannot be looked at is as good as absent
+  std::error_code error;  // a file that cannot be examined counts as absent
   const fs::path path = folder / name;
   return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
 }

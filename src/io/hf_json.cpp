@@ -20,7 +20,7 @@ std::string shortened(std::string text) {
   if (text.size() <= longest_quote) return text;
   text.resize(longest_quote);
   while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0u) == 0x80u) text.pop_back();
-  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0u) text.pop_back();  // half a character
+  if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0u) text.pop_back();  // an incomplete character
   return text + "...";
 }
 
@@ -46,7 +46,7 @@ JsonDocument parse_json_document(std::string_view text, const std::string& name)
   } catch (const Json::exception& error) {
     fail(name, " is not JSON: ", shortened(error.what()));
   }
-  require(document.root.is_object(), name, " must hold a JSON object, got ", shown(document.root));
+  require(document.root.is_object(), name, " must hold a JSON object, got ", [&] { return shown(document.root); });
   document.rope_order = std::move(scan.rope_order);
   document.repeated = std::move(scan.repeated);
   return document;
@@ -148,7 +148,8 @@ std::optional<std::vector<double>> Fields::positive_list(Keys keys) {
   std::vector<double> values;
   for (const Json& entry : checked_list(found, rule)) {
     const double value = entry.is_number() ? entry.get<double>() : std::nan("");
-    require(std::isfinite(value) && value > 0, subject(found.key), " must be ", rule, ", got the entry ", shown(entry));
+    require(std::isfinite(value) && value > 0, subject(found.key), " must be ", rule, ", got the entry ",
+            [&] { return shown(entry); });
     values.push_back(value);
   }
   note_used(found, "a list of " + std::to_string(values.size()));
@@ -163,7 +164,7 @@ std::optional<std::vector<double>> Fields::integer_list(Keys keys) {
   for (const Json& entry : checked_list(found, rule)) {
     const double value = entry.is_number() ? entry.get<double>() : -1;
     require(value >= 0 && value <= static_cast<double>(largest_integer) && value == std::floor(value),
-            subject(found.key), " must be ", rule, ", got the entry ", shown(entry));
+            subject(found.key), " must be ", rule, ", got the entry ", [&] { return shown(entry); });
     values.push_back(value);
   }
   note_used(found, "a list of " + std::to_string(values.size()));
@@ -177,7 +178,7 @@ std::optional<std::vector<std::string>> Fields::text_list(Keys keys) {
   std::vector<std::string> values;
   if (!found.value->is_array()) refuse(found, rule);
   for (const Json& entry : *found.value) {
-    require(entry.is_string(), subject(found.key), " must be ", rule, ", got the entry ", shown(entry));
+    require(entry.is_string(), subject(found.key), " must be ", rule, ", got the entry ", [&] { return shown(entry); });
     values.push_back(entry.get<std::string>());
   }
   note_used(found, "a list of " + std::to_string(values.size()));

@@ -19,7 +19,7 @@ inline constexpr std::size_t most_config_bytes = std::size_t{16} << 20;
 
 struct JsonDocument {
   Json root;                            ///< an object
-  std::vector<std::string> rope_order;  ///< keys of the rope blocks in the order of the file, which Json forgets
+  std::vector<std::string> rope_order;  ///< keys of the rope blocks in the order of the file, which Json does not keep
   std::vector<std::string> repeated;    ///< paths of keys that an object has twice; Json, as Python, keeps the last
 };
 
@@ -66,12 +66,14 @@ class Fields {
   void acknowledge(Keys keys);  ///< understood, without being read
   void note_default(std::string_view key, const std::string& value, std::string_view why);
   void note_ignored(std::string_view key, std::string_view why);
-  /// Adds the keys that nobody asked for to the unknown ones: all, or those whose name is about position.
+  /// Adds the keys that were not asked for to the unknown ones: all, or those whose name is about position.
   void note_left_over(bool all);
 
   std::string path_of(std::string_view key) const { return path_ + std::string(key); }
-  /// `config.json: rope_scaling.factor`, the start of a message.
-  std::string subject(std::string_view key) const { return file_ + ": " + path_of(key); }
+  /// `config.json: rope_scaling.factor`, the start of a message: made when require() or fail() calls it.
+  auto subject(std::string_view key) const {
+    return [this, key] { return file_ + ": " + path_of(key); };
+  }
   const std::string& path() const { return path_; }
   const std::string& file() const { return file_; }
   const Json& json() const { return *object_; }
@@ -96,7 +98,7 @@ class Fields {
   std::set<std::string, std::less<>> asked_;
 };
 
-/// Does the name of a key speak of positions (rope, rotary, alibi, position)?
+/// Whether the name of a key is about positions: it contains rope, rotary, alibi or position.
 bool is_about_position(std::string_view key);
 std::string number_text(double value);
 

@@ -78,7 +78,7 @@ T needed(const std::optional<T>& value, const Fields& fields, std::string_view k
 
 /// Moves the notes in once the layer has been read.
 LayerEncoding with_notes(LayerEncoding layer, Notes notes);
-/// The same after noting the keys about position that nobody asked for.
+/// The same after noting the keys about position that were not asked for.
 LayerEncoding finish_layer(LayerEncoding layer, Fields& fields);
 
 }  // namespace locus::io

@@ -31,6 +31,16 @@ struct LayerPlan {
 /// notes.
 LayerEncoding read_rope_layer(Fields& fields, const LayerPlan& plan, const HfContext& context);
 
+struct RopeWidth {
+  std::int64_t head_dim = 0;
+  std::int64_t rotary_dim = 0;
+  std::optional<double> fraction = {};  ///< of rules over the whole head: the share of the pairs that turn
+  bool plain_heads = false;             ///< a model type of latent attention whose file says that it has none
+};
+/// The widths of a layer under a rule; `block` is its rope block.
+RopeWidth read_rope_width(Fields& fields, Fields& block, const LayerPlan& plan, const HfContext& context,
+                          std::string_view rule);
+
 /// Which kinds of layers there are, and which rope block belongs to each.
 std::vector<LayerPlan> plan_layers(Fields& fields, const HfContext& context, const Json& default_block);
 

@@ -79,118 +79,23 @@ class RopeLayerReader {
     if (model_.original_length > 0 && rule_ == "yarn") rule_ = "longrope";
   }
 
-  std::int64_t read_head_dim() {
-    if (plan_.layer_type == full_attention && (model_.global_head_dim > 0 || fields_.has("global_head_dim"))) {
-      if (const auto size = fields_.integer({"global_head_dim"})) return *size;
-      fields_.note_default("global_head_dim", std::to_string(model_.global_head_dim), why_default());
-      return model_.global_head_dim;
-    }
-    if (const auto size = fields_.integer({"head_dim", "kv_channels", "attention_head_dim", "hidden_size_per_head"})) {
-      return *size;
-    }
-    if (model_.head_dim > 0) {
-      fields_.note_default("head_dim", std::to_string(model_.head_dim), why_default());
-      return model_.head_dim;
-    }
-    constexpr std::string_view by = "the width of a head (head_dim)";
-    const std::int64_t hidden =
-        with_default(read_hidden_size(fields_), model_.hidden_size, fields_, "hidden_size", context_, by) *
-        (model_.double_width ? 2 : 1);
-    const std::int64_t heads =
-        with_default(read_heads(fields_), model_.heads, fields_, "num_attention_heads", context_, by);
-    require(hidden >= heads, fields_.subject("hidden_size"), " must be at least the number of heads (", heads,
-            "), got ", hidden);
-    return hidden / heads;
-  }
-
-  /// The rotary part of a latent-attention head stands by itself.
-  bool read_latent_width() {
-    const bool latent = context_.listed ? model_.latent : fields_.has("qk_rope_head_dim");
-    if (!latent) return false;
-    if (!fields_.boolean({"use_mla"}).value_or(true)) {  // DeepSeek's small models have plain heads
-      fields_.acknowledge({"qk_rope_head_dim"});
-      plain_heads_ = true;
-      return false;
-    }
-    auto slice = fields_.integer({"qk_rope_head_dim"});
-    if (!slice)
-      slice = with_default(slice, model_.rotary_dim, fields_, "qk_rope_head_dim", context_, "latent attention");
-    block_.acknowledge({"partial_rotary_factor"});
-    fields_.acknowledge({"partial_rotary_factor"});
-    set("head_dim", *slice);
-    set_rotary_dim(*slice, *slice, "qk_rope_head_dim");
-    return true;
-  }
-
   void read_width() {
-    if (read_latent_width()) return;
-    const std::int64_t head_dim = read_head_dim();
-    set("head_dim", head_dim);
-    if (rule_ == "proportional") {
-      set("rotary_fraction", read_fraction());
-      set_rotary_dim(head_dim, head_dim, "head_dim");
-      return;
+    width_ = read_rope_width(fields_, block_, plan_, context_, rule_);
+    set("head_dim", width_.head_dim);
+    if (width_.fraction) set("rotary_fraction", *width_.fraction);
+    set("rotary_dim", width_.rotary_dim);
+    if (model_.rotates_last && width_.rotary_dim < width_.head_dim) {
+      set("rotary_offset", width_.head_dim - width_.rotary_dim);
     }
-    if (plan_.fraction) return set_fraction(*plan_.fraction, head_dim);
-    if (const auto width = block_.integer({"rotary_dim"})) return set_rotary_dim(*width, head_dim, "rotary_dim");
-    if (model_.rotates_last && fields_.has("qk_rope_head_dim")) {
-      return set_rotary_dim(*fields_.integer({"qk_rope_head_dim"}), head_dim, "qk_rope_head_dim");
-    }
-    if (!gives_fraction()) {
-      if (const auto width = fields_.integer({"rotary_dim"})) return set_rotary_dim(*width, head_dim, "rotary_dim");
-      if (model_.rotary_dim > 0 && !plain_heads_) {
-        fields_.note_default("rotary_dim", std::to_string(model_.rotary_dim), why_default());
-        return set_rotary_dim(model_.rotary_dim, head_dim, "rotary_dim");
-      }
-    }
-    fields_.acknowledge({"rotary_dim"});
-    set_fraction(read_fraction(), head_dim);
-  }
-
-  void set_fraction(double fraction, std::int64_t head_dim) {
-    require(fraction <= 1, fields_.subject("partial_rotary_factor"), " must be at most 1, got ", fraction);
-    set_rotary_dim(static_cast<std::int64_t>(static_cast<double>(head_dim) * fraction), head_dim,
-                   "partial_rotary_factor");
-  }
-
-  bool gives_fraction() const {
-    return block_.has("partial_rotary_factor") || fields_.has("partial_rotary_factor") || fields_.has("rotary_pct") ||
-           fields_.has("rope_pct") || fields_.has("rotary_emb_fraction");
-  }
-
-  double read_fraction() {
-    auto fraction = block_.positive({"partial_rotary_factor"});
-    if (fraction) {
-      fields_.acknowledge({"partial_rotary_factor"});  // transformers writes a copy outside
-    } else {
-      fraction = fields_.positive({"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"});
-    }
-    if (!fraction) {
-      if (model_.rotary_fraction != 1 || rule_ == "proportional") {
-        fields_.note_default("partial_rotary_factor", number_text(model_.rotary_fraction), why_default());
-      }
-      return model_.rotary_fraction;
-    }
-    require(*fraction <= 1, fields_.subject("partial_rotary_factor"), " must be at most 1, got ", *fraction);
-    return *fraction;
-  }
-
-  void set_rotary_dim(std::int64_t rotary_dim, std::int64_t head_dim, std::string_view key) {
-    require(rotary_dim >= 1 && rotary_dim <= head_dim, fields_.subject(key),
-            " must make a rotary width from 1 to head_dim (", head_dim, "), got ", rotary_dim);
-    rotary_dim_ = rotary_dim;
-    set("rotary_dim", rotary_dim);
-    if (model_.rotates_last && rotary_dim < head_dim) set("rotary_offset", head_dim - rotary_dim);
     // transformers 5 reads the width of these two and then rotates the whole head.
-    if (rotary_dim < head_dim && (model_.name == "recurrent_gemma" || model_.name == "minimax")) {
-      whole_head_reading_ = true;
-    }
+    whole_head_reading_ =
+        width_.rotary_dim < width_.head_dim && (model_.name == "recurrent_gemma" || model_.name == "minimax");
   }
 
   void read_pairing() {
     const auto stated = fields_.boolean({"rotary_emb_interleaved", "is_neox_style", "original_rope"});
     if (context_.options.pairing) return set("pairing", *context_.options.pairing);
-    bool interleaved = model_.pairing != HfPairing::half && !plain_heads_;
+    bool interleaved = model_.pairing != HfPairing::half && !width_.plain_heads;
     if (stated) {
       interleaved = fields_.has("rotary_emb_interleaved") ? *stated : fields_.has("is_neox_style") ? !*stated : *stated;
     } else if (!context_.listed) {
@@ -198,7 +103,7 @@ class RopeLayerReader {
           context_.model_type.empty() ? "no model_type" : "model_type " + context_.model_type + " is not in the table";
       fields_.note_default("pairing", "half", why + ": assumed, as most models have it");
     }
-    if (model_.pairing == HfPairing::deinterleaving && !plain_heads_) {
+    if (model_.pairing == HfPairing::deinterleaving && !width_.plain_heads) {
       interleaved = fields_.boolean({"rope_interleave"}).value_or(true);
       if (interleaved) set("output_order", std::string("deinterleaved"));
     }
@@ -225,7 +130,7 @@ class RopeLayerReader {
     }
     auto base = block_.positive({"rope_theta"});
     if (base) {
-      // Copies outside say nothing new; a different value is one that somebody may believe in.
+      // A copy outside the block adds nothing; a different value is noted, since other readers may use it.
       for (const std::string_view key : {"rope_theta", "rotary_emb_base"}) {
         const Json* outside = plan_.has_local_base ? nullptr : fields_.peek(key);
         if (outside && outside->is_number() && outside->get<double>() == *base) fields_.acknowledge({key});
@@ -426,7 +331,7 @@ class RopeLayerReader {
   void read_longrope() {
     for (const std::string_view key : {"short_factor", "long_factor"}) {
       const auto list = needed(block_.positive_list({key}), block_, key, type_);
-      const auto pairs = static_cast<std::size_t>(rotary_dim_ / 2);
+      const auto pairs = static_cast<std::size_t>(width_.rotary_dim / 2);
       require(context_.options.any_list_length || list.size() == pairs, block_.subject(key),
               " must have rotary_dim / 2 (", pairs, ") entries, got ", list.size());
       set(key, list);
@@ -508,11 +413,10 @@ class RopeLayerReader {
   std::string_view rule_ = {};
   std::string type_ = {};  ///< `rope_type yarn`, for messages
   std::optional<std::int64_t> max_length_ = {};
-  std::int64_t rotary_dim_ = 0;
+  RopeWidth width_ = {};
   bool is_mrope_ = false;
   OtherBase other_base_ = {};
   bool whole_head_reading_ = false;
-  bool plain_heads_ = false;
 };
 
 }  // namespace

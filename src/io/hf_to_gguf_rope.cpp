@@ -147,22 +147,26 @@ class GgufRopeWriter {
       write_llama3();
     } else {
       require(!type.empty(), name_, ": the rule ", rule, " has no keys in GGUF");
-      add_real("rope.scaling.factor", full_->arguments.real("factor"));
-      const std::string_view trained = find_rule(rule).trained_length;
-      if (!trained.empty()) add_integer("rope.scaling.original_context_length", full_->arguments.integer(trained));
+      write_keys(find_rule(rule));
+    }
+  }
+
+  /// What the registry says of the rule's keys.
+  void write_keys(const Rule& rule) {
+    const Arguments& arguments = full_->arguments;
+    add_real("rope.scaling.factor", arguments.real("factor"));
+    if (!rule.trained_length.empty()) {
+      add_integer("rope.scaling.original_context_length", arguments.integer(rule.trained_length));
+    }
+    for (const GgufKey& key : rule.gguf_keys) {
+      const bool given = arguments.has(key.parameter) && !was_defaulted(*full_, key.parameter);
+      if (given) add_real("rope.scaling." + std::string(key.key), arguments.real(key.parameter));
     }
   }
 
   void write_yarn() {
     const Arguments& arguments = full_->arguments;
-    add_real("rope.scaling.factor", arguments.real("factor"));
-    add_integer("rope.scaling.original_context_length", arguments.integer("original_length"));
-    if (arguments.has("attention_factor")) {
-      add_real("rope.scaling.yarn_attn_factor", arguments.real("attention_factor"));
-    }
-    for (const std::string_view beta : {"beta_fast", "beta_slow"}) {
-      if (!was_defaulted(*full_, beta)) add_real("rope.scaling.yarn_" + std::string(beta), arguments.real(beta));
-    }
+    write_keys(find_rule("yarn"));
     if (!arguments.boolean("truncate")) settings_.notes.push_back("not carried: truncate = false; llama.cpp truncates");
     const bool has_all = arguments.has("mscale_all_dim");
     if (has_all) {

@@ -35,7 +35,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string())
   require(fstat(file.number, &status) == 0, name_, ": cannot read (", last_reason(), ")");
   require(!S_ISDIR(status.st_mode), name_, ": cannot read, it is a directory");
   require(S_ISREG(status.st_mode), name_, ": cannot read, it is not a regular file");
-  if (status.st_size == 0) return;  // an empty file cannot be mapped and has nothing to show
+  if (status.st_size == 0) return;  // an empty file cannot be mapped
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
   require(data != MAP_FAILED, name_, ": cannot map ", size, " bytes (", last_reason(), ")");

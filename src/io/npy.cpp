@@ -61,8 +61,8 @@ const NpyTypeRow& row_of(NpyType type) {
   return *row;
 }
 
-/// The number of bytes that `shape` takes. Axes of length zero do not excuse an overflow of the others: whoever
-/// computes strides would meet it.
+/// The number of bytes that `shape` takes. The product of the other axes must not overflow
+/// even where one axis has length 0: strides are computed from it.
 std::size_t bytes_of(std::span<const std::int64_t> shape, std::size_t element_size, const std::string& name) {
   require(shape.size() <= npy_most_axes, name, ": shape must have at most ", npy_most_axes, " axes, got ",
           shape.size());
@@ -122,15 +122,15 @@ class HeaderParser {
 
   NpyHeader parse() {
     NpyHeader header;
-    require(take('{'), name_, ": header must be a dictionary ", shown());
+    require(take('{'), name_, ": header must be a dictionary ", [&] { return shown(); });
     while (!take('}')) {
       parse_entry(header);
       if (take(',')) continue;
-      require(take('}'), name_, ": header must have ',' or '}' after an entry ", shown());
+      require(take('}'), name_, ": header must have ',' or '}' after an entry ", [&] { return shown(); });
       break;
     }
     skip_blanks();
-    require(at_ == text_.size(), name_, ": header must end after its dictionary ", shown());
+    require(at_ == text_.size(), name_, ": header must end after its dictionary ", [&] { return shown(); });
     require(header.descr.has_value(), name_, ": header must have the key 'descr'");
     require(header.fortran_order.has_value(), name_, ": header must have the key 'fortran_order'");
     require(header.shape.has_value(), name_, ": header must have the key 'shape'");
@@ -140,7 +140,7 @@ class HeaderParser {
  private:
   void parse_entry(NpyHeader& header) {
     const std::string key = parse_string("a key of the header");
-    require(take(':'), name_, ": header must have ':' after the key '", key, "' ", shown());
+    require(take(':'), name_, ": header must have ':' after the key '", key, "' ", [&] { return shown(); });
     if (key == "descr") {
       refuse_second(header.descr.has_value(), key);
       require(!next_is('['), name_, ": structured dtypes are not supported; save each field as an array of its own");
@@ -162,7 +162,7 @@ class HeaderParser {
 
   std::string parse_string(const char* what) {
     const char quote = next_is('"') ? '"' : '\'';
-    require(take(quote), name_, ": ", what, " must be a string in quotes ", shown());
+    require(take(quote), name_, ": ", what, " must be a string in quotes ", [&] { return shown(); });
     std::string value;
     for (; at_ < text_.size() && text_[at_] != quote; ++at_) {
       const char c = text_[at_];
@@ -182,10 +182,10 @@ class HeaderParser {
 
   std::vector<std::int64_t> parse_shape() {
     std::vector<std::int64_t> shape;
-    require(take('('), name_, ": shape must be a tuple of integers ", shown());
+    require(take('('), name_, ": shape must be a tuple of integers ", [&] { return shown(); });
     bool comma = true;
     while (!take(')')) {
-      require(comma, name_, ": shape must have ',' between its lengths ", shown());
+      require(comma, name_, ": shape must have ',' between its lengths ", [&] { return shown(); });
       require(shape.size() < npy_most_axes, name_, ": shape must have at most ", npy_most_axes, " axes");
       shape.push_back(parse_length());
       comma = take(',');
@@ -200,8 +200,9 @@ class HeaderParser {
     std::int64_t value = 0;
     const char* const first = text_.data() + at_;
     const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), value);
-    require(error != std::errc::result_out_of_range, name_, ": shape must have lengths below 2^63 ", shown());
-    require(error == std::errc(), name_, ": shape must be a tuple of integers ", shown());
+    require(error != std::errc::result_out_of_range, name_, ": shape must have lengths below 2^63 ",
+            [&] { return shown(); });
+    require(error == std::errc(), name_, ": shape must be a tuple of integers ", [&] { return shown(); });
     require(value >= 0, name_, ": shape must not have negative lengths, got ", value);
     at_ += static_cast<std::size_t>(end - first);
     if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers as 3L
@@ -374,7 +375,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   require(stream.is_open(), name, ": cannot open for reading");
 
-  // Preamble, header and elements are read one after the other, each only once its length has been believed.
+  // Preamble, header and elements are read in turn, each only after its length has been checked.
   std::array<std::byte, largest_preamble> start_bytes;
   const auto read = [&](std::span<std::byte> into, std::uint64_t from) {
     stream.seekg(static_cast<std::streamoff>(from));

@@ -19,7 +19,7 @@ void require_other_file(const fs::path& input, const fs::path& output) {
 void require_free_space(const fs::path& folder, std::uint64_t bytes) {
   std::error_code error;
   const fs::space_info space = fs::space(folder.empty() ? fs::path(".") : folder, error);
-  if (error) return;  // writing will tell
+  if (error) return;  // writing reports it
   require(space.available >= bytes, folder.string(), ": not enough disk space, ", bytes, " bytes are needed and ",
           space.available, " are free");
 }

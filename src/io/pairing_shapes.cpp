@@ -10,7 +10,7 @@ namespace locus::io {
 namespace {
 
 HeadShape rotated_head(const LayerEncoding& layer, const std::string& name) {
-  require(layer.scheme == "rope" || layer.scheme == "xpos", name, ": the pairing is a matter of RoPE, this model has ",
+  require(layer.scheme == "rope" || layer.scheme == "xpos", name, ": pairing applies to RoPE only; this model has ",
           layer.scheme);
   const Arguments& arguments = layer.arguments;
   const std::int64_t head_dim = arguments.integer("head_dim");

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "locus/error.h"
+#include "locus/names.h"
 
 namespace locus::io {
 namespace {
@@ -67,6 +71,16 @@ std::optional<std::string_view> model_type_of(std::string_view architecture) {
   const auto row =
       std::find_if(names.begin(), names.end(), [&](const NamePair& n) { return n.architecture == architecture; });
   return row == names.end() ? std::nullopt : std::optional(row->model_type);
+}
+
+const Rule& rule_of_gguf(std::string_view type, std::string_view where) {
+  std::vector<std::string_view> known;
+  for (const Rule* rule : rules()) {
+    if (rule->gguf_type.empty()) continue;
+    if (rule->gguf_type == type) return *rule;
+    known.push_back(rule->gguf_type);
+  }
+  fail(where, ": ", unknown_name("rope.scaling.type", type, known));
 }
 
 }  // namespace locus::io

@@ -6,12 +6,17 @@
 #include <optional>
 #include <string_view>
 
+#include "locus/scaling.h"
+
 namespace locus::io {
 
 /// Both names, where known; a model type such as `gemma3_text` counts as `gemma3`.
 std::optional<std::string_view> architecture_of(std::string_view model_type);
 /// The commonest model type of an architecture.
 std::optional<std::string_view> model_type_of(std::string_view architecture);
+
+/// The rule that rope.scaling.type names. Error that starts with `where` for an unknown one.
+const Rule& rule_of_gguf(std::string_view type, std::string_view where);
 
 /// DeepSeek's files hold a tenth of mscale_all_dim, for historical reasons; all others hold it as it is.
 inline double log_multiplier_per_mscale(std::string_view architecture) {

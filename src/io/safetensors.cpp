@@ -61,7 +61,7 @@ SafetensorsType type_of(const Json& dtype, const std::string& subject) {
                                 [&](const SafetensorsTypeRow& r) { return r.name == text; });
   require(row != safetensors_type_rows.end(), subject,
           ".dtype must be one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL ", "F8_E4M3 F8_E5M2, got ",
-          shown(text));
+          [&] { return shown(text); });
   return row->type;
 }
 
@@ -73,7 +73,7 @@ std::vector<std::int64_t> lengths_of(const Json& list, const std::string& subjec
   std::vector<std::int64_t> lengths;
   for (const Json& entry : list) {
     require(entry.is_number_unsigned() && std::in_range<std::int64_t>(entry.get<std::uint64_t>()), subject,
-            " must be a list of integers from 0 to 2^63 - 1, got ", shown(entry.dump()));
+            " must be a list of integers from 0 to 2^63 - 1, got ", [&] { return shown(entry.dump()); });
     lengths.push_back(entry.get<std::int64_t>());
   }
   return lengths;
@@ -92,7 +92,7 @@ PlacedTensor placed_tensor(const std::string& tensor_name, const Json& entry, st
   for (const auto& item : entry.items()) {
     const std::string& key = item.key();
     require(key == "dtype" || key == "shape" || key == "data_offsets", subject,
-            " must have only dtype, shape and data_offsets, got ", shown(key));
+            " must have only dtype, shape and data_offsets, got ", [&] { return shown(key); });
   }
   for (const char* key : {"dtype", "shape", "data_offsets"}) {
     require(entry.contains(key), subject, " must have ", key);
@@ -117,8 +117,9 @@ std::map<std::string, std::string> metadata_of(const Json& entry, const std::str
   require(entry.is_object(), name, ": __metadata__ must be an object, got ", entry.type_name());
   std::map<std::string, std::string> metadata;
   for (const auto& item : entry.items()) {
-    require(item.value().is_string(), name, ": __metadata__.", shown(item.key()), " must be a string, got ",
-            item.value().type_name());
+    require(
+        item.value().is_string(), name, ": __metadata__.", [&] { return shown(item.key()); }, " must be a string, got ",
+        item.value().type_name());
     metadata.emplace(item.key(), item.value().get_ref<const std::string&>());
   }
   return metadata;
@@ -189,10 +190,12 @@ class SafetensorsParser {
     });
     std::size_t filled = 0;
     for (PlacedTensor& one : placed) {
-      require(one.begin >= filled, file.name_, ": tensor ", shown(one.tensor.name),
-              " overlaps the one before it, it begins at ", one.begin, " and the other ends at ", filled);
-      require(one.begin == filled, file.name_, ": tensor ", shown(one.tensor.name), " must begin at ", filled,
-              ", where the one before it ends, got ", one.begin);
+      require(
+          one.begin >= filled, file.name_, ": tensor ", [&] { return shown(one.tensor.name); },
+          " overlaps the one before it, it begins at ", one.begin, " and the other ends at ", filled);
+      require(
+          one.begin == filled, file.name_, ": tensor ", [&] { return shown(one.tensor.name); }, " must begin at ",
+          filled, ", where the one before it ends, got ", one.begin);
       filled += one.tensor.bytes.size();
       file.index_.emplace(one.tensor.name, file.tensors_.size());
       file.tensors_.push_back(std::move(one.tensor));

@@ -25,11 +25,13 @@ std::map<std::string, std::string> parse_safetensors_index(std::string_view json
   require(!map->empty(), name, ": weight_map must name at least one tensor");
   std::map<std::string, std::string> files;
   for (const auto& item : map->items()) {
-    require(item.value().is_string(), name, ": weight_map.", shown(item.key()), " must be a file name, got ",
-            item.value().type_name());
+    require(
+        item.value().is_string(), name, ": weight_map.", [&] { return shown(item.key()); },
+        " must be a file name, got ", item.value().type_name());
     const auto& file = item.value().get_ref<const std::string&>();
-    require(is_plain_file_name(file), name, ": weight_map.", shown(item.key()),
-            " must name a file beside the index, got ", shown(file));
+    require(
+        is_plain_file_name(file), name, ": weight_map.", [&] { return shown(item.key()); },
+        " must name a file beside the index, got ", [&] { return shown(file); });
     files.emplace(item.key(), file);
   }
   return files;
@@ -47,8 +49,9 @@ SafetensorsModel read_safetensors_model(const std::filesystem::path& path) {
   for (const auto& [tensor, file] : parse_safetensors_index(text_of(index.bytes()), index.name())) {
     const auto [place, is_new] = opened.emplace(file, model.files_.size());
     if (is_new) model.files_.push_back(read_safetensors(path.parent_path() / file));
-    require(model.files_[place->second].find_tensor(tensor) != nullptr, index.name(), ": tensor ", shown(tensor),
-            " must be in ", shown(file), ", that file does not have it");
+    if (model.files_[place->second].find_tensor(tensor) == nullptr) {
+      fail(index.name(), ": tensor ", shown(tensor), " must be in ", shown(file), ", that file does not have it");
+    }
     model.file_of_.emplace(tensor, place->second);
   }
   return model;

@@ -26,7 +26,7 @@ constexpr std::string_view beginning = ".locus-", ending = ".tmp";
 struct Unfinished {
   std::mutex mutex;
   std::set<fs::path> paths;
-  std::set<fs::path> swept;  // folders that have been looked through
+  std::set<fs::path> swept;  // folders that were cleaned already
 };
 
 Unfinished& unfinished() {
@@ -62,7 +62,7 @@ void sweep(const fs::path& folder) {
   std::error_code error;
   fs::directory_iterator entries(folder, error), none;
   for (; !error && entries != none; entries.increment(error)) {
-    std::error_code ignored;  // another run may be tidying too
+    std::error_code ignored;  // another process may remove it at the same time
     if (is_stale(entries->path().filename().string())) fs::remove_all(entries->path(), ignored);
   }
 }

@@ -171,10 +171,18 @@ struct Accumulators {
   if constexpr (kRows > 4) visit(4, acc.e0, acc.e1); \
   if constexpr (kRows > 5) visit(5, acc.f0, acc.f1)
 
-//   for (p < depth) acc[row] += left[row][p] * right[p];   for kRows rows and one panel of columns
+// The rows on the left of a product: element p < depth of a row is at data[row * stride + p].
+struct LeftRows {
+  const float* data;
+  std::int64_t stride;
+  std::int64_t depth;
+};
+
+// acc += left[row][p] * right[p], over p < depth.
 template <std::int64_t kRows>
-HWY_INLINE void multiply_panel(const float* HWY_RESTRICT left, std::int64_t left_stride, std::int64_t depth,
-                               const float* HWY_RESTRICT right, Accumulators& acc) {
+HWY_INLINE void multiply_panel(const LeftRows& rows, const float* HWY_RESTRICT right, Accumulators& acc) {
+  const float* HWY_RESTRICT left = rows.data;
+  const std::int64_t left_stride = rows.stride, depth = rows.depth;
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
   for (std::int64_t p = 0; p < depth; ++p, right += 2 * lanes) {
@@ -193,13 +201,12 @@ HWY_INLINE void multiply_panel(const float* HWY_RESTRICT left, std::int64_t left
 
 //   for (i < kRows) for (c < panel) scores[i][c] = sum over p < dim of query[i][p] * keys[p][c], plus bias[c - i];
 template <std::int64_t kRows, bool kBias>
-void score_panel(const float* query, std::int64_t query_stride, std::int64_t dim, const float* keys, const float* bias,
-                 float* scores, std::int64_t stride) {
+void score_panel(const LeftRows& query, const float* keys, const float* bias, float* scores, std::int64_t stride) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
   const auto zero = hn::Zero(d);
   Accumulators acc{zero, zero, zero, zero, zero, zero, zero, zero, zero, zero, zero, zero};
-  multiply_panel<kRows>(query, query_stride, dim, keys, acc);
+  multiply_panel<kRows>(query, keys, acc);
 #define LOCUS_STORE(row, x0, x1)                            \
   do {                                                      \
     if constexpr (kBias) {                                  \
@@ -216,8 +223,8 @@ void score_panel(const float* query, std::int64_t query_stride, std::int64_t dim
 //   for (i < kRows) for (j < panel)
 //     output[i][j] = output[i][j] * rescale[i] + sum over c < depth of weights[i][c] * values[c][j];
 template <std::int64_t kRows>
-void value_panel(const float* weights, std::int64_t stride, std::int64_t depth, const float* values,
-                 const float* rescale, float* output, std::int64_t output_stride) {
+void value_panel(const LeftRows& weights, const float* values, const float* rescale, float* output,
+                 std::int64_t output_stride) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
   const auto zero = hn::Zero(d);
@@ -230,7 +237,7 @@ void value_panel(const float* weights, std::int64_t stride, std::int64_t depth, 
   } while (0)
   LOCUS_FOR_ROWS(acc, LOCUS_LOAD);
 #undef LOCUS_LOAD
-  multiply_panel<kRows>(weights, stride, depth, values, acc);
+  multiply_panel<kRows>(weights, values, acc);
 #define LOCUS_STORE(row, x0, x1)                            \
   do {                                                      \
     hn::Store(x0, d, output + (row)*output_stride);         \
@@ -267,7 +274,7 @@ void score_tile_as(const ScoreTile& tile) {
       const std::int64_t count = HWY_MIN(rows_at_once, tile.shape.rows - first);
       const Columns needed = columns_of(tile.shape, first, count);
       if (column >= needed.end || column + panel <= needed.begin) continue;
-      const float* query = tile.query + first * tile.query_stride;
+      const LeftRows query{tile.query + first * tile.query_stride, tile.query_stride, tile.dim};
       const float* bias = kBias ? tile.bias + column - first : nullptr;
       float* scores = tile.scores + first * tile.stride + column;
       const auto run = count == 6   ? score_panel<6, kBias>
@@ -276,7 +283,7 @@ void score_tile_as(const ScoreTile& tile) {
                        : count == 3 ? score_panel<3, kBias>
                        : count == 2 ? score_panel<2, kBias>
                                     : score_panel<1, kBias>;
-      run(query, tile.query_stride, tile.dim, keys, bias, scores, tile.stride);
+      run(query, keys, bias, scores, tile.stride);
     }
   }
 }
@@ -293,7 +300,7 @@ inline void value_tile(const ValueTile& tile) {
       const std::int64_t count = HWY_MIN(rows_at_once, tile.shape.rows - first);
       const Columns needed = columns_of(tile.shape, first, count);
       if (needed.begin >= needed.end) continue;  // no new weights, so rescale is 1
-      const float* weights = tile.weights + first * tile.stride + needed.begin;
+      const LeftRows weights{tile.weights + first * tile.stride + needed.begin, tile.stride, needed.end - needed.begin};
       const float* rescale = tile.rescale == nullptr ? nullptr : tile.rescale + first;
       float* output = tile.output + first * tile.dim + column;
       const auto run = count == 6   ? value_panel<6>
@@ -302,7 +309,7 @@ inline void value_tile(const ValueTile& tile) {
                        : count == 3 ? value_panel<3>
                        : count == 2 ? value_panel<2>
                                     : value_panel<1>;
-      run(weights, tile.stride, needed.end - needed.begin, values + needed.begin * panel, rescale, output, tile.dim);
+      run(weights, values + needed.begin * panel, rescale, output, tile.dim);
     }
   }
 }

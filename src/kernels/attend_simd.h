@@ -68,6 +68,13 @@ struct StoredRows {
   std::int64_t dim = 0;
 };
 
+/// A weight per key in each row: that of key t is at data[row * stride + t].
+struct WeightRows {
+  const float* data = nullptr;
+  std::int64_t stride = 0;
+  std::int64_t rows = 0;
+};
+
 /// The functions of one SIMD target for one element type (float32, bfloat16, float16).
 /// Accuracy: a score has one rounding per coordinate, 2^x is within 2 float32 ulp and 0 below 2^-125, an output has
 /// one rounding per key.
@@ -85,8 +92,8 @@ struct AttendKernels {
   // A few rows against stored keys and values, each read once.
   void (*stored_scores)(const StoredRows& keys, const float* query, std::int64_t query_stride, std::int64_t rows,
                         float* scores, std::int64_t stride);
-  void (*stored_values)(const StoredRows& values, const float* weights, std::int64_t stride, std::int64_t rows,
-                        const float* rescale, float* output, std::int64_t output_stride);
+  void (*stored_values)(const StoredRows& values, const WeightRows& weights, const float* rescale, float* output,
+                        std::int64_t output_stride);
 };
 
 /// Returns the best kernels of this machine.

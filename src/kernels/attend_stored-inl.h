@@ -133,10 +133,10 @@ HWY_INLINE void eight_vectors(const T* value, std::int64_t stride, std::int64_t 
 
 // The same for one vector of D.
 template <class D, class T>
-HWY_INLINE void one_vector(D d, const T* value, std::int64_t stride, std::int64_t rows, const float* weights,
-                           float rescale, float* output) {
+HWY_INLINE void one_vector(D d, const T* value, const StoredRows& values, const float* weights, float rescale,
+                           float* output) {
   auto sum = hn::Mul(hn::LoadU(d, output), hn::Set(d, rescale));
-  for (std::int64_t t = 0; t < rows; ++t, value += stride) {
+  for (std::int64_t t = 0; t < values.rows; ++t, value += values.stride) {
     sum = hn::MulAdd(hn::Set(d, weights[t]), load(d, value), sum);
   }
   hn::StoreU(sum, d, output);
@@ -145,20 +145,21 @@ HWY_INLINE void one_vector(D d, const T* value, std::int64_t stride, std::int64_
 //   for (r < rows) for (j < dim)
 //     output[r][j] = output[r][j] * rescale[r] + sum over t < values.rows of weights[r][t] * float(value[t][j]);
 template <class T>
-void stored_values(const StoredRows& values, const float* weights, std::int64_t stride, std::int64_t rows,
-                   const float* rescale, float* output, std::int64_t output_stride) {
+void stored_values(const StoredRows& values, const WeightRows& all, const float* rescale, float* output,
+                   std::int64_t output_stride) {
   const std::int64_t lanes = lanes_of_float();
   const T* data = static_cast<const T*>(values.data);
-  for (std::int64_t r = 0; r < rows; ++r, weights += stride, output += output_stride) {
+  const float* weights = all.data;
+  for (std::int64_t r = 0; r < all.rows; ++r, weights += all.stride, output += output_stride) {
     std::int64_t j = 0;
     for (; j + 8 * lanes <= values.dim; j += 8 * lanes) {
       eight_vectors(data + j, values.stride, values.rows, weights, rescale[r], output + j);
     }
     for (; j + lanes <= values.dim; j += lanes) {
-      one_vector(FloatTag(), data + j, values.stride, values.rows, weights, rescale[r], output + j);
+      one_vector(FloatTag(), data + j, values, weights, rescale[r], output + j);
     }
     for (; j < values.dim; ++j) {
-      one_vector(hn::CappedTag<float, 1>(), data + j, values.stride, values.rows, weights, rescale[r], output + j);
+      one_vector(hn::CappedTag<float, 1>(), data + j, values, weights, rescale[r], output + j);
     }
   }
 }

@@ -57,8 +57,13 @@ void ExactRows::rows(Position first, std::int64_t count, float* out, std::size_t
   while (count > 0) {
     set_anchor(anchor_of(first));
     const std::int64_t here = std::min<std::int64_t>(count, steps_per_anchor - step_of(first));
-    combine_rows(anchor_row_.data(), steps_.row(step_of(first)), steps_.width(), static_cast<std::size_t>(here), out,
-                 out + steps_.width(), stride);
+    combine_rows({.anchor = anchor_row_.data(),
+                  .steps = steps_.row(step_of(first)),
+                  .width = steps_.width(),
+                  .rows = static_cast<std::size_t>(here),
+                  .cos = out,
+                  .sin = out + steps_.width(),
+                  .stride = stride});
     first += here;
     count -= here;
     out += static_cast<std::size_t>(here) * stride;
@@ -67,7 +72,11 @@ void ExactRows::rows(Position first, std::int64_t count, float* out, std::size_t
 
 void ExactRows::row(Position position, float* cos, float* sin) {
   set_anchor(anchor_of(position));
-  combine_rows(anchor_row_.data(), steps_.row(step_of(position)), steps_.width(), 1, cos, sin, 0);
+  combine_rows({.anchor = anchor_row_.data(),
+                .steps = steps_.row(step_of(position)),
+                .width = steps_.width(),
+                .cos = cos,
+                .sin = sin});
 }
 
 void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin) {
@@ -82,7 +91,7 @@ void exact_row(std::span<const Turns> turns, double magnitude, Position position
   fill_row(turns, anchor_of(position) - far_anchor_of(position), 1.0, phases, far_step);
   turn_row(far, far_step, width, anchor);
   fill_row(turns, step_of(position), 1.0, phases, step);
-  combine_rows(anchor, step, width, 1, cos, sin, 0);
+  combine_rows({.anchor = anchor, .steps = step, .width = width, .cos = cos, .sin = sin});
 }
 
 }  // namespace locus

@@ -83,21 +83,27 @@ void rotate_any_layout(const RotateTokens& all, const Token<T>& token, bool inte
   }
 }
 
+// A vector of cosines and one of sines.
+template <class V>
+struct CosSin {
+  V cos, sin;
+};
+
 // Rotates one or two vectors of pairs, one step of the layout, from pair i on.
 template <class Pairs, class V>
-HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, V cos,
-                           V sin) {
+HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
+                           CosSin<V> by) {
   V x, y;
   Pairs::load(in, i, x, y);
-  Pairs::store(out, i, turned_x(x, y, cos, sin), turned_y(x, y, cos, sin));
+  Pairs::store(out, i, turned_x(x, y, by.cos, by.sin), turned_y(x, y, by.cos, by.sin));
 }
 template <class Pairs, class V>
-HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, V cos0,
-                           V sin0, V cos1, V sin1) {
+HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
+                           CosSin<V> first, CosSin<V> second) {
   V x0, x1, y0, y1;
   Pairs::load(in, i, x0, x1, y0, y1);
-  Pairs::store(out, i, turned_x(x0, y0, cos0, sin0), turned_x(x1, y1, cos1, sin1), turned_y(x0, y0, cos0, sin0),
-               turned_y(x1, y1, cos1, sin1));
+  Pairs::store(out, i, turned_x(x0, y0, first.cos, first.sin), turned_x(x1, y1, second.cos, second.sin),
+               turned_y(x0, y0, first.cos, first.sin), turned_y(x1, y1, second.cos, second.sin));
 }
 
 // The vectors whose cos and sin are held in registers.
@@ -105,14 +111,15 @@ template <class Pairs>
 HWY_INLINE void turn_held(const typename Pairs::Head&, const typename Pairs::Head&, std::size_t) {}
 template <class Pairs, class V, class... Held>
 requires(Pairs::vectors == 1) HWY_INLINE void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out,
-                                                        std::size_t i, V cos, V sin, Held... held) {
-  turn_pairs<Pairs>(in, out, i, cos, sin);
+                                                        std::size_t i, CosSin<V> by, Held... held) {
+  turn_pairs<Pairs>(in, out, i, by);
   turn_held<Pairs>(in, out, i + Pairs::per_step(), held...);
 }
 template <class Pairs, class V, class... Held>
-requires(Pairs::vectors == 2) HWY_INLINE void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out,
-                                                        std::size_t i, V cos0, V sin0, V cos1, V sin1, Held... held) {
-  turn_pairs<Pairs>(in, out, i, cos0, sin0, cos1, sin1);
+requires(Pairs::vectors == 2) HWY_INLINE
+    void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, CosSin<V> first,
+                   CosSin<V> second, Held... held) {
+  turn_pairs<Pairs>(in, out, i, first, second);
   turn_held<Pairs>(in, out, i + Pairs::per_step(), held...);
 }
 
@@ -122,12 +129,12 @@ HWY_INLINE void turn_read(const typename Pairs::Head& in, const typename Pairs::
                           const float* cos, const float* sin) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto cos0 = loaded_once(hn::LoadU(d, cos + i));
-  const auto sin0 = loaded_once(hn::LoadU(d, sin + i));
+  using By = CosSin<hn::Vec<decltype(d)>>;
+  const By first{loaded_once(hn::LoadU(d, cos + i)), loaded_once(hn::LoadU(d, sin + i))};
   if constexpr (Pairs::vectors == 2) {
-    turn_pairs<Pairs>(in, out, i, cos0, sin0, hn::LoadU(d, cos + i + lanes), hn::LoadU(d, sin + i + lanes));
+    turn_pairs<Pairs>(in, out, i, first, By{hn::LoadU(d, cos + i + lanes), hn::LoadU(d, sin + i + lanes)});
   } else {
-    turn_pairs<Pairs>(in, out, i, cos0, sin0);
+    turn_pairs<Pairs>(in, out, i, first);
   }
 }
 
@@ -147,10 +154,11 @@ template <int kHeld, int kRead, bool kInPlace, class Pairs, class T, class... He
 HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std::size_t body, Held... held) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  if constexpr (sizeof...(held) < 2 * kHeld) {
-    const std::size_t at = sizeof...(held) / 2 * lanes;
-    rotate_heads<kHeld, kRead, kInPlace, Pairs>(all, token, body, held..., hn::LoadU(d, token.cos + at),
-                                                hn::LoadU(d, token.sin + at));
+  if constexpr (sizeof...(held) < kHeld) {
+    const std::size_t at = sizeof...(held) * lanes;
+    rotate_heads<kHeld, kRead, kInPlace, Pairs>(
+        all, token, body, held...,
+        CosSin<hn::Vec<decltype(d)>>{hn::LoadU(d, token.cos + at), hn::LoadU(d, token.sin + at)});
   } else {
     const std::size_t step = Pairs::per_step();
     const float* cos = token.cos;

@@ -187,8 +187,9 @@ HeadsView heads_view(void* data, ElementType type, std::string_view axes, std::s
   return view;
 }
 
-void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& output, const PositionIds& ids,
-            Role role, Direction direction, Executor* executor) {
+void rotate(const Encoding& encoding, const RotateViews& views, const PositionIds& ids, Role role, Direction direction,
+            Executor* executor) {
+  const HeadsView &input = views.input, &output = views.output;
   check_pair(input, output);
   require(input.tokens == output.tokens, "rotate: input and output must have the same number of tokens, got ",
           input.tokens, " and ", output.tokens);
@@ -209,7 +210,7 @@ void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& o
 
 void rotate(const Encoding& encoding, const HeadsView& view, const PositionIds& ids, Role role, Direction direction,
             Executor* executor) {
-  rotate(encoding, view, view, ids, role, direction, executor);
+  rotate(encoding, RotateViews{view, view}, ids, role, direction, executor);
 }
 
 void rotate_query_key(const Encoding& encoding, const HeadsView& query, const HeadsView& key, const PositionIds& ids,
@@ -232,8 +233,10 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
              });
 }
 
-void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsView& cache,
-                 std::span<const std::int64_t> slots, const PositionIds& ids, Role role, Executor* executor) {
+void rotate_into(const Encoding& encoding, const HeadsView& input, const CacheSlots& place, const PositionIds& ids,
+                 Role role, Executor* executor) {
+  const HeadsView& cache = place.cache;
+  const std::span<const std::int64_t> slots = place.slots;
   check_pair(input, cache);
   require(input.data != cache.data, "rotate_into: the cache must not be the input");
   require(static_cast<std::int64_t>(slots.size()) == input.tokens, "rotate_into: there are ", slots.size(),
@@ -245,8 +248,8 @@ void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsVi
              [&](std::int64_t begin, std::int64_t end) {
                TokenRotator rotator(encoding, role, Direction::forward, input, cache);
                for_tokens(ids, begin, end, no_runs,
-                          [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
-                            rotator.rotate(place, batch, t, slots[static_cast<std::size_t>(t)]);
+                          [&](std::int64_t batch, std::int64_t t, std::span<const Position> token_ids) {
+                            rotator.rotate(token_ids, batch, t, slots[static_cast<std::size_t>(t)]);
                           });
              });
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "kernels/rows_simd.h"
 #include "simd/widen-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -77,16 +78,25 @@ void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, doub
   for (; i < count; ++i) phases_at(one, phases, i, magnitude, cos, sin);
 }
 
+// One row of CombineRows.
+struct RowProduct {
+  const double* anchor;
+  const double* step;
+  std::size_t width;
+  float* cos;
+  float* sin;
+};
+
 // The product of anchor and step for one vector from entry i on:
 //   cos = float(anchor_cos * step_cos - anchor_sin * step_sin);
 //   sin = float(anchor_sin * step_cos + anchor_cos * step_sin);
 template <class D>
 struct Combined {
-  HWY_INLINE Combined(D d, const double* anchor, const double* step, std::size_t width, std::size_t i) {
-    const auto anchor_cos = hn::LoadU(d, anchor + i);
-    const auto anchor_sin = hn::LoadU(d, anchor + width + i);
-    const auto step_cos = loaded_once(hn::LoadU(d, step + i));
-    const auto step_sin = loaded_once(hn::LoadU(d, step + width + i));
+  HWY_INLINE Combined(D d, const RowProduct& row, std::size_t i) {
+    const auto anchor_cos = hn::LoadU(d, row.anchor + i);
+    const auto anchor_sin = hn::LoadU(d, row.anchor + row.width + i);
+    const auto step_cos = loaded_once(hn::LoadU(d, row.step + i));
+    const auto step_sin = loaded_once(hn::LoadU(d, row.step + row.width + i));
     const hn::Rebind<float, D> df;
     cos = hn::DemoteTo(df, hn::NegMulAdd(anchor_sin, step_sin, hn::Mul(anchor_cos, step_cos)));
     sin = hn::DemoteTo(df, hn::MulAdd(anchor_cos, step_sin, hn::Mul(anchor_sin, step_cos)));
@@ -95,49 +105,46 @@ struct Combined {
 };
 
 template <class D>
-HWY_INLINE void combine_at(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
-                           float* sin) {
+HWY_INLINE void combine_at(D d, const RowProduct& row, std::size_t i) {
   const hn::Rebind<float, D> df;
-  const Combined<D> entries(d, anchor, step, width, i);
-  hn::StoreU(entries.cos, df, cos + i);
-  hn::StoreU(entries.sin, df, sin + i);
+  const Combined<D> entries(d, row, i);
+  hn::StoreU(entries.cos, df, row.cos + i);
+  hn::StoreU(entries.sin, df, row.sin + i);
 }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 template <class D>
-HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
-                            float* sin) {
-  combine_at(d, anchor, step, width, i, cos, sin);
-  combine_at(d, anchor, step, width, i + hn::Lanes(d), cos, sin);
+HWY_INLINE void combine_two(D d, const RowProduct& row, std::size_t i) {
+  combine_at(d, row, i);
+  combine_at(d, row, i + hn::Lanes(d));
 }
 #else
 // Two at a time fill a whole vector of float32, which halves the number of stores.
 template <class D>
-HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
-                            float* sin) {
+HWY_INLINE void combine_two(D d, const RowProduct& row, std::size_t i) {
   const hn::ScalableTag<float> whole;
-  const Combined<D> low(d, anchor, step, width, i);
-  const Combined<D> high(d, anchor, step, width, i + hn::Lanes(d));
-  hn::StoreU(hn::Combine(whole, high.cos, low.cos), whole, cos + i);
-  hn::StoreU(hn::Combine(whole, high.sin, low.sin), whole, sin + i);
+  const Combined<D> low(d, row, i);
+  const Combined<D> high(d, row, i + hn::Lanes(d));
+  hn::StoreU(hn::Combine(whole, high.cos, low.cos), whole, row.cos + i);
+  hn::StoreU(hn::Combine(whole, high.sin, low.sin), whole, row.sin + i);
 }
 #endif
 
 //   for (r < rows) for (i < width) (cos[r][i], sin[r][i]) = float(anchor[i] * steps[r][i]);   complex products
 // Row after row, so that memory is written in order; the anchor is reloaded for each row from the L1 cache.
-void combine_rows_here(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
-                       float* sin, std::size_t stride) {
+void combine_rows_here(const CombineRows& all) {
   const hn::ScalableTag<double> d;
   const hn::CappedTag<double, 1> one;
-  const std::size_t lanes = hn::Lanes(d);
-  for (; rows > 0; --rows, steps += 2 * width, cos += stride, sin += stride) {
+  const std::size_t lanes = hn::Lanes(d), width = all.width, stride = all.stride;
+  RowProduct row{all.anchor, all.steps, width, all.cos, all.sin};
+  for (std::size_t left = all.rows; left > 0; --left, row.step += 2 * width, row.cos += stride, row.sin += stride) {
     std::size_t i = 0;
     for (; i + 4 * lanes <= width; i += 4 * lanes) {
-      combine_two(d, anchor, steps, width, i, cos, sin);
-      combine_two(d, anchor, steps, width, i + 2 * lanes, cos, sin);
+      combine_two(d, row, i);
+      combine_two(d, row, i + 2 * lanes);
     }
-    for (; i + lanes <= width; i += lanes) combine_at(d, anchor, steps, width, i, cos, sin);
-    for (; i < width; ++i) combine_at(one, anchor, steps, width, i, cos, sin);
+    for (; i + lanes <= width; i += lanes) combine_at(d, row, i);
+    for (; i < width; ++i) combine_at(one, row, i);
   }
 }
 

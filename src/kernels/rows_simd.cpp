@@ -18,10 +18,7 @@ void phases_to_cos_sin(const std::uint64_t* phases, std::size_t count, double ma
   HWY_DYNAMIC_DISPATCH(phases_to_cos_sin_here)(phases, count, magnitude, cos, sin);
 }
 
-void combine_rows(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
-                  float* sin, std::size_t stride) {
-  HWY_DYNAMIC_DISPATCH(combine_rows_here)(anchor, steps, width, rows, cos, sin, stride);
-}
+void combine_rows(const CombineRows& call) { HWY_DYNAMIC_DISPATCH(combine_rows_here)(call); }
 
 void interleave(const float* first, const float* second, std::size_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(interleave_here)(first, second, count, out);

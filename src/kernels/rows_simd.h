@@ -23,11 +23,19 @@ constexpr Position step_of(Position position) { return position & (steps_per_anc
 /// cos and sin, times `magnitude`, of `count` phases in turns of 2^-64. Accuracy: 3e-16 times the magnitude.
 void phases_to_cos_sin(const std::uint64_t* phases, std::size_t count, double magnitude, double* cos, double* sin);
 
-/// Computes `rows` float32 rows: cos + i sin = (anchor's cos + i sin) (step's cos + i sin), rounded once. The anchor
-/// is [cos | sin] of `width` entries each; steps follow each other in the same form. Row r is stored at cos + r *
-/// stride, sin + r * stride.
-void combine_rows(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
-                  float* sin, std::size_t stride);
+/// Row r is stored at cos + r * stride and sin + r * stride.
+struct CombineRows {
+  const double* anchor = nullptr;  ///< [cos | sin] of `width` entries each
+  const double* steps = nullptr;   ///< `rows` of them in the same form, contiguous
+  std::size_t width = 0;
+  std::size_t rows = 1;
+  float* cos = nullptr;
+  float* sin = nullptr;
+  std::size_t stride = 0;
+};
+
+/// Computes rows in float32: cos + i sin = (anchor's cos + i sin) (step's cos + i sin), rounded once.
+void combine_rows(const CombineRows& call);
 
 /// out = first[0], second[0], first[1], second[1], ...
 void interleave(const float* first, const float* second, std::size_t count, float* out);

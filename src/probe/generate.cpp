@@ -61,8 +61,6 @@ Sampler::Sampler(const Sampling& sampling) : sampling_(sampling), random_(sampli
   require(sampling.top_p > 0 && sampling.top_p <= 1, "top_p must be above 0 and at most 1, got ", sampling.top_p);
 }
 
-double Sampler::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-
 Token Sampler::pick(std::span<const float> logits) {
   require(!logits.empty(), "logits must not be empty");
   require(std::none_of(logits.begin(), logits.end(), [](float logit) { return std::isnan(logit); }),
@@ -77,7 +75,7 @@ Token Sampler::pick(std::span<const float> logits) {
   double kept = 0;
   std::size_t count = 0;
   while (count < order.size() && kept < sampling_.top_p) kept += weight(order[count++]);
-  double left = uniform() * kept;
+  double left = random_.uniform() * kept;
   for (std::size_t i = 0; i < count; ++i) {
     left -= weight(order[i]);
     if (left < 0) return order[i];

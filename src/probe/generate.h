@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "probe/model.h"
 
 namespace locus::probe {
@@ -24,9 +24,8 @@ class Sampler {
   Token pick(std::span<const float> logits);
 
  private:
-  double uniform();
   Sampling sampling_;
-  std::mt19937_64 random_;
+  Random random_;
 };
 
 struct GenerateCall {

@@ -14,7 +14,7 @@
 #include "locus/cache.h"
 #include "locus/encoding.h"
 #include "locus/executor.h"
-#include "probe/measure/passkey_frame.h"
+#include "probe/passkey_frame.h"
 
 namespace locus::probe {
 

@@ -137,7 +137,7 @@ class Materialised {
       size += std::fabs(q[d] * k[d]);
     }
     if (relative_ == nullptr) return {sum * scale(), size * std::fabs(scale())};
-    const double whole = relative_score(*relative_, head, q, k, i, j, scale());
+    const double whole = relative_score(*relative_, head, {q, k, i, j}, scale());
     return {whole, size * std::fabs(scale()) + relative_magnitude(head, q, k, i, j)};
   }
 

@@ -26,8 +26,8 @@ double transformer_xl_term(const RelativeKeys& keys, std::int64_t head, std::spa
 
 }  // namespace
 
-double relative_score(const RelativeKeys& keys, std::int64_t head, std::span<const double> query,
-                      std::span<const double> key, Position query_id, Position key_id, double scale) {
+double relative_score(const RelativeKeys& keys, std::int64_t head, const QueryAndKey& pair, double scale) {
+  const auto& [query, key, query_id, key_id] = pair;
   const double content = dot(query, key);
   double term = 0;
   if (keys.index) {

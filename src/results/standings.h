@@ -36,7 +36,7 @@ struct Candidate {
 /// Best mean first; equals keep their order. Candidates without an estimate are left out.
 std::vector<Standing> ranked(std::vector<Candidate> candidates, bool higher_is_better);
 
-/// Of these lines, those that learned the task, ranked by their averages.
+/// Those of these lines that learned the task, ranked by their averages.
 std::vector<Standing> standings(const Results& results, const Task& task, Range range,
                                 const std::vector<std::string>& lines);
 

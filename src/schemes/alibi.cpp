@@ -113,6 +113,7 @@ const Scheme& alibi_scheme() {
                    {"form=bloom", {{"heads", 8}, {"form", "bloom"}}},
                    {"form=mpt", {{"heads", 8}, {"form", "mpt"}, {"length", 100}}},
                    {"form=falcon", {{"heads", 8}, {"form", "falcon"}}}},
+      .compared = ComparedIn::quick,
   };
   return scheme;
 }

@@ -75,6 +75,7 @@ const Scheme& learned_scheme() {
       .make = make,
       .example = {{"max_positions", std::int64_t{512}}, {"dim", std::int64_t{64}}},
       .variants = {{"row_offset=2", {{"max_positions", 32}, {"dim", 8}, {"row_offset", 2}}}},
+      .compared = ComparedIn::quick,
   };
   return scheme;
 }

@@ -25,6 +25,7 @@ const Scheme& nope_scheme() {
       .parameters = {},
       .make = make,
       .example = {},
+      .compared = ComparedIn::quick,
   };
   return scheme;
 }

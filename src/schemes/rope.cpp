@@ -381,6 +381,7 @@ const Scheme& rope_scheme() {
       .parameters_for = parameters_for,
       .example = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
       .variants = variants(),
+      .compared = ComparedIn::quick,
   };
   return scheme;
 }

@@ -113,6 +113,7 @@ const Scheme& shaw_scheme() {
                    {"meets_key=true",
                     {{"heads", 2}, {"head_dim", 4}, {"meets_key", true}, {"values", true}, {"scaled", false}}},
                    {"clip=false", {{"heads", 2}, {"head_dim", 8}, {"clip", false}}}},
+      .compared = ComparedIn::standard,
   };
   return scheme;
 }

@@ -156,6 +156,7 @@ const Scheme& sinusoidal_scheme() {
            {"zero_position=1", {{"dim", 16}, {"first_position", 2}, {"zero_position", 1}}},
            {"axes=grid",
             {{"dim", 16}, {"axes", "grid"}, {"arrangement", "concatenated"}, {"grid_height", 3}, {"grid_width", 5}}}},
+      .compared = ComparedIn::quick,
   };
   return scheme;
 }

@@ -139,6 +139,7 @@ const Scheme& t5_scheme() {
       .example = {{"heads", std::int64_t{8}}},
       .variants = {{"bidirectional=false", {{"heads", 8}, {"bidirectional", false}}},
                    {"profile=hf", {{"heads", 2}, {"num_buckets", 20}, {"max_distance", 160}, {"profile", "hf"}}}},
+      .compared = ComparedIn::quick,
   };
   return scheme;
 }

@@ -110,6 +110,7 @@ const Scheme& xpos_scheme() {
       .variants = {{"centre=100", {{"head_dim", 16}, {"pairing", "half"}, {"centre", 100}}},
                    {"moving_centre=true",
                     {{"head_dim", 16}, {"pairing", "interleaved"}, {"moving_centre", true}, {"length", 100}}}},
+      .compared = ComparedIn::standard,
   };
   return scheme;
 }

@@ -10,19 +10,19 @@ class Attend : public OnEveryTarget {};
 LOCUS_ON_EVERY_TARGET(Attend);
 
 TEST_P(Attend, ManyShapes) {
-  Dice dice(7);
+  Random dice(7);
   for_every_type([&](auto zero) {
     using T = decltype(zero);
     for (int round = 0; round < 10; ++round) {
-      const std::int64_t key_heads = 1 + dice.upto(2), group = 1 + dice.upto(2);
-      const Extents e{.batch = 1 + dice.upto(1),
-                      .queries = 1 + dice.upto(40),
-                      .keys = 1 + dice.upto(60),
+      const std::int64_t key_heads = 1 + dice.between(0, 2), group = 1 + dice.between(0, 2);
+      const Extents e{.batch = 1 + dice.between(0, 1),
+                      .queries = 1 + dice.between(0, 40),
+                      .keys = 1 + dice.between(0, 60),
                       .heads = key_heads * group,
                       .key_heads = key_heads,
-                      .dim = 1 + dice.upto(40)};
-      Tensors<T> t(e, static_cast<std::uint64_t>(round), 4, dice.upto(1) == 1);
-      t.call.mask.causal = dice.upto(1) == 1;
+                      .dim = 1 + dice.between(0, 40)};
+      Tensors<T> t(e, static_cast<std::uint64_t>(round), 4, dice.between(0, 1) == 1);
+      t.call.mask.causal = dice.between(0, 1) == 1;
       expect_matches_reference(t);
     }
   });
@@ -55,11 +55,12 @@ struct NamedMask {
 
 std::vector<NamedMask> masks(std::int64_t queries, std::int64_t keys) {
   static std::vector<std::uint8_t> padding, pairs;
-  Dice dice(5);
+  Random dice(5);
   padding.assign(static_cast<std::size_t>(keys), 1);
-  for (std::size_t i = 0; i < padding.size(); ++i) padding[i] = i > 4 && i + 3 < padding.size() && dice.upto(3) > 0;
+  for (std::size_t i = 0; i < padding.size(); ++i)
+    padding[i] = i > 4 && i + 3 < padding.size() && dice.between(0, 3) > 0;
   pairs.clear();
-  for (std::int64_t i = 0; i < queries * keys; ++i) pairs.push_back(i / keys % 7 == 2 ? 0 : dice.upto(2) > 0);
+  for (std::int64_t i = 0; i < queries * keys; ++i) pairs.push_back(i / keys % 7 == 2 ? 0 : dice.between(0, 2) > 0);
   return {{"full", {}},
           {"causal", {.causal = true}},
           {"causal by index", {.causal = true, .by_index = true}},
@@ -111,13 +112,13 @@ void check_sites(std::int64_t queries, std::int64_t keys, Ids kind, std::int64_t
       SCOPED_TRACE(named.name);
       Tensors<T> t({.queries = queries, .keys = keys, .heads = heads, .key_heads = 1, .dim = dim}, 11, 2);
       std::vector<Position> query_ids = ids_from(keys - queries + 100, queries), key_ids = ids_from(100, keys);
-      Dice dice(3);
+      Random dice(3);
       if (kind == Ids::striped) {
         for (std::int64_t i = 0; i < queries; ++i) query_ids[static_cast<std::size_t>(i)] = 3 * i + 1;
         for (std::int64_t i = 0; i < keys; ++i) key_ids[static_cast<std::size_t>(i)] = 2 * i;
       } else if (kind == Ids::scattered) {
-        for (Position& id : query_ids) id = dice.upto(1) * 1'000'000 + dice.upto(50);
-        for (Position& id : key_ids) id = dice.upto(1) * 1'000'000 + dice.upto(50);
+        for (Position& id : query_ids) id = dice.between(0, 1) * 1'000'000 + dice.between(0, 50);
+        for (Position& id : key_ids) id = dice.between(0, 1) * 1'000'000 + dice.between(0, 50);
       }
       if (kind != Ids::absent) {
         t.call.query_ids = query_ids;

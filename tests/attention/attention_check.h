@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.h"
 #include "kernels/elements.h"
 #include "locus/attention.h"
 #include "locus/reference_attention.h"
@@ -133,18 +134,5 @@ inline std::vector<Position> ids_from(Position first, std::int64_t count) {
   std::iota(ids.begin(), ids.end(), first);
   return ids;
 }
-
-/// A small generator of choices.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::int64_t upto(std::int64_t most) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<std::int64_t>((state_ >> 33) % static_cast<std::uint64_t>(most + 1));
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 }  // namespace locus::testing

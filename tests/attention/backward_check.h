@@ -134,8 +134,8 @@ inline std::vector<BackwardMask> backward_masks(std::int64_t queries, std::int64
   padding.assign(static_cast<std::size_t>(keys), 1);
   padding.front() = padding.back() = padding[static_cast<std::size_t>(keys / 2)] = 0;
   pairs.clear();
-  Dice dice(5);
-  for (std::int64_t i = 0; i < queries * keys; ++i) pairs.push_back(i / keys == 1 ? 0 : dice.upto(2) > 0);
+  Random dice(5);
+  for (std::int64_t i = 0; i < queries * keys; ++i) pairs.push_back(i / keys == 1 ? 0 : dice.between(0, 2) > 0);
   return {{"full", {}},
           {"causal", {.causal = true}},
           {"causal by index", {.causal = true, .by_index = true}},

@@ -250,8 +250,8 @@ TEST_P(AttendBackward, EverySiteOverBlocks) {
 TEST_P(AttendBackward, IdsBoundariesCapAndSinks) {
   const Extents e{.queries = 20, .keys = 20, .heads = 2, .key_heads = 1, .dim = 8};
   std::vector<Position> ids;
-  Dice dice(9);
-  for (std::int64_t i = 0; i < e.keys; ++i) ids.push_back(dice.upto(255));
+  Random dice(9);
+  for (std::int64_t i = 0; i < e.keys; ++i) ids.push_back(dice.between(0, 255));
   const std::vector<std::int64_t> boundaries{0, 9, 20};
   const std::vector<float> sinks{0.5f, 2.0f};
   for (const Learned& learned : learned_encodings(e.heads, e.dim)) {

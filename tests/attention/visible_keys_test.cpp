@@ -183,59 +183,59 @@ void check(const Case& c) {
 
 // ---- random cases
 
-std::vector<Position> some_ids(Dice& dice, Int count) {
+std::vector<Position> some_ids(Random& dice, Int count) {
   constexpr Int last = (Int{1} << 31) - 1;
   const Int around[] = {0, -count / 2, -3 * count, last - count, -last, 100};
-  const Int kind = dice.upto(4), first = around[dice.upto(5)];
+  const Int kind = dice.between(0, 4), first = around[dice.between(0, 5)];
   std::vector<Position> ids;
   for (Int i = 0; i < count; ++i) {
     if (kind == 0) ids.push_back(first + i);                                              // advancing
     if (kind == 1) ids.push_back(first + i / 3);                                          // repeated
-    if (kind == 2) ids.push_back(first + dice.upto(count));                               // in no order
+    if (kind == 2) ids.push_back(first + dice.between(0, count));                         // in no order
     if (kind == 3) ids.push_back(first == last - count ? first + i / 2 : first + 2 * i);  // with gaps
-    if (kind == 4) ids.push_back(dice.upto(1) == 0 ? -last + i : last - i);               // both ends of the range
+    if (kind == 4) ids.push_back(dice.between(0, 1) == 0 ? -last + i : last - i);         // both ends of the range
     if (ids.back() < -last) ids.back() = -last;
     if (ids.back() > last) ids.back() = last;
   }
   return ids;
 }
 
-Case random_case(Dice& dice) {
+Case random_case(Random& dice) {
   Case c;
-  const Int most = dice.upto(49) == 0 ? 150 : 24;  // sometimes more than one tile
-  c.queries = 1 + dice.upto(most);
-  c.keys = 1 + dice.upto(most);
-  c.causal = dice.upto(3) > 0;
-  c.by_index = dice.upto(3) == 0;
-  if (dice.upto(3) > 0) {
+  const Int most = dice.between(0, 49) == 0 ? 150 : 24;  // now and then more than one tile
+  c.queries = 1 + dice.between(0, most);
+  c.keys = 1 + dice.between(0, most);
+  c.causal = dice.between(0, 3) > 0;
+  c.by_index = dice.between(0, 3) == 0;
+  if (dice.between(0, 3) > 0) {
     c.key_ids = some_ids(dice, c.keys);
     c.query_ids = some_ids(dice, c.queries);
-    if (dice.upto(1) == 0) {  // queries are among the keys
-      for (Position& id : c.query_ids) id = c.key_ids[static_cast<std::size_t>(dice.upto(c.keys - 1))];
-      if (dice.upto(1) == 0) std::sort(c.query_ids.begin(), c.query_ids.end());
+    if (dice.between(0, 1) == 0) {  // queries are among the keys
+      for (Position& id : c.query_ids) id = c.key_ids[static_cast<std::size_t>(dice.between(0, c.keys - 1))];
+      if (dice.between(0, 1) == 0) std::sort(c.query_ids.begin(), c.query_ids.end());
     }
   }
-  if (c.causal && dice.upto(2) == 0) c.prefix = dice.upto(most);
-  if (dice.upto(2) > 0) {
-    c.window = 1 + dice.upto(most);
-    if (dice.upto(9) == 0) c.window = std::numeric_limits<Int>::max();
-    if (dice.upto(1) == 0) c.sinks = dice.upto(most / 2);
+  if (c.causal && dice.between(0, 2) == 0) c.prefix = dice.between(0, most);
+  if (dice.between(0, 2) > 0) {
+    c.window = 1 + dice.between(0, most);
+    if (dice.between(0, 9) == 0) c.window = std::numeric_limits<Int>::max();
+    if (dice.between(0, 1) == 0) c.sinks = dice.between(0, most / 2);
   }
   const auto bits = [&](Int count) {
     std::vector<std::uint8_t> mask;
-    for (Int i = 0; i < count; ++i) mask.push_back(dice.upto(4) > 0);
+    for (Int i = 0; i < count; ++i) mask.push_back(dice.between(0, 4) > 0);
     return mask;
   };
-  if (dice.upto(3) == 0) c.padding = bits(c.keys);
-  if (dice.upto(4) == 0) c.pairs = bits(c.queries * c.keys);
-  if (dice.upto(3) == 0) {
+  if (dice.between(0, 3) == 0) c.padding = bits(c.keys);
+  if (dice.between(0, 4) == 0) c.pairs = bits(c.queries * c.keys);
+  if (dice.between(0, 3) == 0) {
     const auto cuts = [&](Int tokens, Int documents) {
       std::vector<Int> ends{0, tokens};
-      while (static_cast<Int>(ends.size()) < documents + 1) ends.push_back(dice.upto(tokens));
+      while (static_cast<Int>(ends.size()) < documents + 1) ends.push_back(dice.between(0, tokens));
       std::sort(ends.begin(), ends.end());
       return ends;
     };
-    const Int documents = 1 + dice.upto(3);
+    const Int documents = 1 + dice.between(0, 3);
     c.query_ends = cuts(c.queries, documents);
     c.key_ends = cuts(c.keys, documents);
   }
@@ -243,7 +243,7 @@ Case random_case(Dice& dice) {
 }
 
 TEST(VisibleKeys, FollowTheDefinitionForAnyIds) {
-  Dice dice(2026);
+  Random dice(2026);
   for (int i = 0; i < 600 && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     check(random_case(dice));

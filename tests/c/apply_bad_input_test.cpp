@@ -34,29 +34,31 @@ void add_apply_cases(Cases& all) {
   all.emplace("locus_rows_f64",
               [](World& w) { return locus_rows_f64(w.sinusoidal.get(), 0, nullptr, w.doubles.data()); });
 
-  all.emplace("locus_rotate", [](World& w) { return locus_rotate(nullptr, &w.view, nullptr, &w.ids, 0, 0, nullptr); });
+  static const locus_rotation side_unknown{-1, LOCUS_FORWARD, nullptr}, way_unknown{LOCUS_QUERY, 2, nullptr},
+      back{LOCUS_KEY, LOCUS_INVERSE, nullptr};
+  all.emplace("locus_rotate", [](World& w) { return locus_rotate(nullptr, &w.view, nullptr, &w.ids, nullptr); });
   all.emplace("locus_rotate", [](World& w) {
-    return locus_rotate(as<locus_encoding>(w.cache.get()), &w.view, nullptr, &w.ids, 0, 0, nullptr);
+    return locus_rotate(as<locus_encoding>(w.cache.get()), &w.view, nullptr, &w.ids, nullptr);
   });
+  all.emplace("locus_rotate", [](World& w) { return locus_rotate(w.alibi.get(), &w.view, nullptr, &w.ids, nullptr); });
   all.emplace("locus_rotate",
-              [](World& w) { return locus_rotate(w.alibi.get(), &w.view, nullptr, &w.ids, 0, 0, nullptr); });
+              [](World& w) { return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, &side_unknown); });
   all.emplace("locus_rotate",
-              [](World& w) { return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, -1, 0, nullptr); });
-  all.emplace("locus_rotate",
-              [](World& w) { return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, 0, 2, nullptr); });
+              [](World& w) { return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, &way_unknown); });
   all.emplace("locus_rotate", [](World& w) {
-    return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, 0, 0, as<locus_pool>(w.rope.get()));
+    const locus_rotation how{LOCUS_QUERY, LOCUS_FORWARD, as<locus_pool>(w.rope.get())};
+    return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, &how);
   });
   all.emplace("locus_rotate", [](World& w) {
     return each(bad_views(w),
-                [&](const locus_heads* v) { return locus_rotate(w.rope.get(), v, nullptr, &w.ids, 0, 0, nullptr); });
+                [&](const locus_heads* v) { return locus_rotate(w.rope.get(), v, nullptr, &w.ids, nullptr); });
   });
   all.emplace("locus_rotate", [](World& w) {
     for (const locus_heads& view : bad_views(w)) {
-      EXPECT_EQ(locus_rotate(w.rope.get(), &w.view, &view, &w.ids, 0, 0, nullptr), LOCUS_BAD_INPUT);
+      EXPECT_EQ(locus_rotate(w.rope.get(), &w.view, &view, &w.ids, nullptr), LOCUS_BAD_INPUT);
     }
     return each(bad_ids(w),
-                [&](const locus_ids* v) { return locus_rotate(w.rope.get(), &w.view, nullptr, v, 0, 0, nullptr); });
+                [&](const locus_ids* v) { return locus_rotate(w.rope.get(), &w.view, nullptr, v, nullptr); });
   });
   all.emplace("locus_rotate_query_key",
               [](World& w) { return locus_rotate_query_key(nullptr, &w.view, &w.out, &w.ids, 0, nullptr); });
@@ -73,15 +75,18 @@ void add_apply_cases(Cases& all) {
     });
   });
   const auto into = [](World& w, const locus_heads* from, const locus_heads* to, locus_span_i64 slots,
-                       const locus_ids* ids) {
-    return locus_rotate_into(w.rope.get(), from, to, slots, ids, LOCUS_KEY, nullptr);
-  };
+                       const locus_ids* ids) { return locus_rotate_into(w.rope.get(), from, to, slots, ids, nullptr); };
   all.emplace("locus_rotate_into", [into](World& w) {
     return each(bad_views(w), [&](const locus_heads* v) { return into(w, v, &w.out, c_span(w.positions), &w.ids); });
   });
   all.emplace("locus_rotate_into", [into](World& w) {
     return each(bad_ids(w), [&](const locus_ids* v) { return into(w, &w.view, &w.out, c_span(w.positions), v); });
   });
+  for (const locus_rotation* how : {&side_unknown, &way_unknown, &back}) {
+    all.emplace("locus_rotate_into", [how](World& w) {
+      return locus_rotate_into(w.rope.get(), &w.view, &w.out, c_span(w.positions), &w.ids, how);
+    });
+  }
   static const std::int64_t far[2] = {0, 2}, same[2] = {1, 1};
   for (const locus_span_i64 slots : {locus_span_i64{nullptr, 2}, {far, -1}, {far, 1}, {far, 2}, {same, 2}}) {
     all.emplace("locus_rotate_into", [into, slots](World& w) { return into(w, &w.view, &w.out, slots, &w.ids); });

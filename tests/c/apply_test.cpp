@@ -184,8 +184,10 @@ TEST(CRotate, EqualsCpp) {
       locus_heads in = c_view(view);
       view.data = apart.data();
       const locus_heads out = c_view(view);
-      ASSERT_OK(locus_rotate(handle.get(), &in, &out, &plain, LOCUS_KEY, static_cast<int>(direction), nullptr));
-      ASSERT_OK(locus_rotate(handle.get(), &in, nullptr, &plain, LOCUS_KEY, static_cast<int>(direction), made));
+      locus_rotation how{LOCUS_KEY, static_cast<int>(direction), nullptr};
+      ASSERT_OK(locus_rotate(handle.get(), &in, &out, &plain, &how));
+      how.pool = made;
+      ASSERT_OK(locus_rotate(handle.get(), &in, nullptr, &plain, &how));
       EXPECT_EQ(mine, theirs) << name_of(type);
       const std::size_t head = 16 * size_of(type);
       for (std::size_t h = 0; h < 15; ++h) {  // elements between the heads are unchanged
@@ -212,9 +214,9 @@ TEST(CRotate, QueriesAndKeysIntoACacheAndShifted) {
 
   std::vector<std::byte> cache(k.size() * 2), cache2 = cache;
   const std::vector<std::int64_t> slots = {6, 1, 0, 3};
-  rotate_into(small_rope(), key, heads_view(cache.data(), type, "thd", {{8, 2, 16}}), slots, ids);
+  rotate_into(small_rope(), key, {heads_view(cache.data(), type, "thd", {{8, 2, 16}}), slots}, ids);
   const locus_heads c_cache = c_view(heads_view(cache2.data(), type, "thd", {{8, 2, 16}}));
-  ASSERT_OK(locus_rotate_into(handle.get(), &c_key, &c_cache, c_span(slots), &plain, LOCUS_KEY, nullptr));
+  ASSERT_OK(locus_rotate_into(handle.get(), &c_key, &c_cache, c_span(slots), &plain, nullptr));
   EXPECT_EQ(cache, cache2);
 
   rotate_query_key(small_rope(), query, key, ids);

@@ -50,11 +50,19 @@ void add_attention_cases(Cases& all) {
     gradient.forward = &w.call;  // no gradients, no log_sum_exp
     return locus_attend_backward(&gradient);
   });
-  all.emplace("locus_attend_backward", [](World& w) {
+  all.emplace("locus_attend_backward", [](World& w) {  // learned weights that there are not, or not so
     locus_attention_gradient gradient = {};
     gradient.forward = &w.call;
     gradient.output_gradient = gradient.query_gradient = gradient.key_gradient = gradient.value_gradient = w.view;
-    gradient.u.count = 3;
+    static double numbers[8];
+    const locus_learned_gradient bad[] = {
+        {"slopes", {numbers, 4}}, {nullptr, {numbers, 4}}, {"slopes", {nullptr, 4}}, {"slopes", {numbers, -1}}};
+    for (const locus_learned_gradient& one : bad) {
+      gradient.learned = &one;
+      gradient.learned_count = 1;
+      EXPECT_EQ(locus_attend_backward(&gradient), LOCUS_BAD_INPUT);
+    }
+    gradient.learned = nullptr;
     return locus_attend_backward(&gradient);
   });
 }

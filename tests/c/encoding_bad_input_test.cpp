@@ -55,6 +55,15 @@ void add_encoding_cases(Cases& all) {
   all.emplace("locus_encoding_info", [](World& w) { return locus_encoding_info(w.rope.get(), nullptr); });
   all.emplace("locus_encoding_info",
               [](World& w) { return locus_encoding_info(as<locus_encoding>(w.cache.get()), &info); });
+  static std::int64_t count = 0;
+  static locus_learned_weight weight;
+  all.emplace("locus_encoding_learned_count", [](World&) { return locus_encoding_learned_count(nullptr, &count); });
+  all.emplace("locus_encoding_learned_count",
+              [](World& w) { return locus_encoding_learned_count(w.alibi.get(), nullptr); });
+  all.emplace("locus_encoding_learned", [](World&) { return locus_encoding_learned(nullptr, 0, &weight); });
+  all.emplace("locus_encoding_learned",
+              [](World& w) { return locus_encoding_learned(w.alibi.get(), 0, &weight); });  // learns nothing
+  all.emplace("locus_encoding_learned", [](World& w) { return locus_encoding_learned(w.alibi.get(), -1, &weight); });
   static const char* text = nullptr;
   all.emplace("locus_encoding_describe", [](World&) { return locus_encoding_describe(nullptr, &text); });
   all.emplace("locus_encoding_describe", [](World& w) { return locus_encoding_describe(w.rope.get(), nullptr); });

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models through the commands: what is shown, what is refused, and several models at once.
-#include <fstream>
-
+// Models through the commands: what is shown, what is refused, and several at once.
 #include "cli/locus_command.h"
-#include "support/paths.h"
+#include "support/oracle.h"
 
 namespace locus::testing {
 namespace {
@@ -71,9 +69,8 @@ TEST(ModelsCommand, LintTakesSeveralModels) {
 
 TEST(ModelsCommand, LintReadsAllReferenceModels) {
   const TemporaryFolder folder;
-  std::ifstream stream(source_dir() / "tests" / "golden" / "models.json");
   std::string names;
-  for (const Json& model : Json::parse(stream)) {
+  for (const Json& model : unpacked_models()) {
     const std::string name = model.at("name").get<std::string>() + ".json";
     folder.write(name, model.at("config").dump());
     names += " " + name;

@@ -44,7 +44,25 @@ TEST_F(Extension, IsReadFromAConfig) {
   EXPECT_EQ(json_of(folder_, "show --config config.json")["rule"], "square_root");
 }
 
-// base 10000 and head_dim 8: w = 1, 0.1, 0.01, 0.001; 2 pi / 64 = 0.098, so the last two are halved.
+// The spellings and keys of the registry lead to GGUF and back.
+TEST_F(Extension, IsConverted) {
+  folder_.write("config.json", R"({"model_type": "llama", "hidden_size": 32, "num_attention_heads": 4,
+    "rope_theta": 10000, "max_position_embeddings": 256, "rope_scaling": {"rope_type": "square_root", "factor": 4,
+    "original_max_position_embeddings": 64, "kept_turns": 0.5}})");
+  out("convert to-gguf config.json --output new.gguf");
+  const Json shown = json_of(folder_, "show --config new.gguf");
+  EXPECT_EQ(shown["rule"], "square_root");
+  EXPECT_EQ(shown["arguments"]["kept_turns"], 0.5);
+  EXPECT_EQ(shown["arguments"]["original_length"], 64);
+  out("convert to-config new.gguf --output back.json");
+  const Json back = Json::parse(folder_.read("back.json"))["rope_scaling"];
+  EXPECT_EQ(back, Json({{"rope_type", "square_root"},
+                        {"factor", 4.0},
+                        {"original_max_position_embeddings", 64},
+                        {"kept_turns", 0.5}}));
+}
+
+// base 10000 and head_dim 8: w = 1, 0.1, 0.01, 0.001; 2 pi / 64 = 0.098, so that the last two are halved.
 TEST_F(Extension, RuleIsApplied) {
   write_array<float>(folder_, "q.npy", {1, 8}, {1, 1, 1, 1, 0, 0, 0, 0});
   out("apply --scheme rope --set head_dim=8 pairing=half rule=square_root factor=4 original_length=64 --input q.npy "

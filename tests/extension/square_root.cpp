@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule for the tests only: frequencies that do not complete a turn within the trained length are divided by the
-// square root of the factor. The tests add this file and one line to the registry, and look for the rule everywhere.
+// A rule that exists for the tests alone: frequencies that turn less than `kept_turns` times within the trained length
+// are divided by the square root of the factor. The tests add this file and one line to the registry, and look for the
+// rule everywhere.
 #include <cmath>
 
 #include "locus/scaling.h"
@@ -12,7 +13,8 @@ namespace {
 template <class Real>
 Frequencies<Real> square_root(const RuleContext& context, const Arguments& arguments) {
   const double divisor = std::sqrt(arguments.real("factor"));
-  const double slowest_kept = 6.283185307179586 / static_cast<double>(arguments.integer("original_length"));
+  const double one_turn = 6.283185307179586 / static_cast<double>(arguments.integer("original_length"));
+  const double slowest_kept = arguments.real("kept_turns") * one_turn;
   std::vector<Real> inv_freq = plain_frequencies(context.rotary_dim, Real(context.base));
   for (Real& w : inv_freq) {
     if (static_cast<double>(w) < slowest_kept) w = w / Real(divisor);
@@ -34,10 +36,17 @@ const Rule& square_root_rule() {
                       .meaning = "extended length / trained length",
                       .required = true,
                       .least = 1},
-                     original_length_parameter()},
+                     original_length_parameter(),
+                     {.name = "kept_turns",
+                      .kind = ValueKind::real,
+                      .meaning = "turns within the trained length from which on a frequency is kept",
+                      .fallback = 1.0,
+                      .least = 0}},
       .example = {{"factor", 4.0}, {"original_length", std::int64_t{64}}},
       .trained_length = "original_length",
       .hf_types = {"square_root"},
+      .gguf_type = "square_root",
+      .gguf_keys = {{"square_root_kept_turns", "kept_turns"}},
       .exact = square_root<DoubleDouble>,
       .single = square_root<float>,
   };

@@ -184,7 +184,7 @@ TEST(Drawing, EveryFigureFits) {
         std::istringstream lines(draw(made, {.width = width, .colour = colour}));
         std::size_t count = 0;
         for (std::string line; std::getline(lines, line); ++count) {
-          EXPECT_LE(figures::columns_of(line), width) << made.name << "\n" << line;
+          EXPECT_LE(columns_of(line), width) << made.name << "\n" << line;
           EXPECT_EQ(!colour && line.find('\033') != std::string::npos, false) << made.name;
         }
         EXPECT_GE(count, 5u) << made.name;
@@ -215,9 +215,9 @@ TEST(Drawing, TextHasNoControlCharacters) {
 TEST(Drawing, WrapsAtBlanks) {
   EXPECT_EQ(figures::wrapped("one two three", 7), "one two\nthree\n");
   EXPECT_EQ(figures::wrapped("", 7), "");
-  EXPECT_EQ(figures::shortened("a█bc", 4), "a█bc");
-  EXPECT_EQ(figures::shortened("a█bc", 3), "a█…");
-  EXPECT_EQ(figures::columns_of("a█\033[38;5;32mb\033[0m"), 3u);
+  EXPECT_EQ(shortened("a█bc", 4), "a█bc");
+  EXPECT_EQ(shortened("a█bc", 3), "a█…");
+  EXPECT_EQ(columns_of("a█\033[38;5;32mb\033[0m"), 3u);
 }
 
 }  // namespace

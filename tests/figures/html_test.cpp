@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "figures/numbers.h"
+#include "locus/text.h"
+#include "results/units.h"
 
 namespace locus::figures {
 namespace {
@@ -53,11 +54,11 @@ TEST(Numbers, AreWrittenShort) {
   EXPECT_EQ(grouped(1234567), "1,234,567");
   EXPECT_EQ(grouped(-1000), "-1,000");
   EXPECT_EQ(grouped(-100), "-100");
-  EXPECT_EQ(duration(3.42), "3.4 s");
-  EXPECT_EQ(duration(725), "12 min 5 s");
-  EXPECT_EQ(duration(7380), "2 h 3 min");
-  EXPECT_EQ(bytes(41'300'000), "41.3 MB");
-  EXPECT_EQ(bytes(999), "999 B");
+  EXPECT_EQ(results::duration(3.42), "3.4 s");
+  EXPECT_EQ(results::duration(725), "12 min 5 s");
+  EXPECT_EQ(results::duration(7380), "2 h 3 min");
+  EXPECT_EQ(results::bytes(41'300'000), "41.3 MB");
+  EXPECT_EQ(results::bytes(999), "999 B");
 }
 
 }  // namespace

@@ -211,6 +211,18 @@ TEST(SchemeFigures, ScalingDividesAsTheRulesSay) {
   }
   EXPECT_NE(made.title.find("linear slows every pair"), std::string::npos) << made.title;
 
+  // Rules are spelled as everywhere; a factor of their own goes before that of the encoding.
+  request.rules = {"linear:2", "rope:rule=linear,factor=4", "linear"};
+  const Figure spelled = figure("scaling", request);
+  expect_number(spelled, {{"pair", 3}, {"rule", "linear:2"}}, "divisor", 2);
+  expect_number(spelled, {{"pair", 3}, {"rule", "rope:rule=linear,factor=4"}}, "divisor", 4);
+  expect_number(spelled, {{"pair", 3}, {"rule", "linear"}}, "divisor", 8);
+  EXPECT_EQ(spelled.title.find("To stretch"), std::string::npos) << spelled.title;  // each by its own factor
+  for (const char* other : {"alibi", "@config.json", "spiral"}) {
+    request.rules = {other};
+    EXPECT_THROW(figures::make_figure(figures::find_figure("scaling"), request), Error) << other;
+  }
+
   request.rules = {"longrope"};
   EXPECT_THROW(figures::make_figure(figures::find_figure("scaling"), request), Error);
   Request phi = of("rope", {{"head_dim", 4},

@@ -382,7 +382,7 @@ TEST_F(ConvertPairing, RefusesSafetensorsItDoesNotUnderstand) {
   other.rotary_dim = 5;
   has(message(tiny_model(shape), config_of(other)), "the rotary width must be even");
   has(message(tiny_model(shape), R"({"model_type": "gpt2", "n_positions": 8, "n_embd": 8, "n_head": 2})"),
-      "the pairing is a matter of RoPE, this model has learned");
+      "pairing applies to RoPE only; this model has learned");
   shapes_["x"] = {1};
   has(message({{"x", {1}}}, config_of(shape)), "no tensor is known to hold queries or keys");
   fs::remove(folder_ / "config.json");

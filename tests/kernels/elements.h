@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "locus/element.h"
 
 namespace locus::testing {
@@ -77,14 +78,12 @@ double rounded_error(double want, double e) {
   return sizeof(T) == 2 ? half_ulp<T>(std::fabs(want) + e) + e : e;
 }
 
-/// Uniform in [-1, 1). A linear congruential generator (Knuth's MMIX): good enough and fast.
+/// Uniform in [-1, 1).
 template <class T>
 std::vector<T> random_elements(std::size_t count, std::uint64_t seed) {
   std::vector<T> values(count);
-  for (T& value : values) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    set(value, static_cast<double>(static_cast<std::int64_t>(seed)) * 0x1p-63);
-  }
+  Random random(seed);
+  for (T& value : values) set(value, 2 * random.uniform() - 1);
   return values;
 }
 

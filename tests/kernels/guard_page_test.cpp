@@ -80,7 +80,7 @@ void rotate_everywhere(const Encoding& encoding, const Shape& shape, Side side) 
     GuardedHeads<T> input(shape, side);
     GuardedHeads<T> output(shape, side);
     input.memory().make_read_only();
-    rotate(encoding, input.view(), output.view(), ids, Role::query, direction);
+    rotate(encoding, {input.view(), output.view()}, ids, Role::query, direction);
     EXPECT_TRUE(output.intact());
 
     GuardedHeads<T> query(shape, side);
@@ -93,7 +93,7 @@ void rotate_everywhere(const Encoding& encoding, const Shape& shape, Side side) 
   keys.memory().make_read_only();
   std::vector<std::int64_t> slots;
   for (std::int64_t t = shape.view.tokens; t-- > 0;) slots.push_back(t);
-  rotate_into(encoding, keys.view(), cache.view(), slots, ids);
+  rotate_into(encoding, keys.view(), {cache.view(), slots}, ids);
   EXPECT_TRUE(cache.intact());
 
   GuardedHeads<T> moved(shape, side);
@@ -230,27 +230,27 @@ TEST(NothingWrittenOnError, Rotations) {
     GuardedHeads<float> cache_memory(packed(1, tokens, 2, 8), Side::after);
     cache_memory.memory().make_read_only();
     const HeadsView cache = cache_memory.view();
-    EXPECT_THROW(rotate_into(encoding, q, cache, slots, last_is(max_position + 1), Role::key, executor), Error);
+    EXPECT_THROW(rotate_into(encoding, q, {cache, slots}, last_is(max_position + 1), Role::key, executor), Error);
     for (const std::int64_t slot : {tokens, std::int64_t{-1}, std::int64_t{0}}) {  // beyond, before, taken
       std::vector<std::int64_t> bad_slots = slots;
       bad_slots.back() = slot;
-      EXPECT_THROW(rotate_into(encoding, q, cache, bad_slots, good, Role::key, executor), Error);
+      EXPECT_THROW(rotate_into(encoding, q, {cache, bad_slots}, good, Role::key, executor), Error);
     }
-    EXPECT_THROW(rotate_into(encoding, q, k, slots, good, Role::key, executor), Error) << "other heads";
-    EXPECT_THROW(rotate_into(encoding, q, q, slots, good, Role::key, executor), Error) << "its own cache";
-    EXPECT_THROW(rotate_into(encoding, q, cache, std::span(slots).first(3), good, Role::key, executor), Error);
+    EXPECT_THROW(rotate_into(encoding, q, {k, slots}, good, Role::key, executor), Error) << "other heads";
+    EXPECT_THROW(rotate_into(encoding, q, {q, slots}, good, Role::key, executor), Error) << "its own cache";
+    EXPECT_THROW(rotate_into(encoding, q, {cache, std::span(slots).first(3)}, good, Role::key, executor), Error);
 
     // Shapes and ids that do not fit.
     HeadsView other = q;
     other.type = ElementType::bfloat16;
-    EXPECT_THROW(rotate(encoding, q, other, good, Role::query, Direction::forward, executor), Error);
+    EXPECT_THROW(rotate(encoding, {q, other}, good, Role::query, Direction::forward, executor), Error);
     other = q;
     other.head_dim = 6;
     EXPECT_THROW(rotate(encoding, other, good, Role::query, Direction::forward, executor), Error);
     EXPECT_THROW(rotate_query_key(encoding, q, other, good, Direction::forward, executor), Error);
     other = q;
     other.tokens = tokens - 1;
-    EXPECT_THROW(rotate(encoding, q, other, good, Role::query, Direction::forward, executor), Error);
+    EXPECT_THROW(rotate(encoding, {q, other}, good, Role::query, Direction::forward, executor), Error);
     EXPECT_THROW(rotate(encoding, other, good, Role::query, Direction::forward, executor), Error);
     PositionIds two_axes = good;
     two_axes.axes = 2;

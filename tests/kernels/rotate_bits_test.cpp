@@ -246,7 +246,7 @@ TEST_P(RotateBits, EveryEntryPoint) {
     Heads<T> cache(ragged(1, tokens, heads, head_dim), 2);
     std::vector<std::int64_t> slots(tokens);
     std::iota(slots.rbegin(), slots.rend(), 0);  // last token first
-    rotate_into(encoding, input.view(), cache.view(), slots, ids);
+    rotate_into(encoding, input.view(), {cache.view(), slots}, ids);
     for (std::int64_t t = 0; t < tokens; ++t) ASSERT_TRUE(same_token(all, t, cache, tokens - 1 - t)) << t;
   });
 }
@@ -264,7 +264,7 @@ TEST_P(RotateBits, EveryEntryPointSpreadOverThreads) {
   Heads<float> cache(ragged(1, many_tokens, heads, head_dim), 2);
   std::vector<std::int64_t> slots(many_tokens);
   std::iota(slots.begin(), slots.end(), 0);
-  rotate_into(encoding, input.view(), cache.view(), slots, ids, Role::key, &pool);
+  rotate_into(encoding, input.view(), {cache.view(), slots}, ids, Role::key, &pool);
   EXPECT_TRUE(same_heads(all, cache));
   EXPECT_EQ(pool.pieces, 4);
 }

@@ -61,7 +61,7 @@ void check(const Encoding& encoding, const Shape& shape, const PositionIds& ids,
     Heads<T> input = before;
     Heads<T> output(shape, 2);
     const Heads<T> untouched = output;
-    rotate(encoding, input.view(), output.view(), ids, role, direction);
+    rotate(encoding, {input.view(), output.view()}, ids, role, direction);
     EXPECT_TRUE(same_bits(input.memory(), before.memory())) << "the input is only read";
     EXPECT_TRUE(same_heads(in_place, output)) << "out of place gives the bits of in place";
     EXPECT_TRUE(same_outside_heads(untouched, output)) << "out of place";
@@ -170,7 +170,7 @@ TEST_P(RotateTest, FromOneLayoutToAnother) {
       Heads<T> input(packed(2, 3, 4, dim + 3));
       Heads<T> output(ragged(2, 3, 4, dim + 3), 2);
       const PositionIds ids = ids_of({0, 1, 2});
-      rotate(encoding, input.view(), output.view(), ids);
+      rotate(encoding, {input.view(), output.view()}, ids);
       EXPECT_LE(error_over_bound(encoding, ids, Role::query, Direction::forward, input, output), 1);
     });
   }
@@ -263,7 +263,7 @@ TEST_P(RotateTest, AppendsToACache) {
       Heads<T> keys(packed(2, 3, 2, dim + 2));
       Heads<T> cache(ragged(2, 6, 2, dim + 2), 2);
       const Heads<T> before = cache;
-      rotate_into(encoding, keys.view(), cache.view(), slots, ids);
+      rotate_into(encoding, keys.view(), {cache.view(), slots}, ids);
       EXPECT_TRUE(same_outside_heads(before, cache));
       for (std::int64_t batch = 0; batch < 2; ++batch) {
         for (std::int64_t head = 0; head < 2; ++head) {

@@ -34,12 +34,16 @@ double pair_error(double length, double row_error) {
   return rotation_error<T>(length, length, row_error);
 }
 
-// The ratio of the error of shift(rotate(x)) to its bound: the error of the first rotation in both elements of the
-// pair (sqrt(2) of one), scaled as the second rotation scales the pair, plus the error of the second rotation.
+struct Move {
+  std::span<const Position> from, to, deltas;
+};
+
+// How far shift(rotate(x)) is from the exact rotation, over its bound: the first rotation's error in both elements of
+// the pair (sqrt(2) of one), grown as the second one grows the pair, and the second rotation's own.
 template <class T>
-double error_over_bound(const Rotation& rotation, Role role, std::span<const Position> from,
-                        std::span<const Position> to, std::span<const Position> deltas, std::span<const T> before,
+double error_over_bound(const Rotation& rotation, Role role, const Move& move, std::span<const T> before,
                         std::span<const T> after) {
+  const auto& [from, to, deltas] = move;
   std::vector<double> head;
   for (const T x : before) head.push_back(value_of(x));
   const std::vector<double> first = reference::rotate(rotation, role, Direction::forward, from, head);
@@ -108,9 +112,9 @@ TEST_P(ShiftTest, LandsWhereTheKeyWouldHaveBeenRotated) {
           const Position to = first_ids[t] + moves[t];
           for (std::int64_t h = 0; h < 3; ++h) {
             const auto token = static_cast<std::int64_t>(t);
-            EXPECT_LE(error_over_bound<T>(encoding.rotation(), role, std::span(&first_ids[t], 1), std::span(&to, 1),
-                                          std::span(&moves[t], 1), before.head(0, token, h),
-                                          std::as_const(after).head(0, token, h)),
+            EXPECT_LE(error_over_bound<T>(encoding.rotation(), role,
+                                          {std::span(&first_ids[t], 1), std::span(&to, 1), std::span(&moves[t], 1)},
+                                          before.head(0, token, h), std::as_const(after).head(0, token, h)),
                       1)
                 << first_ids[t] << " by " << moves[t];
             const std::int64_t start = encoding.rotation().rotary_offset;
@@ -139,7 +143,7 @@ TEST_P(ShiftTest, EveryAxisByItself) {
     Heads<T> after = before;
     rotate(encoding, after.view(), ids_of(from, 3), Role::key);
     shift(encoding, after.view(), ids_of(delta, 3));
-    EXPECT_LE(error_over_bound<T>(encoding.rotation(), Role::key, from, to, delta, before.head(0, 0, 0),
+    EXPECT_LE(error_over_bound<T>(encoding.rotation(), Role::key, {from, to, delta}, before.head(0, 0, 0),
                                   std::as_const(after).head(0, 0, 0)),
               1);
   });

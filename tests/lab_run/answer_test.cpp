@@ -134,7 +134,7 @@ TEST(Answer, FitsAnyScreen) {
             while (line.find(style) != std::string::npos) line.erase(line.find(style), std::string(style).size());
           }
           EXPECT_EQ(line.find('\033'), std::string::npos);
-          EXPECT_LE(width_of(line), width) << line;
+          EXPECT_LE(columns_of(line), width) << line;
         }
       }
     }
@@ -235,7 +235,7 @@ TEST(Progress, FitsATinyTerminal) {
       while (text.find(code) != std::string::npos) text.erase(text.find(code), 3);
     }
     EXPECT_LT(times(text, "\n"), screen.height);
-    for (const std::string& line : lines_in(text)) EXPECT_LT(width_of(line), screen.width) << line;
+    for (const std::string& line : lines_in(text)) EXPECT_LT(columns_of(line), screen.width) << line;
   }
 }
 

@@ -261,7 +261,7 @@ TEST(Lines, HaveDistinctNames) {
   EXPECT_EQ(tuned.trained, "rope:base=5");
   EXPECT_EQ(tuned.variant, "dynamic_ntk");
   EXPECT_EQ(tuned.tuned, true);
-  EXPECT_EQ(tuned.label, "RoPE:base=5, dynamic NTK, fine-tuned");
+  EXPECT_EQ(tuned.label, "RoPE:base=5 + dynamic NTK + fine-tuned");
   EXPECT_EQ(tuned.site, "query_key");
   const results::Line plain = describe_line("learned+resized");
   EXPECT_EQ(plain.variant, "resized");

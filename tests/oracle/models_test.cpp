@@ -3,7 +3,6 @@
 // only encodings that Locus cannot express and models without attention.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iostream>
 #include <map>
 
@@ -40,11 +39,8 @@ const std::map<std::string, std::string> named = {
     {"qwen2.5-7b-1m-dual-chunk", "dual_chunk_attention_config"},
 };
 
-const Json& golden_models() {
-  static const Json models = [] {
-    std::ifstream stream(source_dir() / "tests" / "golden" / "models.json");
-    return Json::parse(stream);
-  }();
+const std::vector<Json>& golden_models() {
+  static const std::vector<Json> models = unpacked_models();
   return models;
 }
 

@@ -96,8 +96,8 @@ TEST_P(TransformerXlOracle, Scores) {
   Worst worst("logits_f64");
   Worst worst_single("logits_f32");
   for_each_visible([&](std::int64_t i, std::int64_t j, std::int64_t b, std::int64_t h) {
-    const double got = reference::relative_score(encoding_.relative_keys(), h, vector(q, i, b, h), vector(k, j, b, h),
-                                                 memory_ + i, j, scale);
+    const double got = reference::relative_score(encoding_.relative_keys(), h,
+                                                 {vector(q, i, b, h), vector(k, j, b, h), memory_ + i, j}, scale);
     worst.see(got, f64[at(i, j, b, h)], 1e-12 * largest, at(i, j, b, h));
     worst_single.see(got, f32[at(i, j, b, h)], single, at(i, j, b, h));
   });

@@ -14,7 +14,7 @@ int main(void) {
   locus_encoding* rope = NULL;
   const int failed = locus_encoding_new("rope", settings, 2, &rope) ||
                      locus_heads_view(q, LOCUS_FLOAT32, "td", extents, &view) ||
-                     locus_rotate(rope, &view, NULL, &ids, LOCUS_QUERY, LOCUS_FORWARD, NULL);
+                     locus_rotate(rope, &view, NULL, &ids, NULL);
   const int right = !failed && fabs(q[0] - (cos(2.0) - sin(2.0))) < 1e-6; /* the first pair turns by 2 x 1 */
   printf("%s %s\n", right ? "ok" : "wrong", locus_last_error());
   locus_encoding_free(rope);

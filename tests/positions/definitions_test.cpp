@@ -19,7 +19,7 @@ using Ids = std::vector<Position>;
 
 class Dice {
  public:
-  Int upto(Int most) { return static_cast<Int>(random_() % static_cast<std::uint64_t>(most + 1)); }
+  Int upto(Int most) { return random_.between(0, most); }
   std::vector<Int> lengths(Int count, Int most) {
     std::vector<Int> all;
     for (Int i = 0; i < count; ++i) all.push_back(upto(most));
@@ -27,7 +27,7 @@ class Dice {
   }
 
  private:
-  std::mt19937_64 random_{11};
+  Random random_{11};
 };
 
 TEST(PlannerDefinitions, PaddedRows) {

@@ -125,7 +125,7 @@ TEST(Passkey, PromptsHaveTheKeyAtItsDepth) {
 
 TEST(Passkey, PromptsInIdsAreCountedAsTheLabCounts) {
   const PasskeyFrame frame{.key_mark = 7, .question = 8, .noise = {9}, .keys = {{1, 2, 3}}};
-  std::mt19937_64 random(1);
+  Random random(1);
   const auto tokens_at = [&](double depth) { return passkey_prompt(frame, 11, depth, random).tokens; };
   // Eleven tokens are read: four of noise, the mark and the key, the question, and the first two of the answer.
   EXPECT_EQ(tokens_at(0), (std::vector<Token>{7, 1, 2, 3, 9, 9, 9, 9, 8}));
@@ -138,7 +138,7 @@ TEST(Passkey, PromptsInIdsAreCountedAsTheLabCounts) {
 
 TEST(Passkey, PromptsInIdsDrawKeysAndNoise) {
   const PasskeyFrame frame{.key_mark = 7, .question = 8, .noise = {9, 10}, .keys = {{1}, {2}, {3}}};
-  std::mt19937_64 random(1);
+  Random random(1);
   std::set<Token> keys, noise;
   for (int i = 0; i < 50; ++i) {
     const PasskeyPrompt prompt = passkey_prompt(frame, 4, 0, random);

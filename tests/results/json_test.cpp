@@ -40,7 +40,7 @@ Results example() {
   results.run.speed = Speed{.task = "one", .ratio = 1.5, .schemes = {{"a", 3, 2, 1.5}, {"b", 4, {}, {}}}};
   results.lines = {{"a", "a", "A", "score", "", false},
                    {"a+x", "a", "A, x", "score", "x", false},
-                   {"a+x+tuned", "a", "A, x, fine-tuned", "score", "x", true},
+                   {"a+x+tuned", "a", "A + x + fine-tuned", "score", "x", true},
                    {"b", "b", "B", "query_key", "", false}};
   for (const char* name : {"one", "two"}) {
     Task task;

@@ -45,6 +45,15 @@ std::vector<std::string> oracle_cases(const std::string& folder) {
   return read_json(oracle_folder() / folder / "index.json").get<std::vector<std::string>>();
 }
 
+std::vector<Json> unpacked_models() {
+  const std::filesystem::path folder = unpacked_oracle_folder() / "models";
+  std::vector<Json> models;
+  for (const Json& name : read_json(folder / "index.json")) {
+    models.push_back(read_json(folder / (name.get<std::string>() + ".json")));
+  }
+  return models;
+}
+
 Json oracle_json(const std::string& path) { return read_json(oracle_folder() / path); }
 
 }  // namespace locus::testing

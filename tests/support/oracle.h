@@ -39,6 +39,8 @@ class OracleCase {
 
 /// Case names of a folder's index.json.
 std::vector<std::string> oracle_cases(const std::string& folder);
+/// The reference models of the copy, each with its config and the truth about its layers.
+std::vector<Json> unpacked_models();
 /// A JSON file of the oracle that is not a case.
 Json oracle_json(const std::string& path);
 

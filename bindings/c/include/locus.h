@@ -152,6 +152,21 @@ LOCUS_API int locus_encoding_info(const locus_encoding* encoding, locus_info* in
 /** A line per parameter, `head_dim = 128`; then, from a config, what was `defaulted: ` and what is `unknown: `. The
  * text lives as long as the encoding. */
 LOCUS_API int locus_encoding_describe(const locus_encoding* encoding, const char** text);
+
+/** A weight that training changes. What is pointed to lives as long as the encoding. */
+typedef struct locus_learned_weight {
+  const char* name;     /**< the parameter that takes the trained values */
+  const int64_t* shape; /**< `rank` extents; [heads] for a list of numbers per head */
+  int64_t rank;
+  int64_t count;     /**< the product of the extents */
+  double deviation;  /**< standard deviation of the initial values in training, around 0 */
+  int32_t positive;  /**< 1: must stay above 0, training changes its logarithm */
+  int32_t in_hidden; /**< 1: rows added to the hidden state, which have no gradient in locus_attend_backward */
+} locus_learned_weight;
+/** How many weights the encoding learns; 0 where nothing is learned. */
+LOCUS_API int locus_encoding_learned_count(const locus_encoding* encoding, int64_t* count);
+/** Weight `index`, from 0. */
+LOCUS_API int locus_encoding_learned(const locus_encoding* encoding, int64_t index, locus_learned_weight* weight);
 /** @} */
 
 /** @name Positions and tensors
@@ -197,15 +212,21 @@ LOCUS_API int locus_rows(const locus_encoding* encoding, int role, const locus_i
 /** The same in double. */
 LOCUS_API int locus_rows_f64(const locus_encoding* encoding, int role, const locus_ids* ids, double* rows);
 
+/** How vectors are rotated. Where it is NULL: as queries (locus_rotate_into: as keys), forward, on this thread. */
+typedef struct locus_rotation {
+  int32_t role;      /**< enum locus_role */
+  int32_t direction; /**< enum locus_direction */
+  locus_pool* pool;  /**< NULL: this thread alone */
+} locus_rotation;
 /** Rotates `input` into `output`; NULL rotates in place, else the two must not overlap. */
 LOCUS_API int locus_rotate(const locus_encoding* encoding, const locus_heads* input, const locus_heads* output,
-                           const locus_ids* ids, int role, int direction, locus_pool* pool);
+                           const locus_ids* ids, const locus_rotation* how);
 /** Queries and keys in one call, in place; their head counts may differ. */
 LOCUS_API int locus_rotate_query_key(const locus_encoding* encoding, const locus_heads* query, const locus_heads* key,
                                      const locus_ids* ids, int direction, locus_pool* pool);
 /** Rotates keys into a cache of your own: token t lands in token `slots[t]`; slots are distinct and inside. */
 LOCUS_API int locus_rotate_into(const locus_encoding* encoding, const locus_heads* input, const locus_heads* cache,
-                                locus_span_i64 slots, const locus_ids* ids, int role, locus_pool* pool);
+                                locus_span_i64 slots, const locus_ids* ids, const locus_rotation* how);
 /** Moves vectors that are rotated already by `deltas` positions, in place. */
 LOCUS_API int locus_shift(const locus_encoding* encoding, const locus_heads* view, const locus_ids* deltas, int role,
                           locus_pool* pool);
@@ -251,6 +272,12 @@ typedef struct locus_attention {
 /** Runs the call; a query that sees nothing gets zeros. The same bits for any number of threads. */
 LOCUS_API int locus_attend(const locus_attention* call);
 
+/** Where the gradient of a weight of locus_encoding_learned() goes. */
+typedef struct locus_learned_gradient {
+  const char* name;
+  locus_out_f64 gradient; /**< of the weight's shape; its count must be the product */
+} locus_learned_gradient;
+
 /** Gradients of sum(output x output_gradient). Those of query, key and value are all written; learned ones are summed
  * in double where there is room for them. Queries' and keys' are those of the rotated vectors: locus_rotate them with
  * LOCUS_INVERSE. */
@@ -258,11 +285,9 @@ typedef struct locus_attention_gradient {
   const locus_attention* forward; /**< as locus_attend ran it, with its output and log_sum_exp */
   locus_heads output_gradient;
   locus_heads query_gradient, key_gradient, value_gradient;
-  locus_out_f64 sink_logits;            /**< [heads] */
-  locus_out_f64 bias_table;             /**< [buckets, heads] */
-  locus_out_f64 bias_parameters;        /**< [heads, parameters] */
-  locus_out_f64 key_table, value_table; /**< Shaw: as the tensors of these names */
-  locus_out_f64 u, v, w_r;              /**< Transformer-XL: the same */
+  locus_out_f64 sink_logits;             /**< [heads] */
+  const locus_learned_gradient* learned; /**< of the encoding's weights: those that are wanted, in any order */
+  int64_t learned_count;
 } locus_attention_gradient;
 /** Runs the backward pass. */
 LOCUS_API int locus_attend_backward(const locus_attention_gradient* call);

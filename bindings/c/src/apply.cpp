@@ -71,12 +71,13 @@ int locus_rows_f64(const locus_encoding* encoding, int role, const locus_ids* id
 }
 
 int locus_rotate(const locus_encoding* encoding, const locus_heads* input, const locus_heads* output,
-                 const locus_ids* ids, int role, int direction, locus_pool* pool) {
+                 const locus_ids* ids, const locus_rotation* how) {
   return guarded([&] {
     const locus::HeadsView from = heads_of(input, "input");
     const locus::HeadsView to = output == nullptr ? from : heads_of(output, "output");
-    locus::rotate(encoding_of(encoding), from, to, ids_of(ids), role_of(role), direction_of(direction),
-                  executor_of(pool));
+    const locus_rotation as = how == nullptr ? locus_rotation{LOCUS_QUERY, LOCUS_FORWARD, nullptr} : *how;
+    locus::rotate(encoding_of(encoding), {from, to}, ids_of(ids), role_of(as.role), direction_of(as.direction),
+                  executor_of(as.pool));
   });
 }
 
@@ -89,10 +90,14 @@ int locus_rotate_query_key(const locus_encoding* encoding, const locus_heads* qu
 }
 
 int locus_rotate_into(const locus_encoding* encoding, const locus_heads* input, const locus_heads* cache,
-                      locus_span_i64 slots, const locus_ids* ids, int role, locus_pool* pool) {
+                      locus_span_i64 slots, const locus_ids* ids, const locus_rotation* how) {
   return guarded([&] {
-    locus::rotate_into(encoding_of(encoding), heads_of(input, "input"), heads_of(cache, "cache"),
-                       span_of(slots, "slots"), ids_of(ids), role_of(role), executor_of(pool));
+    const locus_rotation as = how == nullptr ? locus_rotation{LOCUS_KEY, LOCUS_FORWARD, nullptr} : *how;
+    locus::require(direction_of(as.direction) == locus::Direction::forward,
+                   "locus_rotate_into rotates forward only, got direction ", as.direction);
+    locus::rotate_into(encoding_of(encoding), heads_of(input, "input"),
+                       {heads_of(cache, "cache"), span_of(slots, "slots")}, ids_of(ids), role_of(as.role),
+                       executor_of(as.pool));
   });
 }
 

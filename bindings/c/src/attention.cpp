@@ -2,9 +2,14 @@
 // Attention, forward and backward.
 #include "locus/attention.h"
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "convert.h"
 #include "handles.h"
-#include "locus/attention_backward.h"
+#include "locus/named_gradients.h"
+#include "locus/names.h"
 
 namespace locus::c {
 namespace {
@@ -41,6 +46,26 @@ AttentionCall call_of(const locus_attention& given) {
   return call;
 }
 
+/// The weights that are wanted, in the caller's order, after all checks.
+std::vector<const LearnedWeight*> wanted_of(std::span<const locus_learned_gradient> given, const Encoding* encoding) {
+  std::vector<const LearnedWeight*> wanted;
+  for (const locus_learned_gradient& one : given) {
+    require(encoding != nullptr, "learned must be empty, for there is no encoding");
+    const LearnedWeight& weight =
+        find_named("learned weight", encoding->learned_weights(), std::string_view(&at(one.name, "learned.name")),
+                   [](const LearnedWeight& known) { return known.name; });
+    require(weight.gradient != LearnedGradient::hidden_rows, "learned ", weight.name,
+            ": rows added to the hidden state have no gradient in attention");
+    require(std::find(wanted.begin(), wanted.end(), &weight) == wanted.end(), "learned ", weight.name,
+            " must be given once");
+    const auto room = span_of(one.gradient, "learned.gradient");
+    require(std::ssize(room) == count_of(weight), "learned ", weight.name, " must have room for ", count_of(weight),
+            " numbers, got ", room.size());
+    wanted.push_back(&weight);
+  }
+  return wanted;
+}
+
 }  // namespace
 }  // namespace locus::c
 
@@ -60,15 +85,16 @@ int locus_attend_backward(const locus_attention_gradient* call) {
                                         .query_gradient = heads_of(given.query_gradient, "query_gradient"),
                                         .key_gradient = heads_of(given.key_gradient, "key_gradient"),
                                         .value_gradient = heads_of(given.value_gradient, "value_gradient")};
-    wanted.learned = {.sink_logits = span_of(given.sink_logits, "sink_logits"),
-                      .bias_table = span_of(given.bias_table, "bias_table"),
-                      .bias_parameters = span_of(given.bias_parameters, "bias_parameters"),
-                      .key_table = span_of(given.key_table, "key_table"),
-                      .value_table = span_of(given.value_table, "value_table"),
-                      .u = span_of(given.u, "u"),
-                      .v = span_of(given.v, "v"),
-                      .w_r = span_of(given.w_r, "w_r")};
+    const auto given_learned = span_of(given.learned, given.learned_count, "learned");
+    const auto weights = wanted_of(given_learned, wanted.forward.encoding);
+    std::optional<locus::NamedGradients> gradients;
+    if (!weights.empty()) wanted.learned = gradients.emplace(*wanted.forward.encoding).spans();
+    wanted.learned.sink_logits = span_of(given.sink_logits, "sink_logits");
     locus::attend_backward(wanted);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::vector<double> gradient = gradients->of(*weights[i]);
+      std::copy(gradient.begin(), gradient.end(), given_learned[i].gradient.data);
+    }
   });
 }
 

@@ -2,6 +2,8 @@
 #include "convert.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "handles.h"
 
@@ -25,6 +27,10 @@ std::int64_t elements(const char* name, std::int64_t a, std::int64_t b, std::int
     product *= extent;
   }
   return product;
+}
+
+std::int64_t count_of(const LearnedWeight& weight) {
+  return std::accumulate(weight.shape.begin(), weight.shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 ElementType type_of(const char* name, int type) {

@@ -10,6 +10,7 @@
 #include "locus.h"
 #include "locus/add.h"
 #include "locus/position_ids.h"
+#include "locus/registry.h"
 #include "locus/rotate.h"
 
 namespace locus::c {
@@ -28,6 +29,9 @@ auto span_of(const Span& span, const char* name) {
 
 /// a x b x c x d; Error for negative ones and for more than 2^48, which no memory holds.
 std::int64_t elements(const char* name, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d);
+
+/// The number of values of a learned weight.
+std::int64_t count_of(const LearnedWeight& weight);
 
 ElementType type_of(const char* name, int type);
 Role role_of(int role);

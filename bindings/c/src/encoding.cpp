@@ -126,6 +126,26 @@ int locus_encoding_describe(const locus_encoding* encoding, const char** text) {
   return guarded([&] { at(text, "text") = valid(encoding, "encoding").description.c_str(); });
 }
 
+int locus_encoding_learned_count(const locus_encoding* encoding, int64_t* count) {
+  return guarded([&] { at(count, "count") = std::ssize(encoding_of(encoding).learned_weights()); });
+}
+
+int locus_encoding_learned(const locus_encoding* encoding, int64_t index, locus_learned_weight* weight) {
+  return guarded([&] {
+    const auto weights = encoding_of(encoding).learned_weights();
+    locus::require(index >= 0 && index < std::ssize(weights), "index must be from 0 to ", std::ssize(weights) - 1,
+                   ", got ", index);
+    const locus::LearnedWeight& one = weights[static_cast<std::size_t>(index)];
+    at(weight, "weight") = {.name = one.name.data(),  // of a literal
+                            .shape = one.shape.data(),
+                            .rank = std::ssize(one.shape),
+                            .count = count_of(one),
+                            .deviation = one.deviation,
+                            .positive = one.positive ? 1 : 0,
+                            .in_hidden = one.gradient == locus::LearnedGradient::hidden_rows ? 1 : 0};
+  });
+}
+
 int locus_pool_new(int threads, locus_pool** out) {
   return give(out, [&] { return new locus_pool(threads); });
 }

@@ -156,7 +156,7 @@ class Encoding:
         ids [tokens], [batch, tokens], [axes, tokens] or [axes, batch, tokens]. `inverse` turns back. `role` (query or
         key) is that of q where k is absent; only xPos asks. Nothing is written when anything is wrong."""
         ids = self._ids(q, positions, axes, "x" if k is None else "q")
-        _core.rotate(self._core, q, k, ids, axes, inverse, _role(role))
+        _core.rotate(self._core, q, k, ids, axes, (inverse, _role(role)))
 
     def apply(
         self, x: Any, *, positions: Any = None, axes: str = "", inverse: bool = False, role: str = "query"
@@ -164,7 +164,7 @@ class Encoding:
         """The same for one array of queries or keys, into a new one."""
         ids = self._ids(x, positions, axes, "x")
         output = empty_like(x)
-        _core.rotate_into(self._core, x, output, ids, axes, inverse, _role(role))
+        _core.rotate_into(self._core, x, output, ids, axes, (inverse, _role(role)))
         return output
 
     def shift_(self, k: Any, deltas: Any, *, axes: str = "") -> None:

@@ -51,8 +51,10 @@ def figure(
     figure's choice; what it does not read is refused."""
     _available()
     drawn = [(encoding.scheme, encoding._core) for encoding in encodings]
-    lists = [[int(value) for value in values] for values in (positions, dims, pairs, heads)]
-    found, title, caption, spec = _core.make_figure(name, drawn, *lists, list(rules))
+    integers = {"positions": positions, "dims": dims, "pairs": pairs, "heads": heads}
+    choices: Dict[str, List[Any]] = {one: [int(value) for value in values] for one, values in integers.items()}
+    choices["rules"] = list(rules)
+    found, title, caption, spec = _core.make_figure(name, drawn, choices)
     return Figure(found, title, caption, json.loads(spec))
 
 

@@ -30,7 +30,7 @@ class _Rotary(_torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, encoding: Encoding, ids: Any, axes: str, inverse: bool, role: str) -> Tensor:
         ctx.settings = (encoding, ids, axes, inverse, role)
         output = _torch.empty_like(x, memory_format=_torch.contiguous_format)
-        _core.rotate_into(encoding._core, _plain(x), output, ids, axes, inverse, _role(role))
+        _core.rotate_into(encoding._core, _plain(x), output, ids, axes, (inverse, _role(role)))
         return output
 
     @staticmethod
@@ -75,10 +75,9 @@ class _Attend(_torch.autograd.Function):
         options, names = ctx.settings
         q, k, v, output = ctx.saved_tensors
         gradients = [_torch.empty_like(one, memory_format=_torch.contiguous_format) for one in (q, k, v)]
-        wanted = any(ctx.needs_input_grad[6:])
-        found = _core.attend_backward(
-            options, q, k, v, output.detach(), ctx.log_sum_exp, _plain(gradient), *gradients, wanted
-        )
+        tensors = {"q": q, "k": k, "v": v, "output": output.detach(), "output_gradient": _plain(gradient)}
+        tensors.update(zip(("q_gradient", "k_gradient", "v_gradient"), gradients))
+        found = _core.attend_backward(options, tensors, ctx.log_sum_exp, any(ctx.needs_input_grad[6:]))
         learned = []
         for name, like in zip(names, ctx.learned):
             value = found.get(name)

@@ -4,12 +4,11 @@
 
 #include <pybind11/stl.h>
 
-#include <map>
-
 #include "array.h"
-#include "locus/attention_backward.h"
 #include "locus/error.h"
+#include "locus/named_gradients.h"
 #include "module.h"
+#include "values.h"
 
 namespace locus::python {
 namespace {
@@ -54,28 +53,25 @@ struct Options {
   }
 };
 
-Options make_options(std::optional<Encoding> encoding, const Ids& query_ids, const Ids& key_ids, bool causal,
-                     bool by_index, std::int64_t prefix, std::int64_t window, std::int64_t sinks, const Bytes& key_mask,
-                     const Bytes& pair_mask, const Boundaries& query_boundaries, const Boundaries& key_boundaries,
-                     std::optional<double> scale, double soft_cap, const OptionalFloats& sink_logits,
-                     std::string axes) {
+// From the keyword arguments of AttentionOptions in _core.pyi.
+Options make_options(const py::kwargs& given) {
   Options options;
-  options.encoding = std::move(encoding);
-  options.query_ids = values_of<Position>(query_ids);
-  options.key_ids = values_of<Position>(key_ids);
-  options.flags.causal = causal;
-  options.flags.by_index = by_index;
-  options.flags.prefix = prefix;
-  options.flags.window = window;
-  options.flags.sinks = sinks;
-  options.key_mask = values_of<std::uint8_t>(key_mask);
-  options.pair_mask = values_of<std::uint8_t>(pair_mask);
-  options.query_boundaries = values_of<std::int64_t>(query_boundaries);
-  options.key_boundaries = values_of<std::int64_t>(key_boundaries);
-  options.scale = scale;
-  options.soft_cap = soft_cap;
-  options.sink_logits = values_of<float>(sink_logits);
-  options.axes = std::move(axes);
+  options.encoding = entry<std::optional<Encoding>>(given, "encoding");
+  options.query_ids = values_of<Position>(entry<Ids>(given, "query_ids"));
+  options.key_ids = values_of<Position>(entry<Ids>(given, "key_ids"));
+  options.flags.causal = entry<bool>(given, "causal");
+  options.flags.by_index = entry<bool>(given, "by_index");
+  options.flags.prefix = entry<std::int64_t>(given, "prefix");
+  options.flags.window = entry<std::int64_t>(given, "window");
+  options.flags.sinks = entry<std::int64_t>(given, "sinks");
+  options.key_mask = values_of<std::uint8_t>(entry<Bytes>(given, "key_mask"));
+  options.pair_mask = values_of<std::uint8_t>(entry<Bytes>(given, "pair_mask"));
+  options.query_boundaries = values_of<std::int64_t>(entry<Boundaries>(given, "query_boundaries"));
+  options.key_boundaries = values_of<std::int64_t>(entry<Boundaries>(given, "key_boundaries"));
+  options.scale = entry<std::optional<double>>(given, "scale");
+  options.soft_cap = entry<double>(given, "soft_cap");
+  options.sink_logits = values_of<float>(entry<OptionalFloats>(given, "sink_logits"));
+  options.axes = entry<std::string>(given, "axes");
   return options;
 }
 
@@ -106,100 +102,53 @@ py::array_t<float> attend_call(const Options& options, py::handle q, py::handle 
   return log_sum_exp;
 }
 
-// Room for the gradients of what an encoding learns, by the names of its parameters.
-class Learned {
- public:
-  LearnedGradients wanted(const Options& options) {
-    LearnedGradients gradients;
-    sink_logits_.resize(options.sink_logits.size());
-    gradients.sink_logits = sink_logits_;
-    if (!options.encoding) return gradients;
-    weights_ = options.encoding->learned_weights();
-    for (const LearnedWeight& weight : weights_) {
-      const auto member = gradient_member(weight.gradient);
-      if (member == nullptr) continue;
-      const bool per_head = weight.gradient == LearnedGradient::bias_parameters;
-      columns_ = per_head ? options.encoding->score().parameters : columns_;
-      std::int64_t count = per_head ? columns_ : 1;
-      for (const std::int64_t extent : weight.shape) count *= extent;
-      std::vector<double>& room = rooms_[weight.gradient];
-      room.resize(static_cast<std::size_t>(count));
-      gradients.*member = room;
-    }
-    return gradients;
-  }
-
-  py::dict to_python() const {
-    py::dict result;
-    if (!sink_logits_.empty()) result["sink_logits"] = numpy_of(sink_logits_, {py::ssize_t(sink_logits_.size())});
-    for (const LearnedWeight& weight : weights_) {
-      const auto room = rooms_.find(weight.gradient);
-      if (room == rooms_.end()) continue;
-      const std::vector<py::ssize_t> shape(weight.shape.begin(), weight.shape.end());
-      const bool per_head = weight.gradient == LearnedGradient::bias_parameters;
-      result[py::str(std::string(weight.name))] =
-          numpy_of(per_head ? column_of(room->second, weight.column) : room->second, shape);
-    }
-    return result;
-  }
-
- private:
-  // Numbers per head share one array [heads, columns].
-  std::vector<double> column_of(const std::vector<double>& all, std::int64_t column) const {
-    std::vector<double> values;
-    for (auto i = static_cast<std::size_t>(column); i < all.size(); i += static_cast<std::size_t>(columns_)) {
-      values.push_back(all[i]);
-    }
-    return values;
-  }
-
-  std::span<const LearnedWeight> weights_;
-  std::int64_t columns_ = 1;
-  std::vector<double> sink_logits_;
-  std::map<LearnedGradient, std::vector<double>> rooms_;
-};
-
-// Writes the gradients of q, k and v; returns those of learned weights, if they are wanted.
-py::dict attend_backward_call(const Options& options, py::handle q, py::handle k, py::handle v, py::handle output,
-                              const py::array_t<float, py::array::c_style>& log_sum_exp, py::handle output_gradient,
-                              py::handle q_gradient, py::handle k_gradient, py::handle v_gradient, bool learned) {
+// Writes the gradients of q, k and v; returns those of learned weights, if they are wanted. `given` are the tensors of
+// the call and their gradients by name.
+py::dict attend_backward_call(const Options& options, const py::dict& given,
+                              const py::array_t<float, py::array::c_style>& log_sum_exp, bool learned) {
   Tensors tensors;
-  AttentionGradientCall call{
-      .forward = options.call(), .output_gradient = {}, .query_gradient = {}, .key_gradient = {}, .value_gradient = {}};
-  call.forward.query = tensors.add(q, "q", options, Access::read);
-  call.forward.key = tensors.add(k, "k", options, Access::read);
-  call.forward.value = tensors.add(v, "v", options, Access::read);
-  call.forward.output = tensors.add(output, "output", options, Access::read);
-  call.output_gradient = tensors.add(output_gradient, "output_gradient", options, Access::read);
-  call.query_gradient = tensors.add(q_gradient, "q_gradient", options, Access::write);
-  call.key_gradient = tensors.add(k_gradient, "k_gradient", options, Access::write);
-  call.value_gradient = tensors.add(v_gradient, "v_gradient", options, Access::write);
+  const auto view_of = [&](const char* name, Access access) { return tensors.add(given[name], name, options, access); };
+  AttentionGradientCall call{.forward = options.call(),
+                             .output_gradient = view_of("output_gradient", Access::read),
+                             .query_gradient = view_of("q_gradient", Access::write),
+                             .key_gradient = view_of("k_gradient", Access::write),
+                             .value_gradient = view_of("v_gradient", Access::write)};
+  call.forward.query = view_of("q", Access::read);
+  call.forward.key = view_of("k", Access::read);
+  call.forward.value = view_of("v", Access::read);
+  call.forward.output = view_of("output", Access::read);
   require(log_sum_exp.size() == call.forward.query.batch * call.forward.query.heads * call.forward.query.tokens,
           "log_sum_exp must be [batch, heads, queries] as attention returned it");
   call.forward.log_sum_exp = const_cast<float*>(log_sum_exp.data());  // only read
-  Learned room;
-  if (learned) call.learned = room.wanted(options);
+  std::optional<NamedGradients> weights;
+  std::vector<double> sinks(learned ? options.sink_logits.size() : 0);
+  if (learned && options.encoding) call.learned = weights.emplace(*options.encoding).spans();
+  call.learned.sink_logits = sinks;
   const std::shared_ptr<Executor> threads = executor();
   call.forward.executor = threads.get();
   {
     const py::gil_scoped_release release;
     attend_backward(call);
   }
-  return room.to_python();
+  py::dict result;
+  if (!sinks.empty()) result["sink_logits"] = numpy_of(sinks, {py::ssize_t(sinks.size())});
+  if (!weights) return result;
+  for (const LearnedWeight& weight : options.encoding->learned_weights()) {
+    const std::vector<double> gradient = weights->of(weight);
+    if (gradient.empty()) continue;
+    result[py::str(std::string(weight.name))] =
+        numpy_of(gradient, std::vector<py::ssize_t>(weight.shape.begin(), weight.shape.end()));
+  }
+  return result;
 }
 
 }  // namespace
 
 void bind_attention(py::module_& module) {
-  py::class_<Options>(module, "AttentionOptions")
-      .def(py::init(&make_options), py::kw_only(), py::arg("encoding"), py::arg("query_ids"), py::arg("key_ids"),
-           py::arg("causal"), py::arg("by_index"), py::arg("prefix"), py::arg("window"), py::arg("sinks"),
-           py::arg("key_mask"), py::arg("pair_mask"), py::arg("query_boundaries"), py::arg("key_boundaries"),
-           py::arg("scale"), py::arg("soft_cap"), py::arg("sink_logits"), py::arg("axes"));
+  py::class_<Options>(module, "AttentionOptions").def(py::init(&make_options));
   module.def("attend", &attend_call, py::arg("options"), py::arg("q"), py::arg("k"), py::arg("v"), py::arg("output"));
-  module.def("attend_backward", &attend_backward_call, py::arg("options"), py::arg("q"), py::arg("k"), py::arg("v"),
-             py::arg("output"), py::arg("log_sum_exp"), py::arg("output_gradient"), py::arg("q_gradient"),
-             py::arg("k_gradient"), py::arg("v_gradient"), py::arg("learned"));
+  module.def("attend_backward", &attend_backward_call, py::arg("options"), py::arg("tensors"), py::arg("log_sum_exp"),
+             py::arg("learned"));
 }
 
 }  // namespace locus::python

@@ -13,7 +13,6 @@ namespace locus::python {
 namespace {
 
 namespace figs = locus::figures;
-using Integers = std::vector<std::int64_t>;
 
 py::list all_figures() {
   py::list result;
@@ -29,16 +28,17 @@ py::list all_figures() {
 }
 
 // (name, title, caption, the specification as JSON)
+// `choices` are the lists of a Request by name.
 py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::string, Encoding>>& encodings,
-                      Integers positions, Integers dims, Integers pairs, Integers heads,
-                      std::vector<std::string> rules) {
+                      const py::dict& choices) {
   const figs::FigureKind& kind = figs::find_figure(name);
+  const auto integers = [&](const char* list) { return entry<std::vector<std::int64_t>>(choices, list); };
   figs::Request request{.encodings = {},
-                        .positions = std::move(positions),
-                        .dims = std::move(dims),
-                        .pairs = std::move(pairs),
-                        .heads = std::move(heads),
-                        .rules = std::move(rules)};
+                        .positions = integers("positions"),
+                        .dims = integers("dims"),
+                        .pairs = integers("pairs"),
+                        .heads = integers("heads"),
+                        .rules = entry<std::vector<std::string>>(choices, "rules")};
   for (const auto& [label, encoding] : encodings) request.encodings.push_back({.name = label, .encoding = encoding});
   if (encodings.empty() && !kind.scheme.empty()) {
     request.encodings.push_back({.name = std::string(kind.scheme), .encoding = Encoding(kind.scheme, kind.arguments)});
@@ -65,8 +65,7 @@ void bind_figures(py::module_& module) {
   module.def("figures", &all_figures);
   module.def("read_results", &read_results, py::arg("path"));
   module.def("results_figures", &results_figures, py::arg("path"));
-  module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("positions"), py::arg("dims"),
-             py::arg("pairs"), py::arg("heads"), py::arg("rules"));
+  module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("choices"));
 }
 
 }  // namespace locus::python

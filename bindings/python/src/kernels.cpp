@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotating and adding, on the caller's memory, without the interpreter's lock.
 #include <optional>
+#include <utility>
 
 #include "array.h"
 #include "locus/add.h"
@@ -11,28 +12,30 @@
 namespace locus::python {
 namespace {
 
-Direction direction_of(bool inverse) { return inverse ? Direction::inverse : Direction::forward; }
+using Turn = std::pair<bool, Role>;  ///< whether it is turned back, and whose vectors they are
+
+Direction direction_of(const Turn& turn) { return turn.first ? Direction::inverse : Direction::forward; }
 
 void rotate_in_place(const Encoding& encoding, py::handle query, py::handle key, const IdArray& given,
-                     std::string_view axes, bool inverse, Role role) {
+                     std::string_view axes, const Turn& turn) {
   const Array q = array_of(query, key.is_none() ? "x" : "q");
   const HeadsView q_view = heads_of(q, axes, Access::write);
   const PositionIds ids = ids_of(given);
   const std::shared_ptr<Executor> threads = executor();
   if (key.is_none()) {
     const py::gil_scoped_release release;
-    rotate(encoding, q_view, ids, role, direction_of(inverse), threads.get());
+    rotate(encoding, q_view, ids, turn.second, direction_of(turn), threads.get());
     return;
   }
   const Array k = array_of(key, "k");
   const HeadsView k_view = heads_of(k, axes, Access::write);
   check_apart(q, k);
   const py::gil_scoped_release release;
-  rotate_query_key(encoding, q_view, k_view, ids, direction_of(inverse), threads.get());
+  rotate_query_key(encoding, q_view, k_view, ids, direction_of(turn), threads.get());
 }
 
 void rotate_into_other(const Encoding& encoding, py::handle from, py::handle to, const IdArray& given,
-                       std::string_view axes, bool inverse, Role role) {
+                       std::string_view axes, const Turn& turn) {
   const Array input = array_of(from, "x"), output = array_of(to, "output");
   const HeadsView input_view = heads_of(input, axes, Access::read);
   const HeadsView output_view = heads_of(output, axes, Access::write);
@@ -40,7 +43,7 @@ void rotate_into_other(const Encoding& encoding, py::handle from, py::handle to,
   const PositionIds ids = ids_of(given);
   const std::shared_ptr<Executor> threads = executor();
   const py::gil_scoped_release release;
-  rotate(encoding, input_view, output_view, ids, role, direction_of(inverse), threads.get());
+  rotate(encoding, {input_view, output_view}, ids, turn.second, direction_of(turn), threads.get());
 }
 
 void shift_keys(const Encoding& encoding, py::handle keys, const IdArray& given, std::string_view axes) {
@@ -72,9 +75,9 @@ std::pair<std::int64_t, std::int64_t> extents(py::handle object, std::string_vie
 void bind_kernels(py::module_& module) {
   py::enum_<Role>(module, "Role").value("query", Role::query).value("key", Role::key);
   module.def("rotate", &rotate_in_place, py::arg("encoding"), py::arg("q"), py::arg("k"), py::arg("ids"),
-             py::arg("axes"), py::arg("inverse"), py::arg("role"));
+             py::arg("axes"), py::arg("turn"));
   module.def("rotate_into", &rotate_into_other, py::arg("encoding"), py::arg("x"), py::arg("output"), py::arg("ids"),
-             py::arg("axes"), py::arg("inverse"), py::arg("role"));
+             py::arg("axes"), py::arg("turn"));
   module.def("shift", &shift_keys, py::arg("encoding"), py::arg("k"), py::arg("deltas"), py::arg("axes"));
   module.def("add", &add_rows, py::arg("encoding"), py::arg("x"), py::arg("ids"));
   module.def("extents", &extents, py::arg("array"), py::arg("name"), py::arg("axes"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,8 @@ struct GgufRope {
   std::optional<bool> scaling_finetuned;
   /// rope.scaling.yarn_*
   std::optional<double> yarn_log_multiplier, yarn_ext_factor, yarn_attn_factor, yarn_beta_fast, yarn_beta_slow;
+
+  std::map<std::string, double, std::less<>> rule_numbers;  ///< rope.scaling.KEY of the rules' own (Rule::gguf_keys)
 
   std::optional<std::vector<float>> freq_factors;   ///< tensor rope_freqs.weight: divisors of the frequencies
   std::optional<std::vector<float>> long_factors;   ///< tensor rope_factors_long.weight

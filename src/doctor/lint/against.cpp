@@ -10,7 +10,6 @@
 namespace locus {
 namespace {
 
-using doctor::words;
 
 class Comparison {
  public:
@@ -20,7 +19,7 @@ class Comparison {
   std::vector<Finding> run() {
     if (layer_.scheme != against_.scheme) {
       add("against-scheme", Severity::error, {"scheme"},
-          words("One has ", layer_.scheme, ", the other ", against_.scheme, "."),
+          concat("One has ", layer_.scheme, ", the other ", against_.scheme, "."),
           "Positions enter at another place: weights of one are useless with the other.");
     } else if (!layer_.encoding || !against_.encoding) {
       add("against-unreadable", Severity::error, {}, "At least one of the two makes no encoding.",
@@ -49,8 +48,8 @@ class Comparison {
     const Rotation &a = layer_.encoding->rotation(), &b = against_.encoding->rotation();
     if (a.rotary_dim != b.rotary_dim || a.head_dim != b.head_dim || a.rotary_offset != b.rotary_offset) {
       add("against-width", Severity::error, {"head_dim", "rotary_dim"},
-          words(a.rotary_dim, " of ", a.head_dim, " coordinates turn from ", a.rotary_offset, " on; in the other ",
-                b.rotary_dim, " of ", b.head_dim, " from ", b.rotary_offset, " on."),
+          concat(a.rotary_dim, " of ", a.head_dim, " coordinates turn from ", a.rotary_offset, " on; in the other ",
+                 b.rotary_dim, " of ", b.head_dim, " from ", b.rotary_offset, " on."),
           "Coordinates are rotated that were not in training, or the other way round.");
     }
     if (a.pairing != b.pairing || a.deinterleaved_output != b.deinterleaved_output) compare_pairings(a, b);
@@ -66,13 +65,13 @@ class Comparison {
 
   void compare_pairings(const Rotation& a, const Rotation& b) {
     const auto name = [](const Rotation& rotation) {
-      return words(name_of(rotation.pairing), rotation.deinterleaved_output ? ", put out as [evens | odds]" : "");
+      return concat(name_of(rotation.pairing), rotation.deinterleaved_output ? ", put out as [evens | odds]" : "");
     };
     // Converters permute the weights of Q and K so that another pairing is right for them.
     const bool converted = model_.format != other_.format;
     const bool same_pairs = a.pairing == b.pairing;
     add("against-pairing", converted || same_pairs ? Severity::note : Severity::error, {"pairing"},
-        words("Pairs are ", name(a), " here and ", name(b), " there."),
+        concat("Pairs are ", name(a), " here and ", name(b), " there."),
         converted ? "Right if the converter permuted the rows of Wq and Wk, as llama.cpp's does; wrong for raw weights."
         : same_pairs ? "Scores are the same as long as Q and K are treated alike."
                      : "With the same weights one of the two is nonsense; shapes do not show it.");
@@ -96,10 +95,10 @@ class Comparison {
     const bool hidden = worst <= float32;
     Finding& finding =
         add("against-frequency", hidden ? Severity::note : Severity::error, {"rope_theta", "rule"},
-            words("Frequencies differ from pair ", first, " on (", a.inv_freq[first], " and ", b.inv_freq[first],
-                  "); at position ", length - 1, " the angles are apart by up to ", worst, " rad, in pair ", worst_pair,
-                  "."),
-            hidden ? words("Less than float32 angles are off anyway (", float32, " rad).") : consequence_of(worst));
+            concat("Frequencies differ from pair ", first, " on (", a.inv_freq[first], " and ", b.inv_freq[first],
+                   "); at position ", length - 1, " the angles are apart by up to ", worst, " rad, in pair ",
+                   worst_pair, "."),
+            hidden ? concat("Less than float32 angles are off anyway (", float32, " rad).") : consequence_of(worst));
     finding.numbers = {
         {"first_pair", static_cast<double>(difference.first)},   {"first_frequency", a.inv_freq[first]},
         {"first_frequency_of_other", b.inv_freq[first]},         {"largest_angle", worst},
@@ -116,9 +115,9 @@ class Comparison {
     if (std::fabs(a - b) <= 1e-6 * std::max(a, b)) return;
     const double ratio = squared ? (b / a) * (b / a) : b / a;
     Finding& finding =
-        add(std::move(id), Severity::error, {name}, words("The ", name, " is ", a, " here and ", b, " there."),
-            words("All scores are multiplied by ", ratio, ": attention is ", ratio > 1 ? "sharper" : "flatter",
-                  " than trained."));
+        add(std::move(id), Severity::error, {name}, concat("The ", name, " is ", a, " here and ", b, " there."),
+            concat("All scores are multiplied by ", ratio, ": attention is ", ratio > 1 ? "sharper" : "flatter",
+                   " than trained."));
     finding.numbers = {{"factor", a}, {"factor_of_other", b}, {"score_ratio", ratio}};
   }
 
@@ -129,7 +128,7 @@ class Comparison {
       if (there == nullptr || name == "form" || std::holds_alternative<Tensor>(value)) continue;
       const std::string a = to_text(value), b = to_text(*there);
       if (a == b) continue;
-      add("against-settings", Severity::error, {name}, words(name, " is ", a, " here and ", b, " there."),
+      add("against-settings", Severity::error, {name}, concat(name, " is ", a, " here and ", b, " there."),
           "The same weights give other biases or rows.");
     }
   }
@@ -154,12 +153,12 @@ const LintLayer* counterpart(const LintModel& model, const LintModel& other, std
 std::vector<Finding> compare(const LintModel& model, const LintModel& other) {
   std::vector<Finding> all;
   if (model.layers.size() != other.layers.size()) {
-    all.push_back(
-        {.id = "against-layers",
-         .severity = Severity::warning,
-         .keys = {"layer_types"},
-         .what = words("There are ", model.layers.size(), " kinds of layers here and ", other.layers.size(), " there."),
-         .consequence = "Some layers get the encoding of another kind."});
+    all.push_back({.id = "against-layers",
+                   .severity = Severity::warning,
+                   .keys = {"layer_types"},
+                   .what = concat("There are ", model.layers.size(), " kinds of layers here and ", other.layers.size(),
+                                  " there."),
+                   .consequence = "Some layers get the encoding of another kind."});
   }
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const LintLayer* against = counterpart(model, other, i);
@@ -168,7 +167,7 @@ std::vector<Finding> compare(const LintModel& model, const LintModel& other) {
                      .severity = Severity::error,
                      .layer_type = model.layers[i].layer_type,
                      .keys = {"layer_types"},
-                     .what = words("The other model has no layers of the kind ", model.layers[i].layer_type, "."),
+                     .what = concat("The other model has no layers of the kind ", model.layers[i].layer_type, "."),
                      .consequence = "These layers cannot be compared."});
       continue;
     }

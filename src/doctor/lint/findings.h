@@ -3,28 +3,22 @@
 #pragma once
 
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "locus/doctor/lint.h"
+#include "locus/scaling.h"
+#include "locus/text.h"
 
 namespace locus::doctor {
 
 using Findings = std::vector<Finding>;
 
-/// The parts as one text, numbers with as many digits as are worth reading.
-template <class... Parts>
-std::string words(const Parts&... parts) {
-  std::ostringstream text;
-  text.precision(6);
-  (text << ... << parts);
-  return text.str();
-}
-
 /// An error of this layer, to be filled in.
 inline Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
 
+/// Whether the rule stretches by a factor; one that is 1 by default does not.
+bool stretches(const Rule& rule);
 inline bool is_rope(const LintLayer& layer) { return layer.scheme == "rope"; }
 std::string rule_of(const LintLayer& layer);  ///< of a rope layer: none, yarn, ...
 

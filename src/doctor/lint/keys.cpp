@@ -14,7 +14,7 @@ constexpr std::string_view ignored = "ignored: ";
 /// `rope_theta = 10000 (why)`: the key in front.
 std::string key_of(const std::string& text) { return text.substr(0, text.find_first_of(" (")); }
 
-/// Guessed: nobody stands behind the value. transformers' own defaults of a known model type are facts.
+/// Guessed: no source states the value. transformers' own defaults of a known model type are facts.
 bool is_guess(const LintModel& model, const std::string& text) {
   if (model.format == "GGUF") return false;
   if (text.starts_with("pairing = ")) return true;
@@ -74,7 +74,7 @@ Findings ignored_keys(const LintModel& model) {
       if (text.ends_with(" is read instead)")) finding.severity = Severity::note;
       finding.keys = {key_of(text)};
       finding.what = "Not used: " + text + ".";
-      finding.consequence = "Who believes in this value expects other numbers than the model gets.";
+      finding.consequence = "A reader that uses this value computes other numbers than the model's own code.";
       findings.push_back(std::move(finding));
     }
   }
@@ -126,20 +126,20 @@ Findings disagreeing_keys(const LintModel& model) {
       const bool only = blocks->size() == 1;
       if (block.rope_type && block.type && plain_name(*block.rope_type) != plain_name(*block.type)) {
         findings.push_back(disagreement({block.path + ".rope_type", block.path + ".type"},
-                                        words("rope_type is ", *block.rope_type, ", type is ", *block.type, "."),
+                                        concat("rope_type is ", *block.rope_type, ", type is ", *block.type, "."),
                                         "transformers reads rope_type, older code type."));
       }
       if (only && differ(block.rope_theta, keys.rope_theta)) {
         findings.push_back(disagreement(
             {block.path + ".rope_theta", keys.path + "rope_theta"},
-            words("rope_theta is ", *block.rope_theta, " inside the block and ", *keys.rope_theta, " outside."),
+            concat("rope_theta is ", *block.rope_theta, " inside the block and ", *keys.rope_theta, " outside."),
             "transformers reads the one inside, older code the one outside."));
       }
       if (differ(block.original_length, keys.original_length)) {
         findings.push_back(disagreement(
             {block.path + ".original_max_position_embeddings", keys.path + "original_max_position_embeddings"},
-            words("original_max_position_embeddings is ", *block.original_length, " inside the block and ",
-                  *keys.original_length, " outside."),
+            concat("original_max_position_embeddings is ", *block.original_length, " inside the block and ",
+                   *keys.original_length, " outside."),
             "Phi-3's code reads the one outside, all other the one inside."));
       }
     }
@@ -151,8 +151,8 @@ Findings disagreeing_keys(const LintModel& model) {
         differ(old_block.original_length, new_block.original_length)) {
       findings.push_back(disagreement(
           {old_block.path, new_block.path},
-          words("rope_scaling says ", kind_of(old_block), " by ", old_block.factor.value_or(1),
-                ", rope_parameters says ", kind_of(new_block), " by ", new_block.factor.value_or(1), "."),
+          concat("rope_scaling says ", kind_of(old_block), " by ", old_block.factor.value_or(1),
+                 ", rope_parameters says ", kind_of(new_block), " by ", new_block.factor.value_or(1), "."),
           "transformers 5 reads rope_scaling first; code that knows only the new name reads rope_parameters."));
     }
   }

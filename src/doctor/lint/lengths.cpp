@@ -35,13 +35,12 @@ bool looks_far(const LintLayer& layer) { return layer.layer_type != "sliding_att
 Findings two_meanings_of_max_position(const LintModel& model) {
   Findings findings;
   for (const LintLayer& layer : model.layers) {
-    const std::string rule = rule_of(layer);
+    const Rule& rule = find_rule(rule_of(layer));
+    const bool by_factor = stretches(rule) && !rule.length_dependent && rule.trained_length == "original_length";
     const auto longest = layer.arguments.maybe_integer("max_length");
     const auto original = layer.arguments.maybe_integer("original_length");
     const auto factor = layer.arguments.maybe_real("factor");
-    if (!is_rope(layer) || (rule != "yarn" && rule != "llama3") || !longest || !original || factor.value_or(1) <= 1) {
-      continue;
-    }
+    if (!is_rope(layer) || !by_factor || !longest || !original || factor.value_or(1) <= 1) continue;
     Finding finding = about(layer);
     finding.keys = {length_key(model), original_key(model)};
     finding.numbers = {{"max_position_embeddings", static_cast<double>(*longest)},
@@ -49,20 +48,20 @@ Findings two_meanings_of_max_position(const LintModel& model) {
                        {"factor", *factor}};
     const double extended = static_cast<double>(*original) * *factor;
     if (*longest == *original && defaulted(layer, original_key(model))) {
-      finding.what = words("The original length is not given, so ", *longest, " is taken for it, although the factor ",
-                           *factor, " extends it.");
-      finding.consequence = words("If ", *longest, " is already the extended length, the rule bends the wrong ",
-                                  "frequencies: they would be those of a model trained to ", *longest,
-                                  " and served to ", extended, ". Write the original length down.");
+      finding.what = concat("The original length is not given, so ", *longest, " is taken for it, although the factor ",
+                            *factor, " extends it.");
+      finding.consequence = concat("If ", *longest, " is already the extended length, the rule bends the wrong ",
+                                   "frequencies: they would be those of a model trained to ", *longest,
+                                   " and served to ", extended, ". Write the original length down.");
     } else if (*longest < *original) {
-      finding.what = words("The limit ", *longest, " is below the original length ", *original, ".");
+      finding.what = concat("The limit ", *longest, " is below the original length ", *original, ".");
       finding.consequence = "One of the two is not what its name says; engines that divide them get a factor below 1.";
     } else if (*longest == *original) {
       finding.severity = Severity::note;
-      finding.what = words("The limit ", *longest, " is the trained length here, not the extended one (", extended,
-                           "), which other files put there.");
-      finding.consequence = words("An engine that takes it for the extended length serves only ", *longest,
-                                  " tokens; one that leaves the factor to max / original gets 1 and no extension.");
+      finding.what = concat("The limit ", *longest, " is the trained length here, not the extended one (", extended,
+                            "), which other files put there.");
+      finding.consequence = concat("An engine that takes it for the extended length serves only ", *longest,
+                                   " tokens; one that leaves the factor to max / original gets 1 and no extension.");
     } else {
       continue;
     }
@@ -84,14 +83,14 @@ Findings yarn_factor_mismatch(const LintModel& model) {
     if (std::fabs(ratio - *factor) <= 1e-3 * ratio) continue;
     Finding finding = about(layer);
     finding.keys = {"factor", length_key(model), original_key(model)};
-    finding.what = words("YaRN's factor is ", *factor, ", but ", *longest, " / ", *original, " is ", ratio, ".");
+    finding.what = concat("YaRN's factor is ", *factor, ", but ", *longest, " / ", *original, " is ", ratio, ".");
     finding.consequence =
         *factor < ratio
-            ? words("Beyond ", static_cast<double>(*original) * *factor,
-                    " tokens the slow pairs reach angles that the ", "model never saw.")
-            : words("Positions are squeezed more than the length needs; an engine that computes the factor from the ",
-                    "lengths uses other frequencies and the attention factor ", magnitude(ratio, 1), " in place of ",
-                    magnitude(*factor, 1), ".");
+            ? concat("Beyond ", static_cast<double>(*original) * *factor,
+                     " tokens the slow pairs reach angles that the ", "model never saw.")
+            : concat("Positions are squeezed more than the length needs; an engine that computes the factor from the ",
+                     "lengths uses other frequencies and the attention factor ", magnitude(ratio, 1), " in place of ",
+                     magnitude(*factor, 1), ".");
     finding.numbers = {{"factor", *factor}, {"ratio", ratio}};
     findings.push_back(std::move(finding));
   }
@@ -107,10 +106,10 @@ Findings cancelling_mscales(const LintModel& model) {
     const double m = magnitude(layer.arguments.maybe_real("factor").value_or(1), all);
     Finding finding = about(layer);
     finding.keys = {"mscale", "mscale_all_dim"};
-    finding.what = words("mscale and mscale_all_dim are both ", mscale, ": on cos and sin they cancel (factor 1), and ",
-                         m * m, " goes to the softmax scale.");
-    finding.consequence = words("An engine that knows YaRN but not the softmax factor makes scores too flat by ", m * m,
-                                "; one that puts m on cos and sin as well squares it.");
+    finding.what = concat("mscale and mscale_all_dim are both ", mscale,
+                          ": on cos and sin they cancel (factor 1), and ", m * m, " goes to the softmax scale.");
+    finding.consequence = concat("An engine that knows YaRN but not the softmax factor makes scores too flat by ",
+                                 m * m, "; one that puts m on cos and sin as well squares it.");
     finding.numbers = {{"attention_factor", 1}, {"softmax_scale_factor", m * m}};
     findings.push_back(std::move(finding));
   }
@@ -129,10 +128,10 @@ Findings lonely_mscale(const LintModel& model) {
     Finding finding = about(layer);
     finding.keys = {mscale != 0 ? "mscale" : "mscale_all_dim"};
     finding.what =
-        words(finding.keys[0], " = ", mscale != 0 ? mscale : all, " stands alone; transformers uses the two ",
-              "only as a pair, so the attention factor is ", magnitude(factor, 1), ".");
-    finding.consequence = words("Who reads the key by itself expects ", meant, " on cos and sin: scores differ by the ",
-                                "square of the ratio.");
+        concat(finding.keys[0], " = ", mscale != 0 ? mscale : all, " stands alone; transformers uses the two ",
+               "only as a pair, so the attention factor is ", magnitude(factor, 1), ".");
+    finding.consequence = concat("Who reads the key by itself expects ", meant,
+                                 " on cos and sin: scores differ by the ", "square of the ratio.");
     finding.numbers = {{"attention_factor", magnitude(factor, 1)}, {"by_itself", meant}};
     findings.push_back(std::move(finding));
   }
@@ -149,7 +148,7 @@ Findings wrong_list_length(const LintModel& model) {
       if (size == *width / 2) continue;
       Finding finding = about(layer);
       finding.keys = {name};
-      finding.what = words(name, " has ", size, " entries, the rotary width ", *width, " has ", *width / 2, " pairs.");
+      finding.what = concat(name, " has ", size, " entries, the rotary width ", *width, " has ", *width / 2, " pairs.");
       finding.consequence = "Engines refuse the file or read divisors that belong to other pairs.";
       finding.numbers = {{"entries", static_cast<double>(size)}, {"pairs", static_cast<double>(*width / 2)}};
       findings.push_back(std::move(finding));
@@ -168,8 +167,8 @@ Findings unfilled_sections(const LintModel& model) {
     if (sum == static_cast<double>(*width / 2)) continue;
     Finding finding = about(layer);
     finding.keys = {model.format == "GGUF" ? "rope.dimension_sections" : "mrope_section"};
-    finding.what = words("The sections ", to_text(Value(sections)), " add up to ", sum, ", the rotary width ", *width,
-                         " has ", *width / 2, " pairs.");
+    finding.what = concat("The sections ", to_text(Value(sections)), " add up to ", sum, ", the rotary width ", *width,
+                          " has ", *width / 2, " pairs.");
     finding.consequence =
         "Pairs without a section get no axis, or sections reach beyond the width: pictures lose their "
         "places.";
@@ -188,8 +187,8 @@ Findings narrow_gguf_rotation(const LintModel& model) {
     if (model.format != "GGUF" || !strict || !width || !head || *width == *head) continue;
     Finding finding = about(layer);
     finding.keys = {"rope.dimension_count", "attention.key_length"};
-    finding.what = words("rope.dimension_count is ", *width, ", the head is ", *head, " wide.");
-    finding.consequence = words("llama.cpp refuses a ", model.model_type, " file that rotates a part of the head.");
+    finding.what = concat("rope.dimension_count is ", *width, ", the head is ", *head, " wide.");
+    finding.consequence = concat("llama.cpp refuses a ", model.model_type, " file that rotates a part of the head.");
     finding.numbers = {{"rotary_dim", static_cast<double>(*width)}, {"head_dim", static_cast<double>(*head)}};
     findings.push_back(std::move(finding));
   }
@@ -199,8 +198,8 @@ Findings narrow_gguf_rotation(const LintModel& model) {
 Findings served_beyond_trained(const LintModel& model) {
   Findings findings;
   for (const LintLayer& layer : model.layers) {
-    const std::string rule = rule_of(layer);
-    const bool without_rule = is_rope(layer) && (rule == "none" || rule == "proportional");
+    const Rule& rule = find_rule(rule_of(layer));
+    const bool without_rule = is_rope(layer) && !stretches(rule) && !rule.length_dependent;
     const bool table = layer.scheme == "learned";
     if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.training_length || !looks_far(layer))
       continue;
@@ -208,8 +207,8 @@ Findings served_beyond_trained(const LintModel& model) {
     Finding finding = about(layer);
     if (layer.scheme == "sinusoidal") finding.severity = Severity::warning;
     finding.keys = {length_key(model)};
-    finding.what = words("Served to ", model.served_length, " tokens, trained to ", *layer.training_length,
-                         table ? ": the table has no more rows." : ", and no rule extends it.");
+    finding.what = concat("Served to ", model.served_length, " tokens, trained to ", *layer.training_length,
+                          table ? ": the table has no more rows." : ", and no rule extends it.");
     finding.consequence = table ? "Positions beyond the table have no row: engines fail or read foreign memory."
                                 : "Beyond the trained length the slow pairs reach angles that the model never saw; "
                                   "perplexity usually explodes within a few hundred tokens.";
@@ -233,7 +232,7 @@ Findings served_beyond_extension(const LintModel& model) {
     Finding finding = about(layer);
     finding.keys = {"factor", original_key(model), length_key(model)};
     finding.what =
-        words("Served to ", model.served_length, " tokens; the rule ", rule_of(layer), " reaches ", limit, ".");
+        concat("Served to ", model.served_length, " tokens; the rule ", rule_of(layer), " reaches ", limit, ".");
     finding.consequence = "Beyond that the slow pairs reach angles that the model never saw.";
     finding.numbers = {{"served_length", static_cast<double>(model.served_length)}, {"reach", limit}};
     findings.push_back(std::move(finding));

@@ -83,11 +83,16 @@ std::string rule_of(const LintLayer& layer) {
   return rule == nullptr ? "none" : std::get<std::string>(*rule);
 }
 
+bool stretches(const Rule& rule) {
+  return std::any_of(rule.parameters.begin(), rule.parameters.end(),
+                     [](const Parameter& parameter) { return parameter.name == "factor" && !parameter.fallback; });
+}
+
 std::optional<double> extended_length(const LintLayer& layer) {
   const auto factor = layer.arguments.maybe_real("factor");
   const auto original = layer.arguments.maybe_integer("original_length");
-  const std::string rule = rule_of(layer);
-  if (rule == "longrope" || rule == "dynamic_ntk" || rule == "none" || rule == "proportional") return {};
+  const Rule& rule = find_rule(rule_of(layer));
+  if (!stretches(rule) || rule.length_dependent) return {};
   if (original && factor) return static_cast<double>(*original) * *factor;
   if (layer.training_length && factor) return static_cast<double>(*layer.training_length) * *factor;
   return {};

@@ -50,8 +50,8 @@ Findings bases_hidden_from_flat_readers(const LintModel& model) {
     if (!block.rope_theta || *block.rope_theta == flat_default) continue;
     findings.push_back({.severity = Severity::warning,
                         .keys = {block.path + ".rope_theta"},
-                        .what = words("The base ", *block.rope_theta, " stands in ", block.path,
-                                      " alone; readers of the flat layout will take base 10000 here."),
+                        .what = concat("The base ", *block.rope_theta, " stands in ", block.path,
+                                       " alone; readers of the flat layout will take base 10000 here."),
                         .consequence =
                             "Code written for transformers 4 looks for rope_theta at the top, finds none and "
                             "turns every pair but the first by wrong angles. `locus convert config --to v4` "

@@ -61,17 +61,17 @@ std::optional<Finding> engine_difference(const LintModel& model, const LintLayer
   const bool other_size = std::fabs(meant.magnitude - seen.magnitude) > rounding * meant.magnitude;
   if (difference.first < 0 && !other_size) return {};
   Finding finding = about(layer);
-  finding.what = words(engine.name, ", serving ", length, " tokens: ");
+  finding.what = concat(engine.name, ", serving ", length, " tokens: ");
   if (difference.first >= 0) {
     const auto worst = static_cast<std::size_t>(difference.worst);
     finding.what +=
-        words("frequencies differ from pair ", difference.first, " on, at most in pair ", worst, " (",
-              seen.angle[worst], " in place of ", meant.angle[worst], ", ", 100 * difference.worst_share, " %)");
+        concat("frequencies differ from pair ", difference.first, " on, at most in pair ", worst, " (",
+               seen.angle[worst], " in place of ", meant.angle[worst], ", ", 100 * difference.worst_share, " %)");
     finding.numbers = {{"first_pair", static_cast<double>(difference.first)}, {"worst_share", difference.worst_share}};
   }
   if (other_size) {
-    finding.what += words(difference.first >= 0 ? "; " : "", "the attention factor is ", seen.magnitude,
-                          " in place of ", meant.magnitude);
+    finding.what += concat(difference.first >= 0 ? "; " : "", "the attention factor is ", seen.magnitude,
+                           " in place of ", meant.magnitude);
     finding.numbers.emplace_back("attention_factor", seen.magnitude);
   }
   finding.what += ".";
@@ -79,9 +79,9 @@ std::optional<Finding> engine_difference(const LintModel& model, const LintLayer
   finding.numbers.emplace_back("length", static_cast<double>(length));
   const bool frozen = switch_of(layer) && length <= *switch_of(layer);
   finding.consequence =
-      frozen ? words(engine.name, " fixes the table once for the longest context, so that short texts are read with ",
-                     "frequencies that transformers keeps for long ones; their outputs differ.")
-             : words("The same weights give other outputs in ", engine.name, " than in transformers.");
+      frozen ? concat(engine.name, " fixes the table once for the longest context, so that short texts are read with ",
+                      "frequencies that transformers keeps for long ones; their outputs differ.")
+             : concat("The same weights give other outputs in ", engine.name, " than in transformers.");
   if (model.served_length == 0) finding.consequence += " The file states no length.";
   return finding;
 }
@@ -107,12 +107,12 @@ Findings unsafe_caches(const LintModel& model) {
     // llama.cpp chooses its list once, for the whole context.
     if (!crosses || model.format == "GGUF") finding.severity = Severity::note;
     finding.keys = {"rule " + rule_of(layer)};
-    finding.what = words("The frequencies change when a sequence grows beyond ", *limit, " tokens: a key cached at ",
-                         *limit - 1, " is then off by up to ", worst, " rad.");
+    finding.what = concat("The frequencies change when a sequence grows beyond ", *limit, " tokens: a key cached at ",
+                          *limit - 1, " is then off by up to ", worst, " rad.");
     finding.consequence =
         crosses ? "Keys cached before are wrong after: re-rotate them, keep them unrotated, or fix the table from the "
                   "start. Prefix caches must not be shared across that length."
-                : "Not reached at the served length; whoever serves more must re-rotate or keep keys unrotated.";
+                : "Not reached at the served length; to serve more, re-rotate the keys or keep them unrotated.";
     finding.numbers = {{"switch_length", static_cast<double>(*limit)}, {"angle", worst}};
     findings.push_back(std::move(finding));
   }
@@ -130,8 +130,8 @@ Findings float32_angles(const LintModel& model) {
     Finding finding = about(layer);
     if (error < visible) finding.severity = Severity::note;
     finding.keys = {"profile"};
-    finding.what = words("Angles computed in float32, as most engines do, are off by up to ", error,
-                         " rad at position ", model.served_length - 1, ".");
+    finding.what = concat("Angles computed in float32, as most engines do, are off by up to ", error,
+                          " rad at position ", model.served_length - 1, ".");
     finding.consequence = error >= visible
                               ? "That is more than the rounding of bfloat16 hides: fast pairs point elsewhere, and two "
                                 "engines that round differently disagree."
@@ -172,7 +172,7 @@ Findings rules_unknown_to_gguf(const LintModel& model) {
       if (!rule->gguf_type.empty()) known.push_back(rule->gguf_type);
     }
     finding.keys = {"rule " + rule_of(layer)};
-    finding.what = words("GGUF has no name for ", find_rule(rule_of(layer)).title, " (it knows ", listed(known), ").");
+    finding.what = concat("GGUF has no name for ", find_rule(rule_of(layer)).title, " (it knows ", listed(known), ").");
     finding.consequence = "A converted file runs in llama.cpp without the rule: plain frequencies at every length.";
     findings.push_back(std::move(finding));
   }

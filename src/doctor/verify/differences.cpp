@@ -32,15 +32,15 @@ std::optional<std::int64_t> first_change(const Encoding& encoding) {
   return other;
 }
 
-void expect_difference(WorstChecks& worst, const Sample& sample, ElementType type, const std::string& name,
-                       const std::string& prediction, const Predicted& one, const Predicted& other) {
+void expect_difference(WorstChecks& worst, const Sample& sample, ElementType type, const DifferenceNames& names,
+                       const Predicted& one, const Predicted& other) {
   const AttentionError error(sample, one.encoding, one.exact, type),
       other_error(sample, other.encoding, other.exact, type);
   const Comparison meets =
       compare(one.result.output, one.exact.output, sample.heads(), sample.head_dim(),
               [&](const Entry& entry, double want) { return error.of_everything(entry.row, entry.head, want); });
   const std::int64_t token = meets.first ? meets.first->row : 0;
-  worst.at_most(prediction, meets.value, meets.bound,
+  worst.at_most(names.prediction, meets.value, meets.bound,
                 divergence(meets, token, sample.id(token), "the numbers used are not those of this length and place"));
 
   // The entry where theory sees the largest difference.
@@ -56,7 +56,7 @@ void expect_difference(WorstChecks& worst, const Sample& sample, ElementType typ
                         other_error.of_everything(row, head, other.exact.output[most]);
   if (gap(most) <= 2 * errors) return;  // this type is too coarse to show it; the prediction above still held
   const bool differ = std::fabs(one.result.output[most] - other.result.output[most]) >= gap(most) - errors;
-  worst.at_least(name, std::fabs(one.result.output[most] - other.result.output[most]), gap(most) - errors,
+  worst.at_least(names.difference, std::fabs(one.result.output[most] - other.result.output[most]), gap(most) - errors,
                  differ ? ""
                         : "token " + std::to_string(row) + ", head " + std::to_string(head) + ", position " +
                               std::to_string(sample.id(row)) + " does not change; likely cause: ids or length ignored");
@@ -101,7 +101,7 @@ PathResult decoded_by_length(const Sample& sample, ElementType type, const std::
     const Encoded one = sample.encode(table, type, range(t, 1));
     cache.append(sequence, one.raw_key.view(), one.value.view(), one.places);
     const CachedSequence cached = cache.gather(sequence);
-    attend_to(sample, table, one, cached.keys, cached.values, cached.ids, result, range(t, 1));
+    attend_to(sample, table, one, {cached.keys, cached.values, cached.ids}, range(t, 1), result);
   }
   return result;
 }
@@ -119,7 +119,7 @@ PathResult decoded_mixing(const Sample& sample, ElementType type, const std::vec
     places.push_back(one.places[0]);
     const Extents extents{1, t + 1, sample.key_heads(), sample.head_dim()};
     const HeadsArray all_keys(type, extents, keys), all_values(type, extents, values);
-    attend_to(sample, tables[at(t)], one, all_keys.view(), all_values.view(), places, result, range(t, 1));
+    attend_to(sample, tables[at(t)], one, {all_keys.view(), all_values.view(), places}, range(t, 1), result);
   }
   return result;
 }
@@ -146,7 +146,7 @@ void verify_rerotation(WorstChecks& worst, const Sample& sample, ElementType typ
   cache.append(sequence, one.raw_key.view(), one.value.view(), one.places);
   const CachedSequence cached = cache.gather(sequence);
   PathResult result;
-  attend_to(sample, sample.encoding(), one, cached.keys, cached.values, cached.ids, result, range(last, 1));
+  attend_to(sample, sample.encoding(), one, {cached.keys, cached.values, cached.ids}, range(last, 1), result);
   const AttentionError error(sample, sample.encoding(), exact, type);
   const std::int64_t row = sample.heads() * sample.head_dim();
   const Comparison meets =
@@ -168,15 +168,17 @@ void verify_growing(WorstChecks& worst, const Sample& sample, ElementType type) 
 
   const Sample::Exact growing = exact_by_length(sample, tables, false);
   const PathResult decoded = decoded_by_length(sample, type, tables);
-  expect_difference(worst, sample, type, "decoded at growing lengths differs from the whole" + suffix,
-                    "decoded at growing lengths, raw keys, is what theory predicts" + suffix,
+  expect_difference(worst, sample, type,
+                    {"decoded at growing lengths differs from the whole" + suffix,
+                     "decoded at growing lengths, raw keys, is what theory predicts" + suffix},
                     {sample.encoding(), growing, decoded}, whole_predicted);
   if (!first_change(sample.encoding())) return;
 
   const Sample::Exact mixed_exact = exact_by_length(sample, tables, true);
   const PathResult mixed = decoded_mixing(sample, type, tables);
-  expect_difference(worst, sample, type, "keys left under the tables of their time differ" + suffix,
-                    "keys left under the tables of their time are what theory predicts" + suffix,
+  expect_difference(worst, sample, type,
+                    {"keys left under the tables of their time differ" + suffix,
+                     "keys left under the tables of their time are what theory predicts" + suffix},
                     {sample.encoding(), mixed_exact, mixed}, {sample.encoding(), growing, decoded});
   verify_rerotation(worst, sample, type, tables[0], all, exact);
 }
@@ -185,9 +187,10 @@ void verify_bidirectional(WorstChecks& worst, const Sample& sample, ElementType 
   const std::string suffix = " (" + std::string(name_of(type)) + ")";
   const Sample::Exact full_exact = sample.exact(sample.encoding(), 0, false);
   const PathResult full = whole(sample, type, 0, false), decoded = chunked(sample, type, 1, 1);
-  expect_difference(worst, sample, type, "full attention, decoded, differs from the whole" + suffix,
-                    "full attention is what theory predicts" + suffix, {sample.encoding(), full_exact, full},
-                    {sample.encoding(), causal, decoded});
+  expect_difference(
+      worst, sample, type,
+      {"full attention, decoded, differs from the whole" + suffix, "full attention is what theory predicts" + suffix},
+      {sample.encoding(), full_exact, full}, {sample.encoding(), causal, decoded});
 }
 
 }  // namespace locus::doctor

@@ -16,10 +16,16 @@ struct Predicted {
   const PathResult& result;
 };
 
+/// What two checks are called.
+struct DifferenceNames {
+  std::string difference;  ///< "A differs from B"
+  std::string prediction;  ///< "A is what theory predicts"
+};
+
 /// Holds the result against its prediction, and its distance from `other` against the predicted distance where that is
-/// more than the errors of the two. `name` reads "A differs from B"; `prediction` reads "A is what theory predicts".
-void expect_difference(WorstChecks& worst, const Sample& sample, ElementType type, const std::string& name,
-                       const std::string& prediction, const Predicted& one, const Predicted& other);
+/// more than the errors of the two.
+void expect_difference(WorstChecks& worst, const Sample& sample, ElementType type, const DifferenceNames& names,
+                       const Predicted& one, const Predicted& other);
 
 /// The first length at which the encoding's numbers are not those of length 1, if there is one.
 std::optional<std::int64_t> first_change(const Encoding& encoding);

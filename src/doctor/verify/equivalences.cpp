@@ -68,7 +68,7 @@ Sample make_sample(const Encoding& encoding, std::int64_t wanted, RandomNumbers&
   Position start = std::max<Position>(encoding.position_range().first, 0);
   if (const auto change = first_change(encoding)) start = std::max<Position>(*change - 1 - tokens / 2, 0);
   const Encoding table = encoding.at_length(start + tokens);
-  return Sample(table, tokens, heads, key_heads, head_dim, start, random);
+  return Sample(table, {tokens, heads, key_heads, head_dim}, start, random);
 }
 
 std::string shape_text(const Sample& sample) {
@@ -119,9 +119,9 @@ class Equivalences {
   void shifted(Position shift, const Sample::Exact& moved) {
     const PathResult result = whole(sample_, type_, shift);
     if (!sample_.encoding().claims().has(Claim::relative)) {
-      return expect_difference(worst_, sample_, type_, "shifted differs from whole" + suffix_,
-                               "shifted is what theory predicts" + suffix_, {sample_.encoding(), moved, result},
-                               {sample_.encoding(), exact_, whole_});
+      return expect_difference(worst_, sample_, type_,
+                               {"shifted differs from whole" + suffix_, "shifted is what theory predicts" + suffix_},
+                               {sample_.encoding(), moved, result}, {sample_.encoding(), exact_, whole_});
     }
     const AttentionError error(sample_, sample_.encoding(), moved, type_);
     const auto bound = [&](std::int64_t token, std::int64_t head, double want) {

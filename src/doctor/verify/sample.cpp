@@ -65,14 +65,9 @@ double largest(std::span<const double> values) {
 
 }  // namespace
 
-Sample::Sample(const Encoding& encoding, std::int64_t tokens, std::int64_t heads, std::int64_t key_heads,
-               std::int64_t head_dim, Position start, RandomNumbers& random)
-    : encoding_(encoding),
-      tokens_(tokens),
-      heads_(heads),
-      key_heads_(key_heads),
-      head_dim_(head_dim),
-      ids_(ids_for(encoding, tokens, start)) {
+Sample::Sample(const Encoding& encoding, const SampleShape& shape, Position start, RandomNumbers& random)
+    : encoding_(encoding), shape_(shape), ids_(ids_for(encoding, shape.tokens, start)) {
+  const auto& [tokens, heads, key_heads, head_dim] = shape;
   if (encoding.site() != Site::hidden) {
     query_ = random.elements(tokens * heads * head_dim);
     key_ = random.elements(tokens * key_heads * head_dim);
@@ -119,7 +114,8 @@ std::vector<double> Sample::project(std::span<const double> hidden, std::span<co
 Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
                        std::int64_t batch, Position shift) const {
   const std::int64_t tokens = static_cast<std::int64_t>(slots.size()) / batch;
-  const Extents query{batch, tokens, heads_, head_dim_}, key{batch, tokens, key_heads_, head_dim_};
+  const Extents query{batch, tokens, shape_.heads, shape_.head_dim},
+      key{batch, tokens, shape_.key_heads, shape_.head_dim};
   const PositionIds ids = ids_of(slots, batch, shift);
   std::vector<double> q, k, v;
   if (encoding.site() == Site::hidden) {
@@ -132,9 +128,9 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
     k = project(moved, choose_key_);
     v = project(moved, choose_value_);
   } else {
-    q = rows_at(query_, slots, heads_ * head_dim_);
-    k = rows_at(key_, slots, key_heads_ * head_dim_);
-    v = rows_at(value_, slots, key_heads_ * head_dim_);
+    q = rows_at(query_, slots, shape_.heads * shape_.head_dim);
+    k = rows_at(key_, slots, shape_.key_heads * shape_.head_dim);
+    v = rows_at(value_, slots, shape_.key_heads * shape_.head_dim);
   }
   Encoded result{
       HeadsArray(type, query, q), HeadsArray(type, key, k), HeadsArray(type, key, k), HeadsArray(type, key, v), {}};
@@ -151,7 +147,7 @@ Sample::Inputs Sample::exact_inputs(const Encoding& encoding, const PositionIds&
   std::vector<double> states = hidden_;
   double row = 0;
   const std::int64_t dim = encoding.hidden().dim;
-  for (std::int64_t t = 0; t < tokens_; ++t) {
+  for (std::int64_t t = 0; t < shape_.tokens; ++t) {
     const std::vector<double> added = reference::hidden_row(encoding.hidden(), ids.ids[at(t)]);
     row = std::max(row, largest(added));
     for (std::int64_t j = 0; j < dim; ++j) states[at(t * dim + j)] += added[at(j)];
@@ -162,7 +158,7 @@ Sample::Inputs Sample::exact_inputs(const Encoding& encoding, const PositionIds&
 Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causal,
                             const std::function<Encoding(std::int64_t)>& keys_under) const {
   std::vector<std::int64_t> slots;
-  for (std::int64_t t = 0; t < tokens_; ++t) slots.push_back(t);
+  for (std::int64_t t = 0; t < shape_.tokens; ++t) slots.push_back(t);
   const PositionIds ids = ids_of(slots, 1, shift);
   Inputs inputs = exact_inputs(encoding, ids);
   std::vector<double>&q = inputs.query, &k = inputs.key;
@@ -171,27 +167,27 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   Exact result;
   std::vector<double> query_norms, key_norms;
   const auto turn = [&](std::vector<double>& rows, std::int64_t heads, Role role, std::vector<double>& norms) {
-    for (std::int64_t t = 0; t < tokens_; ++t) {
+    for (std::int64_t t = 0; t < shape_.tokens; ++t) {
       std::vector<Position> own;
       for (std::int64_t axis = 0; axis < ids.axes; ++axis) own.push_back(ids.axis(axis)[at(t)]);
       const Encoding under = role == Role::key && keys_under ? keys_under(t) : encoding;
       for (std::int64_t h = 0; h < heads; ++h) {
-        const auto head = std::span(rows).subspan(at((t * heads + h) * head_dim_), at(head_dim_));
+        const auto head = std::span(rows).subspan(at((t * heads + h) * shape_.head_dim), at(shape_.head_dim));
         const std::vector<double> turned = rotated(under, role, head, own);
         std::copy(turned.begin(), turned.end(), head.begin());
         // An entry of a vector to which a row was added is off by what rounded either of the two.
-        norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(head_dim_)));
+        norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(shape_.head_dim)));
       }
     }
   };
-  turn(q, heads_, Role::query, query_norms);
-  turn(k, key_heads_, Role::key, key_norms);
+  turn(q, shape_.heads, Role::query, query_norms);
+  turn(k, shape_.key_heads, Role::key, key_norms);
 
-  const HeadsArray query(ElementType::float64, {1, tokens_, heads_, head_dim_}, q);
-  const HeadsArray key(ElementType::float64, {1, tokens_, key_heads_, head_dim_}, k);
-  const HeadsArray value(ElementType::float64, {1, tokens_, key_heads_, head_dim_}, v);
+  const HeadsArray query(ElementType::float64, {1, shape_.tokens, shape_.heads, shape_.head_dim}, q);
+  const HeadsArray key(ElementType::float64, {1, shape_.tokens, shape_.key_heads, shape_.head_dim}, k);
+  const HeadsArray value(ElementType::float64, {1, shape_.tokens, shape_.key_heads, shape_.head_dim}, v);
   std::vector<Position> places;
-  for (std::int64_t t = 0; t < tokens_; ++t) places.push_back(place(t) + shift);
+  for (std::int64_t t = 0; t < shape_.tokens; ++t) places.push_back(place(t) + shift);
   AttentionCall call{.query = query.view(), .key = key.view(), .value = value.view(), .output = query.view()};
   call.encoding = &encoding;
   call.query_ids = call.key_ids = places;
@@ -200,19 +196,19 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
 
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   const double scale =
-      (rotation == nullptr ? 1.0 : rotation->softmax_scale_factor) / std::sqrt(static_cast<double>(head_dim_));
-  const std::int64_t group = heads_ / key_heads_;
-  for (std::int64_t t = 0; t < tokens_; ++t) {
-    for (std::int64_t h = 0; h < heads_; ++h) {
-      const auto from = attention.output.begin() + (h * tokens_ + t) * head_dim_;
-      result.output.insert(result.output.end(), from, from + head_dim_);
-      result.log_sum_exp.push_back(attention.log_sum_exp[at(h * tokens_ + t)]);
-      result.magnitude.push_back(attention.magnitude[at(h * tokens_ + t)]);
+      (rotation == nullptr ? 1.0 : rotation->softmax_scale_factor) / std::sqrt(static_cast<double>(shape_.head_dim));
+  const std::int64_t group = shape_.heads / shape_.key_heads;
+  for (std::int64_t t = 0; t < shape_.tokens; ++t) {
+    for (std::int64_t h = 0; h < shape_.heads; ++h) {
+      const auto from = attention.output.begin() + (h * shape_.tokens + t) * shape_.head_dim;
+      result.output.insert(result.output.end(), from, from + shape_.head_dim);
+      result.log_sum_exp.push_back(attention.log_sum_exp[at(h * shape_.tokens + t)]);
+      result.magnitude.push_back(attention.magnitude[at(h * shape_.tokens + t)]);
       double key_norm = 0;
-      for (std::int64_t j = 0; j < (causal ? t + 1 : tokens_); ++j) {
-        key_norm = std::max(key_norm, key_norms[at(j * key_heads_ + h / group)]);
+      for (std::int64_t j = 0; j < (causal ? t + 1 : shape_.tokens); ++j) {
+        key_norm = std::max(key_norm, key_norms[at(j * shape_.key_heads + h / group)]);
       }
-      result.norm_product.push_back(scale * query_norms[at(t * heads_ + h)] * key_norm);
+      result.norm_product.push_back(scale * query_norms[at(t * shape_.heads + h)] * key_norm);
     }
   }
   result.largest_value = largest(v) + row;

@@ -27,18 +27,21 @@ struct Encoded {
   std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes
 };
 
+struct SampleShape {
+  std::int64_t tokens = 0, heads = 0, key_heads = 0, head_dim = 0;
+};
+
 /// The tokens' own vectors, exact in every type, and the id of each. At the site hidden, queries, keys and values are
 /// coordinates of the token's vector with a sign: a projection that costs no rounding.
 class Sample {
  public:
-  Sample(const Encoding& encoding, std::int64_t tokens, std::int64_t heads, std::int64_t key_heads,
-         std::int64_t head_dim, Position start, RandomNumbers& random);
+  Sample(const Encoding& encoding, const SampleShape& shape, Position start, RandomNumbers& random);
 
   const Encoding& encoding() const { return encoding_; }
-  std::int64_t tokens() const { return tokens_; }
-  std::int64_t heads() const { return heads_; }
-  std::int64_t key_heads() const { return key_heads_; }
-  std::int64_t head_dim() const { return head_dim_; }
+  std::int64_t tokens() const { return shape_.tokens; }
+  std::int64_t heads() const { return shape_.heads; }
+  std::int64_t key_heads() const { return shape_.key_heads; }
+  std::int64_t head_dim() const { return shape_.head_dim; }
   Position id(std::int64_t token) const { return ids_.ids[static_cast<std::size_t>(token)]; }
   Position place(std::int64_t token) const { return ids_.axes == 1 ? id(token) : token; }
 
@@ -73,7 +76,7 @@ class Sample {
   std::vector<double> project(std::span<const double> hidden, std::span<const std::int64_t> choice) const;
 
   Encoding encoding_;
-  std::int64_t tokens_, heads_, key_heads_, head_dim_;
+  SampleShape shape_;
   PositionIds ids_;
   std::vector<double> query_, key_, value_;  // [tokens, heads, head_dim]; empty at the site hidden
   std::vector<double> hidden_;               // [tokens, dim]

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "locus/doctor/check.h"
 #include "locus/doctor/subject.h"
 
@@ -19,12 +19,10 @@ inline constexpr double unit = 0x1p-53;  ///< half a double's last bit, relative
 
 class Samples {
  public:
-  explicit Samples(std::uint64_t seed) : engine_(seed) {}
+  explicit Samples(std::uint64_t seed) : random_(seed) {}
 
-  /// Both ends included. The modulo's bias is of no account for so short ranges.
-  std::int64_t integer(std::int64_t first, std::int64_t last) {
-    return first + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(last - first + 1));
-  }
+  /// Both ends included.
+  std::int64_t integer(std::int64_t first, std::int64_t last) { return random_.between(first, last); }
   /// Values from -1 to 1.
   std::vector<double> vector(std::int64_t size) {
     std::vector<double> values(static_cast<std::size_t>(size));
@@ -41,7 +39,7 @@ class Samples {
   }
 
  private:
-  std::mt19937_64 engine_;
+  Random random_;
 };
 
 inline double dot(std::span<const double> a, std::span<const double> b) {

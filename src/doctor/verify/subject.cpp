@@ -129,7 +129,7 @@ void take_relative_keys(Subject& subject, const Encoding& encoding) {
   }
   subject.relative_score = [encoding, scale = subject.scale](std::int64_t head, std::span<const double> q,
                                                              std::span<const double> k, Position query, Position key) {
-    return reference::relative_score(encoding.relative_keys(), head, q, k, query, key, scale);
+    return reference::relative_score(encoding.relative_keys(), head, {q, k, query, key}, scale);
   };
   if (keys.value_table.data.empty()) return;
   subject.relative_value = [encoding](Position query, Position key) {

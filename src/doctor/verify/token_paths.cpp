@@ -35,11 +35,11 @@ class KeyStore {
   void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
     if (cache_) {
       const CachedSequence cached = cache_->gather(sequence_);
-      return attend_to(sample_, sample_.encoding(), queries, cached.keys, cached.values, cached.ids, into, tokens);
+      return attend_to(sample_, sample_.encoding(), queries, {cached.keys, cached.values, cached.ids}, tokens, into);
     }
     const Extents extents{1, static_cast<std::int64_t>(places_.size()), sample_.key_heads(), sample_.head_dim()};
     const HeadsArray keys(type_, extents, keys_), values(type_, extents, values_);
-    attend_to(sample_, sample_.encoding(), queries, keys.view(), values.view(), places_, into, tokens);
+    attend_to(sample_, sample_.encoding(), queries, {keys.view(), values.view(), places_}, tokens, into);
   }
 
   /// From now on a sequence of its own that shares what is there.
@@ -85,14 +85,13 @@ bool cacheable(const Encoding& encoding) {
   return rotation == nullptr || (rotation->axes == 1 && rotation->map.kind == PositionMap::Kind::direct);
 }
 
-void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& queries, const HeadsView& keys,
-               const HeadsView& values, std::span<const Position> key_places, PathResult& into,
-               std::span<const std::int64_t> tokens) {
-  const HeadsArray output(keys.type, {1, queries.query.view().tokens, sample.heads(), sample.head_dim()});
+void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& queries, const KeysAndValues& over,
+               std::span<const std::int64_t> tokens, PathResult& into) {
+  const HeadsArray output(over.keys.type, {1, queries.query.view().tokens, sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(encoding, queries, output);
-  call.key = keys;
-  call.value = values;
-  call.key_ids = key_places;
+  call.key = over.keys;
+  call.value = over.values;
+  call.key_ids = over.places;
   attend(call);
   append_rows(into, output.values(), tokens);
 }

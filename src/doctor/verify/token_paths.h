@@ -30,10 +30,15 @@ std::int64_t ranks_for(const Sample& sample);
 /// Whether a KvCache takes these keys: it wants one axis of plain positions.
 bool cacheable(const Encoding& encoding);
 
-/// attend() of some queries of the sample over keys.
-void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& queries, const HeadsView& keys,
-               const HeadsView& values, std::span<const Position> key_places, PathResult& into,
-               std::span<const std::int64_t> tokens);
+/// Keys and values as attention meets them.
+struct KeysAndValues {
+  HeadsView keys, values;
+  std::span<const Position> places;  ///< of the keys
+};
+
+/// attend() of some queries of the sample, which are these tokens, over keys.
+void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& queries, const KeysAndValues& over,
+               std::span<const std::int64_t> tokens, PathResult& into);
 
 std::vector<std::int64_t> range(std::int64_t first, std::int64_t count);
 

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
-#include "figures/numbers.h"
 #include "figures/report/report_parts.h"
 #include "locus/doctor/equivalences.h"
 #include "locus/doctor/example_encodings.h"
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
+#include "locus/text.h"
 #include "results/fields.h"
 
 namespace locus::figures {

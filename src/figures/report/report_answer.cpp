@@ -2,10 +2,10 @@
 // Section 1: which scheme to use when. Every sentence follows from a count or a difference by the rules it states.
 #include <algorithm>
 
-#include "figures/numbers.h"
 #include "figures/report/report_parts.h"
 #include "figures/report/results_figures.h"
 #include "figures/spec.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figures/numbers.h"
 #include "figures/report/report_parts.h"
 #include "figures/report/results_figures.h"
+#include "locus/text.h"
+#include "results/units.h"
 
 namespace locus::figures {
 namespace {
@@ -114,7 +115,7 @@ void add_costs(Page& page, const results::Results& results) {
     table.rows.push_back({cost.task, results.label(cost.line),
                           cost.parameters ? grouped(std::llround(*cost.parameters)) : std::string(),
                           cost.seconds_per_step ? significant(*cost.seconds_per_step * 1000) + " ms" : std::string(),
-                          cost.peak_bytes ? bytes(*cost.peak_bytes) : std::string()});
+                          cost.peak_bytes ? results::bytes(*cost.peak_bytes) : std::string()});
   }
   add_figures(page, cost_figures(results));
   page.begin_details("Parameters, time and memory in numbers");

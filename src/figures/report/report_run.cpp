@@ -2,9 +2,10 @@
 // Section 6: how the lab was run, what it cost, and what more of it would change.
 #include <cmath>
 
-#include "figures/numbers.h"
 #include "figures/report/report_parts.h"
+#include "locus/text.h"
 #include "results/student_t.h"
+#include "results/units.h"
 
 namespace locus::figures {
 namespace {
@@ -20,13 +21,13 @@ void add_facts(Page& page, const results::Run& run) {
   add("preset", run.preset);
   add("begun", run.created);
   add("finished", run.finished.empty() ? "not yet" : run.finished);
-  add("work time of all workers", duration(run.seconds));
+  add("work time of all workers", results::duration(run.seconds));
   add("trials",
       grouped(run.planned) + " planned, " + grouped(run.completed) + " finished, " + grouped(run.failed) + " failed");
   add("seeds", seeds);
   add("processor", run.machine.cpu);
   add("cores", grouped(run.machine.cores));
-  add("memory", bytes(static_cast<double>(run.machine.memory_bytes)));
+  add("memory", results::bytes(static_cast<double>(run.machine.memory_bytes)));
   add("SIMD", run.machine.simd);
   for (const auto& [name, version] : run.versions) add("version of " + name, version);
   add("training speed against torch's own operations",
@@ -82,7 +83,7 @@ void add_failed_trials(Page& page, const results::Results& results) {
   page.table(table, "Trials that failed.");
 }
 
-/// Half the width of an interval over n seeds goes with t / sqrt(n).
+/// Half the width of an interval over n seeds is proportional to t / sqrt(n).
 double reach(std::size_t seeds) {
   return results::student_t(static_cast<int>(seeds) - 1, 0.95) / std::sqrt(static_cast<double>(seeds));
 }

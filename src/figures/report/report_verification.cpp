@@ -2,8 +2,8 @@
 // Section 5: every check of `locus verify` with its value and bound.
 #include <algorithm>
 
-#include "figures/numbers.h"
 #include "figures/report/report_parts.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

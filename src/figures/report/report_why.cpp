@@ -2,10 +2,10 @@
 // Section 2: attention without positions sees a bag of words; three tokens show it in numbers.
 #include <algorithm>
 
-#include "figures/numbers.h"
 #include "figures/registry.h"
 #include "figures/report/report_parts.h"
 #include "locus/doctor/properties.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

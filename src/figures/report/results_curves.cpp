@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "figures/numbers.h"
 #include "figures/report/html.h"
 #include "figures/report/line_chart.h"
 #include "figures/report/results_figures.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

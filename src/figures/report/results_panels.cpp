@@ -2,10 +2,10 @@
 // Charts of many small panels: the answer at a glance, depth by length, time per step.
 #include <algorithm>
 
-#include "figures/numbers.h"
 #include "figures/report/html.h"
 #include "figures/report/report_parts.h"
 #include "figures/report/results_figures.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

@@ -8,6 +8,7 @@
 #include "figures/spec.h"
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "locus/settings.h"
 #include "locus/stretch.h"
 
 namespace locus::figures {
@@ -37,35 +38,61 @@ Goal goal_of(const Drawn& drawn) {
   return goal;
 }
 
+/// A rule as it was spelled: `yarn`, `yarn:2` or `rope:rule=yarn,factor=2`.
+struct SpelledRule {
+  std::string text;
+  std::string name = text;
+  Arguments settings = {};
+};
+
+SpelledRule spelled_rule(const std::string& text, const Encoding& drawn) {
+  const Spelling spelling = parse_spelling(text);
+  require(spelling.config.empty() && spelling.scheme == drawn.scheme().name, "a rule must be one of ",
+          drawn.scheme().name, ", such as yarn:2, got ", text);
+  const std::string_view name = spelling.setting("rule");
+  SpelledRule rule{.text = text, .name = name.empty() ? "none" : std::string(name)};
+  const Arguments given = arguments_of(spelling);
+  for (const auto& [setting, value] : given.all()) {
+    if (setting != "rule") rule.settings.set(setting, value);
+  }
+  return rule;
+}
+
 /// The same rotation under another rule, at the length that it is stretched to.
-Encoding stretched_by(const Encoding& given, std::string_view name, const Goal& goal) {
-  const Rule& rule = find_rule(name);
-  Arguments arguments;
+Encoding stretched_by(const Encoding& given, const SpelledRule& spelled, const Goal& goal) {
+  const Rule& rule = find_rule(spelled.name);
+  Arguments arguments = spelled.settings;
   for (const Parameter& parameter : rule.parameters) {
-    const bool own = given.arguments().has(parameter.name) && given.arguments().text("rule") == name;
-    if (own) continue;
+    const bool own = given.arguments().has(parameter.name) && given.arguments().text("rule") == rule.name;
+    if (own || arguments.has(parameter.name)) continue;
     if (parameter.name == "factor") {
       arguments.set("factor", goal.factor);
     } else if (parameter.required && parameter.kind == ValueKind::real) {
       arguments.set(parameter.name, *rule.example.find(parameter.name));
     }
-    require(!parameter.required || parameter.kind != ValueKind::list, "the rule ", name, " needs ", parameter.name,
-            ", a list of a model's own: give its --config, or --set rule=", name, " with the lists");
+    require(!parameter.required || parameter.kind != ValueKind::list, "the rule ", rule.name, " needs ", parameter.name,
+            ", a list of a model's own: give its --config, or --set rule=", rule.name, " with the lists");
   }
-  const std::int64_t longest = std::llround(static_cast<double>(goal.trained) * goal.factor);
-  return under_rule(given, name, {.trained = goal.trained, .longest = longest}, arguments).at_length(longest);
+  const double factor = spelled.settings.maybe_real("factor").value_or(goal.factor);
+  const std::int64_t longest = std::llround(static_cast<double>(goal.trained) * factor);
+  return under_rule(given, rule.name, {.trained = goal.trained, .longest = longest}, arguments).at_length(longest);
 }
 
-std::vector<std::string> rules_of(const Request& request) {
+std::vector<SpelledRule> rules_of(const Request& request) {
+  const Encoding& drawn = request.encodings.front().encoding;
+  std::vector<SpelledRule> rules;
   if (!request.rules.empty()) {
     require(std::set<std::string>(request.rules.begin(), request.rules.end()).size() == request.rules.size(),
             "rules must differ from each other");
-    return request.rules;
+    for (const std::string& text : request.rules) rules.push_back(spelled_rule(text, drawn));
+    return rules;
   }
-  std::vector<std::string> rules = {"none"};
-  for (const Rule* rule : compared_rules()) rules.emplace_back(rule->name);
-  const std::string& own = request.encodings.front().encoding.arguments().text("rule");
-  if (std::find(rules.begin(), rules.end(), own) == rules.end()) rules.push_back(own);
+  rules.push_back({.text = "none"});
+  for (const Rule* rule : compared_rules()) rules.push_back({.text = std::string(rule->name)});
+  const std::string& own = drawn.arguments().text("rule");
+  const bool has_own =
+      std::any_of(rules.begin(), rules.end(), [&](const SpelledRule& rule) { return rule.name == own; });
+  if (!has_own) rules.push_back({.text = own});
   return rules;
 }
 
@@ -92,13 +119,16 @@ Figure draw_scaling(const Request& request) {
   const Drawn& drawn = request.encodings.front();
   require(takes_rules(drawn.encoding), "scaling is about the rules of rope, got ", drawn.encoding.scheme().name);
   const Goal goal = goal_of(drawn);
-  const std::vector<std::string> rules = rules_of(request);
-  const std::vector<double> plain = stretched_by(drawn.encoding, "none", goal).rotation().inv_freq;
+  const std::vector<SpelledRule> rules = rules_of(request);
+  const std::vector<double> plain = stretched_by(drawn.encoding, {.text = "none"}, goal).rotation().inv_freq;
   Json rows = Json::array();
   Finding finding;
-  bool still = false;
-  for (const std::string& name : rules) {
-    const Encoding ruled = stretched_by(drawn.encoding, name, goal);
+  std::vector<std::string> names;
+  bool still = false, one_goal = true;
+  for (const SpelledRule& rule : rules) {
+    const std::string& name = names.emplace_back(rule.text);
+    one_goal = one_goal && !rule.settings.has("factor");
+    const Encoding ruled = stretched_by(drawn.encoding, rule, goal);
     const std::vector<double>& frequencies = ruled.rotation().inv_freq;
     for (std::size_t i = 0; i < plain.size(); ++i) {
       if (frequencies[i] == 0) {
@@ -114,13 +144,14 @@ Figure draw_scaling(const Request& request) {
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
   spec["encoding"] = {{"x", snug("pair", "pair, from the fastest to the slowest")},
                       {"y", logarithmic(quantitative("divisor", "frequency divided by"), 2)},
-                      {"color", category_colour("rule", "rule", rules)}};
+                      {"color", category_colour("rule", "rule", names)}};
+  const std::string stretch =
+      "To stretch " + pretty(static_cast<double>(goal.trained)) + " positions " + pretty(goal.factor) + " times: ";
+  const std::string pressed = ", " + pretty(goal.factor) + ": positions pressed into the trained length";
   return {.name = {},
-          .title = "To stretch " + pretty(static_cast<double>(goal.trained)) + " positions " + pretty(goal.factor) +
-                   " times: " + finding.text(),
-          .caption = "By how much each rule divides the frequency of each pair (1: kept, " + pretty(goal.factor) +
-                     ": positions pressed into the trained length), head_dim " +
-                     std::to_string(drawn.encoding.rotation().head_dim) + ", base " +
+          .title = (one_goal ? stretch : "") + finding.text(),
+          .caption = "By how much each rule divides the frequency of each pair (1: kept" + (one_goal ? pressed : "") +
+                     "), head_dim " + std::to_string(drawn.encoding.rotation().head_dim) + ", base " +
                      pretty(drawn.encoding.arguments().real("base")) + "." +
                      std::string(still ? " Pairs that a rule stops altogether are left out." : ""),
           .spec = std::move(spec)};

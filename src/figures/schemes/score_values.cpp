@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "figures/numbers.h"
 #include "figures/spec.h"
 #include "locus/error.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 

@@ -26,7 +26,7 @@ Figure draw_transformer_xl(const Request& request) {
     names.push_back("head " + std::to_string(head));
     for (const Position distance : distances.values) {
       // With an empty query and key only v . (W_r R_n) is left of the score.
-      const double term = reference::relative_score(keys, head, nothing, nothing, key + distance, key, 1);
+      const double term = reference::relative_score(keys, head, {nothing, nothing, key + distance, key}, 1);
       rows.push_back({{"distance", distance}, {"head", names.back()}, {"term", rounded(term)}});
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters on a grid, and text that fits a terminal.
+// Characters on a grid, in colours, and text that a terminal may show.
 #pragma once
 
 #include <cstddef>
@@ -7,22 +7,12 @@
 #include <string_view>
 #include <vector>
 
-namespace locus::figures {
+#include "base/text_layout.h"
 
-/// The number of characters of a UTF-8 text, colours not counted; every character drawn here is one column wide.
-std::size_t columns_of(std::string_view text);
+namespace locus::figures {
 
 /// Control characters become `?`: text from a file must not control the terminal.
 std::string plain(std::string_view text);
-
-std::string left_padded(std::string_view text, std::size_t columns);
-std::string right_padded(std::string_view text, std::size_t columns);
-
-/// The first `columns` characters at most, the last of them … where some are left out.
-std::string shortened(std::string_view text, std::size_t columns);
-
-/// Lines of at most `width` columns, broken at blanks, each ended by a newline.
-std::string wrapped(std::string_view text, std::size_t width);
 
 /// Entries two blanks apart in lines of at most `width` columns, each ended by a newline.
 std::string joined(const std::vector<std::string>& entries, std::size_t width);

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "figures/numbers.h"
 #include "figures/spec.h"
 #include "figures/terminal/draw_parts.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

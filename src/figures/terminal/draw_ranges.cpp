@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "figures/numbers.h"
 #include "figures/spec.h"
 #include "figures/terminal/draw_parts.h"
 #include "figures/terminal/draw_scale.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {

@@ -100,17 +100,16 @@ PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, do
   return prompt;
 }
 
-PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, std::mt19937_64& random) {
+PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, Random& random) {
   require(depth >= 0 && depth <= 1, "the depth of a passkey must be from 0 to 1, got ", depth);
-  const auto any_of = [&](const auto& choices) -> const auto& { return choices[random() % choices.size()]; };
   const std::int64_t key_length = std::ssize(frame.keys.front());
   const std::int64_t shortest =
       2 * key_length + 1;  // the mark, the key, the question, and the answer without its last token
   require(length >= shortest, "a passkey prompt needs at least ", shortest, " tokens for this model, got ", length);
   const auto before = static_cast<std::int64_t>(std::llround(depth * static_cast<double>(length - shortest)));
   PasskeyPrompt prompt;
-  prompt.answer = any_of(frame.keys);
-  for (std::int64_t i = 0; i < length - shortest; ++i) prompt.tokens.push_back(any_of(frame.noise));
+  prompt.answer = random.one_of(frame.keys);
+  for (std::int64_t i = 0; i < length - shortest; ++i) prompt.tokens.push_back(random.one_of(frame.noise));
   std::vector<Token> needle = {frame.key_mark};
   needle.insert(needle.end(), prompt.answer.begin(), prompt.answer.end());
   prompt.tokens.insert(prompt.tokens.begin() + before, needle.begin(), needle.end());
@@ -119,13 +118,13 @@ PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, dou
 }
 
 PasskeyPrompts prompts_in_sentences(const Tokenizer& tokenizer) {
-  return [&tokenizer](std::int64_t length, double depth, std::mt19937_64& random) {
-    return passkey_prompt(tokenizer, length, depth, static_cast<std::int64_t>(10000 + random() % 90000));
+  return [&tokenizer](std::int64_t length, double depth, Random& random) {
+    return passkey_prompt(tokenizer, length, depth, random.between(10000, 99999));
   };
 }
 
 PasskeyPrompts prompts_in_ids(PasskeyFrame frame) {
-  return [frame = std::move(frame)](std::int64_t length, double depth, std::mt19937_64& random) {
+  return [frame = std::move(frame)](std::int64_t length, double depth, Random& random) {
     return passkey_prompt(frame, length, depth, random);
   };
 }
@@ -134,7 +133,7 @@ std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& en
                                           const PasskeyGrid& grid, const RunControl& control) {
   require(!grid.lengths.empty() && !grid.depths.empty() && grid.trials >= 1,
           "a passkey grid needs lengths, depths and at least one trial");
-  std::mt19937_64 random(grid.seed);
+  Random random(grid.seed);
   std::vector<PasskeyCell> cells;
   for (const std::int64_t length : grid.lengths) {
     for (const double depth : grid.depths) {

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "figures/figure.h"
 #include "probe/model.h"
 #include "probe/run_control.h"
@@ -27,13 +27,13 @@ struct PasskeyPrompt {
 /// Error: a length that is too short even without filler.
 PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, double depth, std::int64_t key);
 
-/// The same in token ids, with a random key and noise around it. `length` counts the tokens that are read, all except
-/// the last of the answer, as in the lab.
-PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, std::mt19937_64& random);
+/// The same in token ids, with a key that is chosen at random and noise all around it. `length` tokens are read: all
+/// but the last of the answer, as the lab counts.
+PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, Random& random);
 
-/// Makes the prompts of a grid; `random` is their only source of randomness.
-using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, std::mt19937_64& random)>;
-/// Prompts of sentences with keys of five digits. The tokenizer must outlive the result.
+/// Where the prompts of a grid come from; what is random about them comes from `random`.
+using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, Random& random)>;
+/// Sentences, with keys of five digits. The tokenizer must outlive the result.
 PasskeyPrompts prompts_in_sentences(const Tokenizer& tokenizer);
 PasskeyPrompts prompts_in_ids(PasskeyFrame frame);
 

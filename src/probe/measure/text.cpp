@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/measure/text.h"
 
-#include <random>
-
+#include "base/random.h"
 #include "locus/error.h"
 #include "probe/measure/sampled_text.h"
 
@@ -23,7 +22,7 @@ MeasuredText text_from_model(const Model& model, const Tokenizer* tokenizer, std
   MeasuredText text{.source = "sampled from the model", .caveat = std::string(sampled_text_caveat())};
   SampledText wanted{.tokens = most, .seed = seed};
   if (model.config().begins_anywhere) {
-    wanted.start = static_cast<Token>(std::mt19937_64(seed)() % static_cast<std::uint64_t>(model.config().vocab));
+    wanted.start = static_cast<Token>(Random(seed).below(model.config().vocab));
   } else {
     require(tokenizer != nullptr, "sampling a text needs the model's tokenizer");
     const auto start = tokenizer->bos() ? tokenizer->bos() : tokenizer->eos();

@@ -68,7 +68,9 @@ class Bpe : public Tokenizer {
 
   TokenId id_of(const std::string& spelling, const std::string& name) const {
     const auto id = find(spelling);
-    require(id.has_value(), name, ": a merge has the token ", io::shown(spelling), ", which is not in the vocabulary");
+    require(
+        id.has_value(), name, ": a merge has the token ", [&] { return io::shown(spelling); },
+        ", which is not in the vocabulary");
     return *id;
   }
 

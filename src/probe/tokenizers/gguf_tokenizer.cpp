@@ -118,7 +118,7 @@ std::unique_ptr<Tokenizer> read_byte_level(const io::GgufFile& file) {
   for (const std::string& merge : merges->texts(file.name() + ": " + prefix + "merges")) {
     const std::size_t space = merge.find(' ', 1);
     require(space != std::string::npos && space + 1 < merge.size(), file.name(), ": ", prefix,
-            "merges must hold two tokens separated by a space, got ", io::shown(merge));
+            "merges must hold two tokens separated by a space, got ", [&] { return io::shown(merge); });
     parts.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
   parts.facts = read_facts(file, parts.vocabulary.spellings.size(), false);

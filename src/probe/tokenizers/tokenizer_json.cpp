@@ -52,7 +52,7 @@ class JsonReader {
   }
   TokenId id_of(const Json& value) const {
     require(value.is_number_integer() && value.is_number_unsigned() && value.get<std::uint64_t>() < (1U << 24U), name_,
-            ": a token id must be from 0 to 2^24 - 1, got ", io::shown(value.dump()));
+            ": a token id must be from 0 to 2^24 - 1, got ", [&] { return io::shown(value.dump()); });
     return static_cast<TokenId>(value.get<std::uint64_t>());
   }
   std::optional<TokenId> find(const std::string& spelling) const {
@@ -67,8 +67,10 @@ class JsonReader {
       vocabulary.spellings.resize(index + 1);
       vocabulary.roles.resize(index + 1, TokenRole::unused);
     }
-    require(vocabulary.spellings[index].empty() || vocabulary.spellings[index] == spelling, name_, ": the id ", id,
-            " belongs to ", io::shown(vocabulary.spellings[index]), " and to ", io::shown(spelling));
+    require(
+        vocabulary.spellings[index].empty() || vocabulary.spellings[index] == spelling, name_, ": the id ", id,
+        " belongs to ", [&] { return io::shown(vocabulary.spellings[index]); }, " and to ",
+        [&] { return io::shown(spelling); });
     vocabulary.spellings[index] = spelling;
     vocabulary.roles[index] = role;
     ids_.emplace(spelling, id);
@@ -76,8 +78,9 @@ class JsonReader {
 
   void read_model(const Json& model) {
     const std::string type = text_of(model, "type");
-    require(type == "BPE" || (type.empty() && model.contains("merges")), name_, ": a model of type ", io::shown(type),
-            " is not supported; known: BPE");
+    require(
+        type == "BPE" || (type.empty() && model.contains("merges")), name_, ": a model of type ",
+        [&] { return io::shown(type); }, " is not supported; known: BPE");
     const auto dropout = model.find("dropout");
     require(dropout == model.end() || dropout->is_null() || *dropout == 0, name_, ": dropout is not supported");
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
@@ -97,7 +100,9 @@ class JsonReader {
     parts_.whole_words = flag_of(model, "ignore_merges");
     if (const std::string unknown = text_of(model, "unk_token"); !unknown.empty()) {
       parts_.facts.unknown = find(unknown);
-      require(parts_.facts.unknown.has_value(), name_, ": unk_token ", io::shown(unknown), " is not in the vocabulary");
+      require(
+          parts_.facts.unknown.has_value(), name_, ": unk_token ", [&] { return io::shown(unknown); },
+          " is not in the vocabulary");
     }
   }
 
@@ -113,7 +118,7 @@ class JsonReader {
       const auto& text = merge.get_ref<const std::string&>();
       const std::size_t space = text.find(' ');
       require(space != std::string::npos && space > 0 && space + 1 < text.size(), name_,
-              ": a merge must be two tokens separated by a space, got ", io::shown(text));
+              ": a merge must be two tokens separated by a space, got ", [&] { return io::shown(text); });
       parts_.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
     }
   }
@@ -129,7 +134,7 @@ class JsonReader {
                            flag_of(token, "lstrip"), flag_of(token, "rstrip")};
       require(static_cast<std::size_t>(one.id) < most, name_, ": the id ", one.id, " of an added token is too large");
       require(!flag_of(token, "single_word"), name_, ": single_word is not supported, got it in the added token ",
-              io::shown(one.text));
+              [&] { return io::shown(one.text); });
       add(one.text, one.id, one.control ? TokenRole::control : TokenRole::user_defined);
       parts_.added.push_back(one);
     }
@@ -196,8 +201,9 @@ class JsonReader {
     if (behavior == "Removed") {
       (flag_of(one, "invert") ? step.keeps_gaps : step.keeps_matches) = false;
     } else {
-      require(behavior == "Isolated", name_, ": a Split of behavior ", io::shown(behavior),
-              " is not supported; known: Isolated, Removed");
+      require(
+          behavior == "Isolated", name_, ": a Split of behavior ", [&] { return io::shown(behavior); },
+          " is not supported; known: Isolated, Removed");
     }
     parts_.steps.push_back(std::move(step));
   }
@@ -206,11 +212,11 @@ class JsonReader {
     require(parts_.shown_as.empty() && parts_.prefix.empty(), name_, ": Metaspace after Prepend or Replace");
     parts_.shown_as = text_of(one, "replacement");
     require(parts_.shown_as == shown_space, name_, ": Metaspace must replace a space by U+2581, got ",
-            io::shown(parts_.shown_as));
+            [&] { return io::shown(parts_.shown_as); });
     std::string scheme = text_of(one, "prepend_scheme");
     if (scheme.empty()) scheme = flag_of(one, "add_prefix_space", true) ? "always" : "never";
     require(scheme == "always" || scheme == "first" || scheme == "never", name_,
-            ": prepend_scheme must be always, first or never, got ", io::shown(scheme));
+            ": prepend_scheme must be always, first or never, got ", [&] { return io::shown(scheme); });
     if (scheme != "never") parts_.prefix = parts_.shown_as;
     parts_.prefix_first_only = scheme == "first";
     parts_.prefix_if_missing = true;
@@ -243,8 +249,9 @@ class JsonReader {
     if (single->empty() || !(*single)[0].is_object() || !(*single)[0].contains("SpecialToken")) return;
     const std::string name = text_of(object_of((*single)[0], "SpecialToken"), "id");
     parts_.facts.bos = find(name);
-    require(parts_.facts.bos.has_value(), name_, ": the template's token ", io::shown(name),
-            " is not in the vocabulary");
+    require(
+        parts_.facts.bos.has_value(), name_, ": the template's token ", [&] { return io::shown(name); },
+        " is not in the vocabulary");
     parts_.facts.adds_bos = true;
   }
 

@@ -37,7 +37,7 @@ void use_own_threads_only() {
 #else
 void multiply_tile(const float* rows, std::int64_t count, std::int64_t columns, const Rows& x, float* out,
                    std::int64_t stride) {
-  multiply_rows(rows, count, columns, x.data.data(), x.count, out, stride);
+  multiply_rows({rows, count, columns}, {x.data.data(), x.count, columns}, out, stride);
 }
 void use_own_threads_only() {}
 #endif

@@ -15,6 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace {
 
+using probe::DenseRows;
 using probe::IntegerRow;
 using probe::Matrix;
 using probe::WeightType;
@@ -253,12 +254,11 @@ void decode_rows_here(const Matrix& matrix, std::int64_t begin, std::int64_t end
       });
 }
 
-//   for (t < tokens) for (r < row_count) out[t][r] = sum over k < columns of rows[r][k] * x[t][k];
-void multiply_rows_here(const float* rows, std::int64_t row_count, std::int64_t columns, const float* x,
-                        std::int64_t tokens, float* out, std::int64_t out_stride) {
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    for (std::int64_t r = 0; r < row_count; ++r) {
-      out[t * out_stride + r] = dot(rows + r * columns, x + t * columns, static_cast<std::size_t>(columns));
+void multiply_rows_here(const DenseRows& w, const DenseRows& x, float* out, std::int64_t out_stride) {
+  const std::int64_t columns = w.columns;
+  for (std::int64_t t = 0; t < x.rows; ++t) {
+    for (std::int64_t r = 0; r < w.rows; ++r) {
+      out[t * out_stride + r] = dot(w.data + r * columns, x.data + t * columns, static_cast<std::size_t>(columns));
     }
   }
 }
@@ -281,9 +281,8 @@ void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const 
 void decode_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, float* out) {
   HWY_DYNAMIC_DISPATCH(decode_rows_here)(matrix, begin, end, out);
 }
-void multiply_rows(const float* rows, std::int64_t row_count, std::int64_t columns, const float* x, std::int64_t tokens,
-                   float* out, std::int64_t out_stride) {
-  HWY_DYNAMIC_DISPATCH(multiply_rows_here)(rows, row_count, columns, x, tokens, out, out_stride);
+void multiply_rows(const DenseRows& w, const DenseRows& x, float* out, std::int64_t out_stride) {
+  HWY_DYNAMIC_DISPATCH(multiply_rows_here)(w, x, out, out_stride);
 }
 
 }  // namespace probe

@@ -20,8 +20,14 @@ void dot_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, const 
 /// Decodes rows [begin, end) to contiguous float32, each element rounded at most twice.
 void decode_rows(const Matrix& matrix, std::int64_t begin, std::int64_t end, float* out);
 
-/// out[t * out_stride + r] = sum over k of rows[r * columns + k] x[t * columns + k]: a replacement for sgemm.
-void multiply_rows(const float* rows, std::int64_t row_count, std::int64_t columns, const float* x, std::int64_t tokens,
-                   float* out, std::int64_t out_stride);
+/// Contiguous rows in float32.
+struct DenseRows {
+  const float* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
+/// out[t * out_stride + r] = sum over k of w[r][k] x[t][k]: what sgemm does, where there is none.
+void multiply_rows(const DenseRows& w, const DenseRows& x, float* out, std::int64_t out_stride);
 
 }  // namespace locus::probe

@@ -24,8 +24,9 @@ const io::GgufBlock& block_of(const StoredTensor& tensor, const std::string& fil
 }
 
 void check_shape(const StoredTensor& tensor, std::span<const std::int64_t> shape, const std::string& file) {
-  require(std::equal(tensor.shape.begin(), tensor.shape.end(), shape.begin(), shape.end()), file, ": tensor ",
-          tensor.name, " must have the shape ", shown(shape), ", got ", shown(tensor.shape));
+  require(
+      std::equal(tensor.shape.begin(), tensor.shape.end(), shape.begin(), shape.end()), file, ": tensor ", tensor.name,
+      " must have the shape ", [&] { return shown(shape); }, ", got ", [&] { return shown(tensor.shape); });
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "figures/numbers.h"
+#include "results/units.h"
 
 #include <array>
 #include <cmath>
 
-namespace locus::figures {
+#include "locus/text.h"
+
+namespace locus::results {
 
 std::string duration(double seconds) {
   if (seconds < 60) return significant(seconds, 2) + " s";
@@ -23,4 +25,4 @@ std::string bytes(double count) {
   return significant(count, 3) + " " + units[unit];
 }
 
-}  // namespace locus::figures
+}  // namespace locus::results

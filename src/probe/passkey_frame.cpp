@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/measure/passkey_frame.h"
+#include "probe/passkey_frame.h"
 
 #include "locus/error.h"
 #include "parse/strict_json.h"
@@ -11,12 +11,13 @@ using Json = nlohmann::json;
 
 std::int32_t id_of(const Json& json, const std::string& what) {
   require(json.is_number_integer() && json >= 0 && json <= 0x7FFFFFFF, what,
-          " must be a token id from 0 to 2^31 - 1, got ", json.dump().substr(0, 80));
+          " must be a token id from 0 to 2^31 - 1, got ", [&] { return json.dump().substr(0, 80); });
   return json.get<std::int32_t>();
 }
 
 std::vector<std::int32_t> ids_of(const Json& json, const std::string& what) {
-  require(json.is_array() && !json.empty(), what, " must be a list of token ids, got ", json.dump().substr(0, 80));
+  require(json.is_array() && !json.empty(), what, " must be a list of token ids, got ",
+          [&] { return json.dump().substr(0, 80); });
   std::vector<std::int32_t> ids;
   for (const Json& id : json) ids.push_back(id_of(id, what));
   return ids;
