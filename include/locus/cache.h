@@ -60,8 +60,8 @@ class KvCache {
   void append(SequenceId sequence, const HeadsView& keys, const HeadsView& values, std::span<const Position> ids,
               Executor* executor = nullptr);
   /// The encoding from now on: the same at another length (dynamic NTK, LongRoPE), or another altogether. Raw keys
-  /// follow at once. Rotated keys refuse, for they would mix two tables, unless `rerotate` says to turn them all
-  /// exactly.
+  /// follow at once. Rotated keys refuse, for they would mix two tables, unless `rerotate` says to turn them all:
+  /// one rounding each, two where the new one pairs other coordinates.
   void set_encoding(const Encoding& encoding, bool rerotate = false);
 
   void truncate(SequenceId sequence, std::int64_t length);  ///< drops the newest tokens (rejected speculation)
