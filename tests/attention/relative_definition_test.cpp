@@ -8,7 +8,7 @@
 
 #include "attention_check.h"
 
-namespace locus::testing {
+namespace locus::testing::relative_definition {  // its names are those of other tests too
 namespace {
 
 using Int = std::int64_t;
@@ -222,4 +222,4 @@ TEST(RelativeDefinition, Shaw) {
 }
 
 }  // namespace
-}  // namespace locus::testing
+}  // namespace locus::testing::relative_definition

@@ -15,10 +15,13 @@
 
 #include "locus/error.h"
 #include "locus/io/npy.h"
+#include "support/error_of.h"
 #include "support/oracle.h"
 
 namespace locus {
 namespace {
+
+using testing::error_of;
 
 namespace fs = std::filesystem;
 constexpr ResizeOptions bilinear = {.method = ResizeMethod::bilinear};
@@ -259,16 +262,6 @@ TEST(Resize, TransposingTheGridTransposesTheResult) {
 }
 
 // ---- refusals ----
-
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// What resize_2d says about a table of 12 rows of 2, from 3x4.
 std::string grid_fault(Grid from, Grid to, ResizeOptions options = {}, std::int64_t dim = 2) {

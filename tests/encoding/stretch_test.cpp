@@ -5,6 +5,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "support/error_of.h"
 
 namespace locus {
 namespace {
@@ -74,19 +75,14 @@ TEST(UnderRule, FollowsTheLengthWhereTheRuleDoes) {
 }
 
 TEST(UnderRule, Refuses) {
-  const auto error_of = [](const Encoding& encoding, const char* rule, const Stretch& stretch) -> std::string {
-    try {
-      under_rule(encoding, rule, stretch);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](const Encoding& encoding, const char* rule, const Stretch& stretch) -> std::string {
+    return testing::error_of([&] { under_rule(encoding, rule, stretch); });
   };
-  EXPECT_EQ(error_of(Encoding("alibi", {{"heads", 8}}), "yarn", {.trained = 64, .longest = 128}),
+  EXPECT_EQ(refusal(Encoding("alibi", {{"heads", 8}}), "yarn", {.trained = 64, .longest = 128}),
             "the rule yarn needs a scheme that rotates (rope), got alibi");
-  EXPECT_EQ(error_of(plain(), "yern", {}).find("unknown rule 'yern'; did you mean 'yarn'?"), 0u);
-  EXPECT_EQ(error_of(plain(), "linear", {.trained = 64}).find("rope.factor must be given"), 0u);
-  EXPECT_EQ(error_of(plain(), "longrope", {.trained = 64, .longest = 128}).find("rope.short_factor must be given"), 0u);
+  EXPECT_EQ(refusal(plain(), "yern", {}).find("unknown rule 'yern'; did you mean 'yarn'?"), 0u);
+  EXPECT_EQ(refusal(plain(), "linear", {.trained = 64}).find("rope.factor must be given"), 0u);
+  EXPECT_EQ(refusal(plain(), "longrope", {.trained = 64, .longest = 128}).find("rope.short_factor must be given"), 0u);
 }
 
 TEST(LearnedWeights, AreParametersOfTheirScheme) {

@@ -14,6 +14,7 @@
 #include "locus/error.h"
 #include "results/json.h"
 #include "results/made_results.h"
+#include "support/error_of.h"
 #include "support/paths.h"
 
 namespace locus::figures {
@@ -26,30 +27,25 @@ Json made_up() {
 
 results::Results results_of_fixture() { return results::read_results(made_up()); }
 
-std::string error_of(const Json& results) {
-  try {
-    results::read_results(results);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+std::string reading_error(const Json& results) {
+  return testing::error_of([&] { results::read_results(results); });
 }
 
 TEST(Report, SaysWhereResultsAreNotResults) {
-  EXPECT_EQ(error_of(made_up()), "none");
-  EXPECT_EQ(error_of(Json::array()), "the results must be an object, got array");
+  EXPECT_EQ(reading_error(made_up()), "no error");
+  EXPECT_EQ(reading_error(Json::array()), "the results must be an object, got array");
   Json results = made_up();
   results["format"] = 2;
-  EXPECT_EQ(error_of(results), "the results have format 2; this Locus reads 1");
+  EXPECT_EQ(reading_error(results), "the results have format 2; this Locus reads 1");
   results = made_up();
   results["tasks"][1]["better"] = "sideways";
-  EXPECT_EQ(error_of(results), "tasks[1].better must be lower or higher, got sideways");
+  EXPECT_EQ(reading_error(results), "tasks[1].better must be lower or higher, got sideways");
   results = made_up();
   results["numbers"][3]["mean"] = "much";
-  EXPECT_EQ(error_of(results), "numbers[3].mean must be a number, got \"much\"");
+  EXPECT_EQ(reading_error(results), "numbers[3].mean must be a number, got \"much\"");
   results = made_up();
   results["lines"][0].erase("label");
-  EXPECT_EQ(error_of(results), "lines[0] has no \"label\"");
+  EXPECT_EQ(reading_error(results), "lines[0] has no \"label\"");
 }
 
 TEST(Report, ReadsWhatVerifyPrints) {

@@ -16,8 +16,11 @@
 #include <vector>
 
 #include "locus/error.h"
+#include "support/error_of.h"
 
 namespace locus::io {
+
+using testing::error_of;
 
 class Bytes {
  public:
@@ -47,16 +50,6 @@ class Bytes {
 inline std::vector<std::byte> on_heap(std::string_view text) {
   const auto raw = std::as_bytes(std::span(text));
   return {raw.begin(), raw.end()};
-}
-
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 /// A file that a reader must refuse, and a part of the message that says why.
@@ -104,7 +97,7 @@ std::size_t count_refused_damage(const std::string& file, Parse parse) {
   return refused;
 }
 
-class InTemporaryFolder : public testing::Test {
+class InTemporaryFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     std::random_device random;

@@ -12,6 +12,7 @@
 #include "run/presets.h"
 #include "run/spec.h"
 #include "support/command.h"
+#include "support/error_of.h"
 
 namespace locus::lab {
 namespace {
@@ -19,12 +20,7 @@ namespace {
 using locus::testing::TemporaryFolder;
 
 std::string refusal(const PlanRequest& request) {
-  try {
-    make_plan(request);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { make_plan(request); });
 }
 
 TEST(Presets, KeepToWhatWasPromised) {

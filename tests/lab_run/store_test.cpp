@@ -19,6 +19,7 @@
 #include "run/owner.h"
 #include "run/plan.h"
 #include "support/command.h"
+#include "support/error_of.h"
 
 namespace locus::lab {
 namespace {
@@ -35,13 +36,10 @@ class StoreTest : public ::testing::Test {
  protected:
   std::string url() const { return "sqlite:" + (folder_ / "store.sqlite").string(); }
   std::string refusal() const {
-    try {
+    return testing::error_of([&] {
       Store store(url());
       store.begin_run(Json::object(), some_trials(), false);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    });
   }
   TemporaryFolder folder_;
 };

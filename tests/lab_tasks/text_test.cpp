@@ -9,6 +9,7 @@
 #include <string>
 
 #include "locus/error.h"
+#include "support/error_of.h"
 #include "task.h"
 
 namespace locus::lab {
@@ -21,13 +22,10 @@ std::string write(const std::string& name, const std::string& content) {
 }
 
 std::string refusal(const std::string& file, std::int64_t length = 1) {
-  try {
+  return testing::error_of([&] {
     Random random(1);
     make_task("text", file)->tests(random, 1, length);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  });
 }
 
 std::string piece(const Batch& batch, std::int64_t row) {

@@ -5,17 +5,13 @@
 #include "locus/error.h"
 #include "probe/measure/loss_run.h"
 #include "probe/small_llama.h"
+#include "support/error_of.h"
 
 namespace locus::probe {
 namespace {
 
 std::string refusal(const Model& model, const std::string& spelling) {
-  try {
-    (void)encoding_for(model, spelling);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { (void)encoding_for(model, spelling); });
 }
 
 TEST(EncodingFor, TakesWhatTheModelIsFromTheModel) {

@@ -10,6 +10,7 @@
 #include "probe/memory.h"
 #include "probe/model.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/tiny_model.h"
 
 namespace locus::probe {
@@ -18,18 +19,10 @@ namespace {
 using locus::testing::make_tiny;
 using locus::testing::TemporaryFolder;
 using locus::testing::TinyModel;
-
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 void expect_message(const std::function<void()>& act, const std::vector<std::string>& parts) {
-  const std::string message = message_of(act);
+  const std::string message = error_of(act);
   for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }

@@ -13,6 +13,7 @@
 #include "results/ranking.h"
 #include "results/schema_check.h"
 #include "support/command.h"
+#include "support/error_of.h"
 
 namespace locus::results {
 namespace {
@@ -135,12 +136,7 @@ TEST(Json, RefusesWithThePlaceTheValueAndTheRule) {
   const auto refusal = [&](const char* place, const Json& value) -> std::string {
     Json broken = whole;
     broken[Json::json_pointer(place)] = value;
-    try {
-      read_results(broken);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return testing::error_of([&] { read_results(broken); });
   };
   EXPECT_EQ(refusal("/format", 3), "the results have format 3; this Locus reads 1");
   EXPECT_EQ(refusal("/tasks/1/better", "up"), "tasks[1].better must be lower or higher, got up");
@@ -181,12 +177,7 @@ TEST(File, IsWrittenAndRead) {
 TEST(File, RefusesInOneLineNamingTheFile) {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::filesystem::path& path) -> std::string {
-    try {
-      read_file(path);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return testing::error_of([&] { read_file(path); });
   };
   EXPECT_EQ(refusal(folder.path()), (folder / "results.json").string() + " does not exist; `locus lab` writes it");
   folder.write("results.json", "{\"format\": 1");
