@@ -13,6 +13,7 @@
 #include "locus/io/convert_pairing.h"
 #include "locus/io/convert_table.h"
 #include "position_list.h"
+#include "printable.h"
 
 namespace locus::tools {
 namespace {
@@ -57,10 +58,10 @@ void run_pairing(const PairingRequest& request) {
   std::cerr << "locus: permuted the rows of " << report.tensors.size() << " tensors in " << report.layers << " layers ("
             << report.heads << " query and " << report.key_value_heads << " key heads of " << report.head.head_dim
             << ", " << report.head.rotary_dim << " rotated) for pairing " << request.to << '\n';
-  for (const auto& file : report.files) std::cerr << "locus: wrote " << file.string() << '\n';
+  for (const auto& file : report.files) std::cerr << "locus: wrote " << printable(file.string()) << '\n';
   if (engine_differs) {
-    std::cerr << "locus: note: engines pair " << report.architecture << " as " << name_of(*report.engine_pairing)
-              << "; configure them for these weights, which are now " << request.to << '\n';
+    std::cerr << "locus: note: engines pair " << printable(report.architecture) << " as "
+              << name_of(*report.engine_pairing) << "; configure them for these weights, which are now " << request.to << '\n';
   }
 }
 
@@ -105,11 +106,11 @@ void run_table(TableRequest request) {
                 {"files", names_of(report.files)}});
     return;
   }
-  std::cerr << "locus: " << options.tensor << ": [" << joined(report.shape_before, ",") << "] became ["
+  std::cerr << "locus: " << printable(options.tensor) << ": [" << joined(report.shape_before, ",") << "] became ["
             << joined(report.shape_after, ",") << "] " << report.type << ", " << request.method << '\n';
-  for (const std::string& key : report.adjusted) std::cerr << "locus: adjusted " << key << '\n';
+  for (const std::string& key : report.adjusted) std::cerr << "locus: adjusted " << printable(key) << '\n';
   if (report.adjusted.empty()) std::cerr << "locus: note: found no key with the length to adjust\n";
-  for (const auto& file : report.files) std::cerr << "locus: wrote " << file.string() << '\n';
+  for (const auto& file : report.files) std::cerr << "locus: wrote " << printable(file.string()) << '\n';
 }
 
 void add_pairing(CLI::App& convert) {

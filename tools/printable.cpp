@@ -3,7 +3,9 @@
 
 namespace locus::tools {
 
-std::string printable(std::string_view text) {
+namespace {
+
+std::string without_controls(std::string_view text, std::string_view kept) {
   std::string line;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -13,10 +15,16 @@ std::string printable(std::string_view text) {
       line += '?';
       ++i;
     } else {
-      line += byte < ' ' || byte == 0x7F ? '?' : text[i];
+      const bool control = (byte < ' ' || byte == 0x7F) && kept.find(text[i]) == std::string_view::npos;
+      line += control ? '?' : text[i];
     }
   }
   return line;
 }
+
+}  // namespace
+
+std::string printable(std::string_view text) { return without_controls(text, ""); }
+std::string printable_lines(std::string_view text) { return without_controls(text, "\n\t"); }
 
 }  // namespace locus::tools

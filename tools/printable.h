@@ -9,5 +9,7 @@ namespace locus::tools {
 
 /// Replaces control characters (below U+0020, U+007F to U+009F) by '?', so the text is one line.
 std::string printable(std::string_view text);
+/// The same, but line ends and tabs stay.
+std::string printable_lines(std::string_view text);
 
 }  // namespace locus::tools

@@ -6,6 +6,7 @@
 #include "base/interruption.h"
 #include "locus/error.h"
 #include "position_list.h"
+#include "printable.h"
 #include "probe/generate.h"
 #include "probe_options.h"
 
@@ -70,13 +71,13 @@ void run(const GenerateRequest& request) {
   call.chunk = request.chunk;
   call.interrupted = [&] { return interruption.happened(); };
   call.on_token = [&](probe::Token token) {
-    std::cout << tokenizer->piece(token, previous) << std::flush;
+    std::cout << printable_lines(tokenizer->piece(token, previous)) << std::flush;
     require(std::cout.good(), "cannot write to standard output");
     previous = token;
   };
   call.executor = &pool;
   const probe::Generated result = probe::generate(model, encoding, call);
-  for (const std::string& note : model.notes()) std::cerr << "locus: note: " << note << '\n';
+  for (const std::string& note : model.notes()) std::cerr << "locus: note: " << printable(note) << '\n';
   report(result, std::ssize(prompt), model);
   if (result.interrupted) interruption.end_program();
 }

@@ -8,6 +8,7 @@
 #include "locus/settings.h"
 #include "locus/text.h"
 #include "position_list.h"
+#include "printable.h"
 #include "probe/measure/loss_run.h"
 #include "probe_texts.h"
 
@@ -55,7 +56,7 @@ void print_as_text(const probe::LossRun& run, const std::string& model) {
   if (!run.text.caveat.empty()) std::cout << "note: " << run.text.caveat << '\n';
   if (run.curves.empty()) return;
   print_table(run.curves);
-  for (const std::string& note : run.notes) std::cout << "note: " << note << '\n';
+  for (const std::string& note : run.notes) std::cout << "note: " << printable(note) << '\n';
   if (run.interrupted) std::cout << "note: interrupted; these are the curves measured so far\n";
   std::cout << "Where they break (" << describe(run.break_rule) << "):\n";
   for (const probe::LossCurve& curve : run.curves) {

@@ -13,6 +13,7 @@
 #include "locus/doctor/example_encodings.h"
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
+#include "printable.h"
 #include "progress_bar.h"
 
 namespace locus::tools {
@@ -148,7 +149,7 @@ void print_as_json(const std::vector<Section>& sections, std::int64_t passed, st
 void print_as_text(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
   std::string scheme;
   for (const Section& section : sections) {
-    if (!section.layer_type.empty()) std::cout << "layer type " << section.layer_type << '\n';
+    if (!section.layer_type.empty()) std::cout << "layer type " << printable(section.layer_type) << '\n';
     for (const Check& check : section.checks) {
       if (check.scheme != scheme) std::cout << check.scheme << '\n';
       scheme = check.scheme;

@@ -80,10 +80,11 @@ class KvCache {
   void append(SequenceId sequence, const HeadsView& keys, const HeadsView& values, std::span<const Position> ids,
               Executor* executor = nullptr);
   /// Replaces the encoding: the same one at another length (dynamic NTK, LongRoPE), or a different one. Raw keys need
-  /// no change. Rotated keys of another table are refused unless `rerotate` is set; then all of them are rotated
-  /// exactly.
-  /// Error: another site or head_dim, several axes, rotated keys of another table without `rerotate`.
-  /// Cost: O(1) for raw keys, an empty cache or an equal table; else every cached token is rotated.
+  /// no change. Rotated keys of another table are refused unless `rerotate` is set; then all of them are rotated: one
+  /// rounding each, two where the new encoding pairs other coordinates.
+  /// Error: another site or head_dim, several axes, a position out of the new range, rotated keys of another table
+  /// without `rerotate`.
+  /// Cost: O(tokens) to check positions; where keys are rotated anew, every cached token.
   void set_encoding(const Encoding& encoding, bool rerotate = false);
 
   /// Keeps the first `length` tokens and drops the rest, such as rejected drafts.
@@ -92,7 +93,7 @@ class KvCache {
   void truncate(SequenceId sequence, std::int64_t length);
   /// Keeps the first `sinks` and the last `window` tokens. `renumber` gives them the positions 0, 1, ...
   /// (StreamingLLM).
-  /// Error: sinks below 0, window below 1.
+  /// Error: sinks below 0, window below 1, new positions out of range.
   /// Cost: O(n); no token is copied or rotated.
   void slide(SequenceId sequence, std::int64_t sinks, std::int64_t window, bool renumber);
   /// Adds `delta` to every position.
@@ -104,7 +105,7 @@ class KvCache {
   /// Cost: O(n); no token is copied or rotated.
   void relocate(SequenceId sequence, std::int64_t begin, std::int64_t end, Position position);
   /// Divides the positions of tokens [begin, end) by `group` and rounds down (SelfExtend).
-  /// Error: a range beyond n, a group below 1.
+  /// Error: a range beyond n, a group below 1, positions out of range.
   /// Cost: O(n); no token is copied or rotated.
   void divide(SequenceId sequence, std::int64_t begin, std::int64_t end, std::int64_t group);
   /// Rotates moved keys in place, which rounds each once more. Tokens shared with other sequences are copied first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "kernels/transition.h"
 #include "locus/cache.h"
@@ -23,6 +24,18 @@ bool same_table(const Encoding& a, const Encoding& b) {
          x.deinterleaved_output == y.deinterleaved_output && x.profile == y.profile && x.table_type == y.table_type;
 }
 
+// Whether one turn takes a pair of coordinates from one table to the other.
+bool same_pairs(const Rotation& x, const Rotation& y) {
+  return x.pairing == y.pairing && x.rotary_dim == y.rotary_dim && x.rotary_offset == y.rotary_offset;
+}
+
+void check_rotation(const Rotation& rotation, const CacheShape& shape) {
+  require(rotation.head_dim == shape.head_dim, "cache: the encoding has head_dim ", rotation.head_dim, ", the cache ",
+          shape.head_dim);
+  require(rotation.axes == 1 && rotation.map.kind == PositionMap::Kind::direct,
+          "cache: the encoding must have one axis of plain positions");
+}
+
 }  // namespace
 
 KvCache::KvCache(const Encoding& encoding, const CacheShape& shape) : encoding_(encoding), shape_(shape) {
@@ -32,13 +45,7 @@ KvCache::KvCache(const Encoding& encoding, const CacheShape& shape) : encoding_(
   require(shape.capacity <= (std::int64_t{1} << 40) / shape.heads / shape.head_dim, "cache: ", shape.capacity, " x ",
           shape.heads, " x ", shape.head_dim, " values are more than 2^40");
   require(shape.type != ElementType::float64, "cache: keys are stored as float32, bfloat16 or float16, not float64");
-  if (rotates()) {
-    const Rotation& rotation = encoding.rotation();
-    require(rotation.head_dim == shape.head_dim, "cache: the encoding has head_dim ", rotation.head_dim, ", the cache ",
-            shape.head_dim);
-    require(rotation.axes == 1 && rotation.map.kind == PositionMap::Kind::direct,
-            "cache: the encoding must have one axis of plain positions");
-  }
+  if (rotates()) check_rotation(encoding.rotation(), shape);
   const std::size_t bytes =
       static_cast<std::size_t>(shape.capacity * shape.heads * shape.head_dim) * size_of(shape.type);
   keys_.resize(bytes);
@@ -165,9 +172,9 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
   const bool keys_follow = empty || shape_.form == KeyForm::raw || same_table(encoding_, encoding);
   require(encoding.site() == encoding_.site(), "cache: the new encoding acts at the site ", name_of(encoding.site()),
           ", the old one at ", name_of(encoding_.site()));
-  if (rotates()) {
-    require(encoding.rotation().head_dim == shape_.head_dim && encoding.rotation().axes == 1,
-            "cache: the new encoding must have head_dim ", shape_.head_dim, " and one axis");
+  if (rotates()) check_rotation(encoding.rotation(), shape_);
+  for (std::size_t i = 0; i < sequences_.size(); ++i) {
+    if (sequences_[i]) encoding.check_positions(positions(static_cast<SequenceId>(i)), shape_.type);
   }
   require(keys_follow || rerotate,
           "cache: its keys were rotated by another table, which must not be mixed with the new one; ",
@@ -182,7 +189,13 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
     }
     encoding.check_positions(ids, shape_.type);
     const HeadsView view = slots_view(keys_);
-    transition({&encoding_, &encoding}, view, view, {used, used, ids, ids});
+    const Moves all{used, used, ids, ids};
+    if (same_pairs(encoding_.rotation(), encoding.rotation())) {
+      transition({&encoding_, &encoding}, view, view, all);
+    } else {
+      transition({&encoding_, nullptr}, view, view, all);
+      transition({nullptr, &encoding}, view, view, all);
+    }
   }
   encoding_ = encoding;
 }
@@ -206,7 +219,10 @@ void KvCache::slide(SequenceId sequence, std::int64_t sinks, std::int64_t window
     if (t < sinks || t >= count - window) kept.push_back(entries[static_cast<std::size_t>(t)]);
   }
   if (renumber) {
-    for (std::size_t t = 0; t < kept.size(); ++t) kept[t].position = static_cast<Position>(t);
+    std::vector<Position> ids(kept.size());
+    std::iota(ids.begin(), ids.end(), Position{0});
+    encoding_.check_positions(ids, shape_.type);
+    for (std::size_t t = 0; t < kept.size(); ++t) kept[t].position = ids[t];
   }
   for (std::int64_t t = 0; t < count; ++t) {
     if (t >= sinks && t < count - window) release(entries[static_cast<std::size_t>(t)]);
@@ -255,6 +271,7 @@ void KvCache::divide(SequenceId sequence, std::int64_t begin, std::int64_t end, 
     const Position rest = position % group;
     position = position / group - (rest < 0 ? 1 : 0);  // rounded down
   }
+  encoding_.check_positions(moved, shape_.type);
   Sequence& entries = find(sequence);
   for (std::size_t t = 0; t < entries.size(); ++t) entries[t].position = moved[t];
 }

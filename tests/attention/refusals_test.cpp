@@ -80,6 +80,110 @@ TEST(AttendRefuses, BadCallsAndWritesNothing) {
   }
 }
 
+// Each extent and type of each of the four tensors.
+TEST(AttendRefuses, AnyTensorThatDoesNotFitTheOthers) {
+  using View = HeadsView AttentionCall::*;
+  const std::vector<std::pair<std::string, View>> views = {{"query", &AttentionCall::query},
+                                                           {"key", &AttentionCall::key},
+                                                           {"value", &AttentionCall::value},
+                                                           {"output", &AttentionCall::output}};
+  const std::vector<std::pair<std::string, std::function<void(HeadsView&)>>> faults = {
+      {"batch", [](HeadsView& v) { v.batch = 2; }},
+      {"tokens", [](HeadsView& v) { v.tokens = 4; }},
+      {"heads", [](HeadsView& v) { v.heads = 3; }},
+      {"head_dim", [](HeadsView& v) { v.head_dim = 7; }},
+      {"type", [](HeadsView& v) { v.type = ElementType::float64; }},
+      {"no head_dim", [](HeadsView& v) { v.head_dim = 0; }},
+      {"negative batch", [](HeadsView& v) { v.batch = -1; }},
+      {"negative tokens", [](HeadsView& v) { v.tokens = -1; }},
+      {"negative heads", [](HeadsView& v) { v.heads = -2; }},
+      {"no data", [](HeadsView& v) { v.data = nullptr; }}};
+  for (const auto& [name, view] : views) {
+    for (const auto& [what, spoil] : faults) {
+      Tensors<float> t({.queries = 5, .keys = 6, .heads = 4, .key_heads = 2});
+      spoil(t.call.*view);
+      EXPECT_THROW(attend(t.call), Error) << what << " of " << name;
+      for (const float x : t.out) ASSERT_EQ(x, 77.0f);
+    }
+  }
+  const auto widest = [](std::int64_t dim) {
+    Tensors<float> t({.dim = dim});
+    attend(t.call);
+  };
+  EXPECT_NO_THROW(widest(65536));
+  EXPECT_THROW(widest(65537), Error);
+}
+
+// The last value that is taken, and the first that is not.
+TEST(AttendRefuses, ValuesJustOutsideTheirRange) {
+  const auto outcome = [](const std::function<void(AttentionCall&)>& change) {
+    Tensors<float> t({.queries = 3, .keys = 3, .heads = 2, .key_heads = 2});
+    std::vector<float> probabilities(2 * 3 * 3);
+    t.call.probabilities = probabilities.data();
+    change(t.call);
+    attend(t.call);
+  };
+  const auto taken = [&](const char* what, const std::function<void(AttentionCall&)>& change) {
+    EXPECT_NO_THROW(outcome(change)) << what;
+  };
+  const auto refused = [&](const char* what, const std::function<void(AttentionCall&)>& change) {
+    EXPECT_THROW(outcome(change), Error) << what;
+  };
+  const std::vector<Position> inside{-max_position, 0, max_position};
+  const std::vector<Position> below{-max_position - 1, 0, 1}, above{0, 1, max_position + 1};
+  taken("ids at both ends", [&](AttentionCall& c) { c.query_ids = c.key_ids = inside; });
+  for (const std::vector<Position>* outside : {&below, &above}) {
+    refused("query ids", [&](AttentionCall& c) { c.query_ids = *outside, c.key_ids = inside; });
+    refused("key ids", [&](AttentionCall& c) { c.query_ids = inside, c.key_ids = *outside; });
+  }
+  refused("prefix -1", [](AttentionCall& c) { c.mask = {.causal = true, .prefix = -1}; });
+  refused("sinks -1", [](AttentionCall& c) { c.mask = {.window = 2, .sinks = -1}; });
+  taken("prefix and sinks of 0", [](AttentionCall& c) { c.mask = {.causal = true, .prefix = 0, .sinks = 0}; });
+  const std::vector<std::int64_t> first{0}, last{2}, beyond{3}, before{-1};
+  taken("rows 0 and 2", [&](AttentionCall& c) { c.rows_wanted = first; });
+  taken("row 2", [&](AttentionCall& c) { c.rows_wanted = last; });
+  refused("row 3", [&](AttentionCall& c) { c.rows_wanted = beyond; });
+  refused("row -1", [&](AttentionCall& c) { c.rows_wanted = before; });
+  refused("rows without a place", [&](AttentionCall& c) { c.rows_wanted = first, c.probabilities = nullptr; });
+  const std::vector<std::int64_t> whole{0, 3}, late{1, 3}, early{0, 2};
+  taken("one document", [&](AttentionCall& c) { c.query_boundaries = c.key_boundaries = whole; });
+  for (const std::vector<std::int64_t>* wrong : {&late, &early}) {
+    refused("query boundaries", [&](AttentionCall& c) { c.query_boundaries = *wrong, c.key_boundaries = whole; });
+    refused("key boundaries", [&](AttentionCall& c) { c.query_boundaries = whole, c.key_boundaries = *wrong; });
+  }
+  taken("no cap", [](AttentionCall& c) { c.soft_cap = 0; });
+  refused("an infinite cap", [](AttentionCall& c) { c.soft_cap = HUGE_VAL; });
+  refused("scale NaN", [](AttentionCall& c) { c.scale = std::nan(""); });
+  refused("scale_factor NaN", [](AttentionCall& c) { c.scale_factor = std::nan(""); });
+}
+
+// Sizes that fit one row, or one per row of the batch, and none between.
+TEST(AttendRefuses, ListsOfOtherSizes) {
+  for (const std::int64_t size : {0, 3, 6}) {
+    Tensors<float> t({.batch = 2, .queries = 3, .keys = 3});
+    const std::vector<Position> ids = size == 6 ? std::vector<Position>{0, 1, 2, 0, 1, 2} : ids_from(0, size);
+    const std::vector<std::uint8_t> seen(static_cast<std::size_t>(size), 1),
+        pairs(static_cast<std::size_t>(3 * size), 1);
+    t.call.query_ids = t.call.key_ids = ids;
+    t.call.mask.keys = seen;
+    t.call.mask.pairs = pairs;
+    EXPECT_NO_THROW(attend(t.call)) << size;
+  }
+  for (const std::int64_t size : {1, 2, 4, 5, 7}) {
+    const std::vector<Position> ids = ids_from(0, size), three = ids_from(0, 3);
+    const std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size), 1);
+    const std::vector<std::function<void(AttentionCall&)>> changes = {
+        [&](AttentionCall& c) { c.query_ids = ids, c.key_ids = three; },
+        [&](AttentionCall& c) { c.query_ids = three, c.key_ids = ids; }, [&](AttentionCall& c) { c.mask.keys = bytes; },
+        [&](AttentionCall& c) { c.mask.pairs = bytes; }};
+    for (const auto& change : changes) {
+      Tensors<float> t({.batch = 2, .queries = 3, .keys = 3});
+      change(t.call);
+      EXPECT_THROW(attend(t.call), Error) << size;
+    }
+  }
+}
+
 // The same table is enough if the mask hides keys that are too far.
 TEST(AttendRefuses, OffsetsOfVisiblePairsOnly) {
   const Encoding narrow(

@@ -200,7 +200,7 @@ TEST_P(RandomOperations, KeepTheDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(KvCache, RandomOperations, ::testing::Values(KeyForm::rotated, KeyForm::raw),
-                         [](const auto& info) { return info.param == KeyForm::raw ? "Raw" : "Rotated"; });
+                         [](const auto& given) { return given.param == KeyForm::raw ? "Raw" : "Rotated"; });
 
 }  // namespace
 }  // namespace locus

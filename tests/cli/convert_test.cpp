@@ -91,6 +91,22 @@ TEST_F(Convert, FolderToNewFolder) {
             (std::vector<float>{0, 2, 1, 3}));
 }
 
+// An index names its files, and those names are printed.
+TEST_F(Convert, PrintsNoControlCharacters) {
+  const std::string shard = "a\x1b[2J.safetensors";
+  std::filesystem::rename(folder_ / "model.safetensors", folder_ / shard);
+  const std::string in_json = "\"a\\u001b[2J.safetensors\"";
+  folder_.write("model.safetensors.index.json", R"({"weight_map": {"model.layers.0.self_attn.q_proj.weight": )" +
+                                                    in_json + R"(, "model.layers.0.self_attn.k_proj.weight": )" +
+                                                    in_json + R"(, "wpe.weight": )" + in_json + "}}");
+  const CommandResult result =
+      run_locus(folder_, "convert pairing model.safetensors.index.json --to interleaved --output out");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("a?[2J.safetensors"), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out" / shard));
+}
+
 TEST_F(Convert, TableInAFolder) {
   const Json json = json_of(folder_, "convert table . --tensor wpe.weight --to 8 --in-place");
   EXPECT_EQ(json["shape_before"], (Json{4, 2}));

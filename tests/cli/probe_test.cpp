@@ -58,6 +58,25 @@ TEST_F(ProbeGenerate, ContinuesAPromptWithAnyChunksAndThreads) {
   }
 }
 
+// The pieces of a vocabulary are text of strangers: they are shown, not obeyed.
+TEST_F(ProbeGenerate, PrintsNoControlCharacters) {
+  std::string vocabulary;
+  {
+    std::ifstream file(tokenizer_, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    vocabulary = text.str();
+  }
+  const std::string piece("\x02\0\0\0 t", 6), spoilt("\x02\0\0\0\x1b[", 6);  // its length, and its bytes
+  const std::size_t at = vocabulary.find(piece);
+  ASSERT_NE(at, std::string::npos);
+  folder_.write("spoilt.bin", vocabulary.replace(at, piece.size(), spoilt));
+  const CommandResult result = generate(folder_, {model_, "--tokenizer", "spoilt.bin", "--max-tokens", "200"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("?["), std::string::npos) << result.out;
+  for (const char c : result.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
+}
+
 TEST_F(ProbeGenerate, TakesARule) {
   const auto told = [&](const std::string& rule, const std::string& factor) {
     std::vector<std::string> arguments = {model_, "--max-tokens", "60", "--rope-rule", rule};

@@ -1,49 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults behind a run-time switch, for scripts/mutation only. No build of Locus includes this.
 //
-// The script turns `a < b` into `a < Less<17>{} > b` and similar. Precedence is kept, because the operators on both
-// sides of the switch have the same rank; types are kept, because both operands are forwarded. LOCUS_MUTANT=17 in the
-// environment enables mutant 17; LOCUS_MUTANT_REACHED=FILE records which mutants were reached.
+// The script turns `a < b` into `a < Less<17>{} > b` and the like. Precedence stays what it was, for the operators
+// on both sides of the switch are of the same rank; types stay, for both operands are handed through as they come.
+// LOCUS_MUTANT=17 in the environment lets mutant 17 act; LOCUS_MUTANT_REACHED=FILE writes which ones were come by.
+// Nothing here is constexpr: a fault in what the compiler evaluates does not compile, and is left out.
 #pragma once
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <type_traits>
 
 namespace locus_mutation {
 
 inline constexpr int most = 4096;
+inline constexpr int unread = -2;
 
-struct State {
-  int active = -1;
-  bool reached[most] = {};
-  State() {
-    if (const char* number = std::getenv("LOCUS_MUTANT")) active = std::atoi(number);
-  }
-  ~State() {
-    const char* const path = std::getenv("LOCUS_MUTANT_REACHED");
-    std::FILE* const file = path == nullptr ? nullptr : std::fopen(path, "a");
-    if (file == nullptr) return;
-    for (int i = 0; i < most; ++i) {
-      if (reached[i]) std::fprintf(file, "%d\n", i);
-    }
-    std::fclose(file);
-  }
-};
+// Of plain types, so that they exist before any constructor runs.
+inline int active = unread;
+inline bool reached[most];
 
-inline State& state() {
-  static State one;
-  return one;
+inline void write_reached() {
+  std::FILE* const file = std::fopen(std::getenv("LOCUS_MUTANT_REACHED"), "a");
+  if (file == nullptr) return;
+  for (int i = 0; i < most; ++i) {
+    if (reached[i]) std::fprintf(file, "%d\n", i);
+  }
+  std::fclose(file);
+}
+
+inline void read_environment() {
+  const char* const number = std::getenv("LOCUS_MUTANT");
+  active = number == nullptr ? -1 : std::atoi(number);
+  if (std::getenv("LOCUS_MUTANT_REACHED") != nullptr) std::atexit(write_reached);
 }
 
 template <int id>
-constexpr bool acts() {
-  if (std::is_constant_evaluated()) return false;
-  State& s = state();
-  s.reached[id] = true;
-  return s.active == id;
+bool acts() {
+  if (active == unread) read_environment();
+  if (!reached[id]) reached[id] = true;
+  return active == id;
 }
 
 // One type per operator and mutant, so that no other overload is considered.
@@ -55,14 +52,16 @@ constexpr bool acts() {
     A&& value;                                                                              \
   };                                                                                        \
   template <int id, class A>                                                                \
-  constexpr name##_left<id, A> operator before(A&& a, name<id>) {                           \
+  name##_left<id, A> operator before(A&& a, name<id>) {                                     \
     return {static_cast<A&&>(a)};                                                           \
   }                                                                                         \
   template <int id, class A, class B>                                                       \
-  constexpr auto operator after(name##_left<id, A> a, B&& b) {                              \
+  auto operator after(name##_left<id, A> a, B&& b) {                                        \
     if constexpr (requires { static_cast<A&&>(a.value) mutated static_cast<B&&>(b); }) {    \
       using Result = decltype(static_cast<A&&>(a.value) original static_cast<B&&>(b));      \
       if (acts<id>()) return Result(static_cast<A&&>(a.value) mutated static_cast<B&&>(b)); \
+    } else {                                                                                \
+      static_assert(id < 0, "this fault means nothing for these types");                    \
     }                                                                                       \
     return static_cast<A&&>(a.value) original static_cast<B&&>(b);                          \
   }
@@ -82,19 +81,19 @@ LOCUS_MUTATED_OPERATOR(Modulo, *, *, /, %)
 
 /// A constant, or another one.
 template <int id, class T>
-constexpr T constant(T original, T mutated) {
+T constant(T original, T mutated) {
   return acts<id>() ? mutated : original;
 }
 
 /// A condition, or its opposite.
 template <int id, class T>
-constexpr bool condition(T&& value) {
+bool condition(T&& value) {
   return acts<id>() != static_cast<bool>(value);
 }
 
 /// std::max instead of std::min, and vice versa.
 template <int id, bool is_max, class T = void, class A, class B>
-constexpr auto extreme(const A& a, const B& b) {
+auto extreme(const A& a, const B& b) {
   using Common = std::conditional_t<std::is_void_v<T>, std::common_type_t<A, B>, T>;
   const Common x = a, y = b;
   return acts<id>() != is_max ? std::max(x, y) : std::min(x, y);

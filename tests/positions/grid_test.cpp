@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <limits>
 #include <set>
 #include <utility>
 
+#include "locus/error.h"
 #include "locus/positions.h"
 
 namespace locus::positions {
@@ -36,6 +38,14 @@ TEST(Grid, Pixtral) {
   const PositionIds plan = pixtral_ids(2, 3, 64);
   EXPECT_EQ(plan.axes, 1);
   EXPECT_EQ(plan.ids, (Ids{0, 1, 2, 64, 65, 66}));
+}
+
+TEST(Grid, PixtralIdsReachTheEndOf64Bits) {
+  const Position most = std::numeric_limits<Position>::max();
+  EXPECT_EQ(pixtral_ids(2, 1, most / 2).ids, (Ids{0, most / 2}));
+  EXPECT_THROW(pixtral_ids(2, 1, most / 2 + 1), Error);
+  EXPECT_EQ(pixtral_ids(1, 1, most).ids, (Ids{0}));
+  EXPECT_EQ(pixtral_ids(3, 2, 3).ids, (Ids{0, 1, 3, 4, 6, 7}));  // a side as long as the longer one
 }
 
 TEST(Grid, Coordinates) {
