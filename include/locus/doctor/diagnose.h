@@ -90,6 +90,7 @@ struct Diagnosis {
   std::vector<Verdict> verdicts;    ///< faults against the expectation, best first; always at least one; the first is
                                     ///< `as_expected` where nothing is wrong
   std::vector<std::string> decide;  ///< which further dump would tell the explanations apart
+  std::vector<std::string> not_judged;  ///< what the verdicts say nothing about, and why
 
   /// Whether the likeliest reading finds nothing wrong; meaningful with an expected encoding.
   bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
