@@ -97,6 +97,7 @@ void print_diagnosis(const Diagnosis& diagnosis) {
               << explanation.text << '\n';
   }
   for (const std::string& text : diagnosis.decide) std::cout << "to decide: " << text << '\n';
+  for (const std::string& text : diagnosis.not_judged) std::cout << "not judged: " << text << '\n';
   const bool open = diagnosis.explanations.empty() || diagnosis.explanations.front().free_frequencies;
   if (open) print_spectrum(diagnosis);
 }
@@ -105,26 +106,42 @@ bool has_encoding(const DiagnoseRequest& request) {
   return !request.encoding.schemes.empty() || !request.encoding.config.empty();
 }
 
+// Hidden states [batch, tokens, dim] are vectors of one head.
+std::string one_head(const DiagnoseRequest& request, io::NpyArray& before, io::NpyArray& after) {
+  const std::string axes = hidden_axes(request.axes, before.shape, request.before);
+  if (axes != "btd") return axes;
+  for (io::NpyArray* array : {&before, &after}) {
+    if (array->shape.size() == 3) array->shape.insert(array->shape.begin() + 2, 1);
+  }
+  return "bthd";
+}
+
 void diagnose_rotation(const DiagnoseRequest& request) {
   require(!request.before.empty() && !request.after.empty(), "give --before and --after, or --bias");
-  const io::NpyArray before = io::read_npy(request.before);
-  const io::NpyArray after = io::read_npy(request.after);
-  std::optional<std::int64_t> given_tokens;
-  if (!request.positions.empty()) given_tokens = parse_position_list(request.positions).tokens;
-  const std::string axes = heads_axes(request.axes, before.shape, given_tokens, request.before);
-  const RotationDump dump = read_dump(request, axes, before, after);
+  io::NpyArray before = io::read_npy(request.before);
+  io::NpyArray after = io::read_npy(request.after);
   Expectation expected;
   expected.role = request.role == "key" ? Role::key : Role::query;
   expected.values = request.role == "value";
   expected.both_rotated = request.both_rotated;
-  if (!request.positions.empty()) expected.positions = parse_position_list(request.positions);
+  std::optional<std::int64_t> given_tokens;
+  if (!request.positions.empty()) {
+    expected.positions = parse_position_list(request.positions);
+    given_tokens = expected.positions->tokens;
+  }
+  std::string axes = heads_axes(request.axes, before.shape, given_tokens, request.before);
   std::optional<ChosenEncoding> chosen;
   if (has_encoding(request)) {
-    const std::int64_t length = expected.positions ? length_implied_by(*expected.positions) : dump.tokens;
-    chosen = choose_encoding(request.encoding, length);
+    const std::int64_t tokens = tokens_in(axes, before.shape);
+    chosen = choose_encoding(request.encoding, expected.positions ? length_implied_by(*expected.positions) : tokens);
     expected.encoding = chosen->encoding;
-    if (expected.positions) expected.positions = fit_axes(chosen->encoding.rotation(), *expected.positions);
+    const bool hidden = chosen->encoding.site() == Site::hidden;
+    if (hidden) axes = one_head(request, before, after);
+    if (expected.positions && !hidden) {
+      expected.positions = fit_axes(chosen->encoding.rotation(), *expected.positions);
+    }
   }
+  const RotationDump dump = read_dump(request, axes, before, after);
   const Diagnosis diagnosis = diagnose(dump, expected);
   if (chosen) print_note(*chosen);
   if (request.json) {
@@ -135,8 +152,6 @@ void diagnose_rotation(const DiagnoseRequest& request) {
     print_json(json);
   } else {
     print_diagnosis(diagnosis);
-    if (chosen && !expected.positions)
-      std::cout << "note: assumed positions 0, 1, 2, ...; set others with --positions\n";
   }
   if ((chosen || expected.values) && !diagnosis.as_expected()) {
     std::cout.flush();
@@ -184,8 +199,9 @@ void add_diagnose_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("diagnose", "Find the fault in a dump of queries, keys or score biases");
   const auto request = std::make_shared<DiagnoseRequest>();
   command->add_option("--before", request->before,
-                      "Read queries or keys before rotation from a .npy file (bfloat16 as uint16)");
-  command->add_option("--after", request->after, "Read the same queries or keys after rotation");
+                      "Read queries or keys before rotation, or hidden states before rows are added, from a .npy file "
+                      "(bfloat16 as uint16)");
+  command->add_option("--after", request->after, "Read the same after rotation or addition");
   command->add_option(
       "--axes", request->axes,
       "Name the axes: td, thd, htd, bthd or bhtd. Absent: td, thd or bthd by the number of dimensions, htd "

@@ -95,6 +95,9 @@ constexpr std::array catalogue{
     Fault{"tokens_repeated", "tokens repeated", coverage, "Some tokens repeat another token."},
     Fault{"tokens_unexplained", "tokens unexplained", coverage, "Some tokens are explained by no known fault."},
     Fault{"heads_unexplained", "heads unexplained", coverage, "Some heads are explained by no known fault."},
+    Fault{"rows_missing", "rows missing", coverage, "No row was added to some or all tokens."},
+    Fault{"lengths_unexplained", "lengths unexplained", coverage,
+          "The lengths of pairs change by more than noise explains."},
     Fault{"coordinates_unexplained", "coordinates unexplained", coverage,
           "Some coordinates are explained by no known fault."},
 
@@ -120,6 +123,8 @@ constexpr std::array catalogue{
     Fault{"table_wrong", "wrong table", bias, "Buckets are right, but the numbers are not those of the given table."},
     Fault{"table_transposed", "directions exchanged", bias, "Keys before and after the query are exchanged."},
     Fault{"heads_permuted", "bias of other heads", bias, "Heads carry each other's bias."},
+    Fault{"entries_unexplained", "entries unexplained", bias,
+          "Some entries of the bias are explained by no known fault."},
     Fault{"row_constant", "constant per row", bias,
           "The bias differs by a constant per row, which a causal softmax does not see."},
     Fault{"other_form", "another form", bias, "The bias is ALiBi in another form."},

@@ -391,6 +391,27 @@ TEST(CDiagnosis, NamesTheFault) {
   expect_fields(made, expected);
 }
 
+TEST(CDiagnosis, ValuesMustStay) {
+  const Encoding rope("rope", {{"head_dim", 16}, {"pairing", "half"}});
+  std::vector<std::byte> before = numbers(f32, 2 * 12 * 16), after = before;
+  const auto view_of = [](std::vector<std::byte>& bytes) {
+    return heads_view(bytes.data(), f32, "thd", {{12, 2, 16}});
+  };
+  for (const bool rotated : {false, true}) {
+    if (rotated) rotate(rope, view_of(after), positions::prefill(12));
+    locus_dump dump = {};
+    dump.before = c_view(view_of(before));
+    dump.after = c_view(view_of(after));
+    dump.role = LOCUS_VALUE;
+    locus_diagnosis* made = nullptr;
+    ASSERT_OK(locus_diagnose(&dump, &made));
+    const OwnedDiagnosis owned(made);
+    locus_verdict first;
+    ASSERT_OK(locus_diagnosis_verdict(made, 0, &first));
+    EXPECT_STREQ(first.name, rotated ? "values_rotated" : "as_expected");
+  }
+}
+
 TEST(CDiagnosis, OfBiases) {
   const Encoding alibi("alibi", {{"heads", 8}}), other("alibi", {{"heads", 4}});
   const OwnedEncoding handle = c_encoding(alibi);

@@ -185,6 +185,17 @@ class Diagnose(unittest.TestCase):
         self.assertEqual(found.verdicts[0].name, "position_offset", found)
         self.assertIn("position_offset", repr(found))
 
+    def test_values(self):
+        self.assertTrue(locus.diagnose(self.before, self.before, ROPE, role="value").as_expected)
+        found = locus.diagnose(self.before, self.turned(np.arange(24), base=5e5), ROPE, role="value")
+        self.assertEqual(found.verdicts[0].name, "values_rotated", found)
+        with self.assertRaisesRegex(ValueError, "query, key or value"):
+            locus.diagnose(self.before, self.before, role="score")
+
+    def test_says_what_was_not_judged(self):
+        found = locus.diagnose(self.before, self.turned(np.arange(24), base=5e5), ROPE)
+        self.assertTrue(any("assumed" in text for text in found.not_judged), found)
+
     def test_without_expectation(self):
         found = locus.diagnose(self.before[0].swapaxes(0, 1), self.turned(np.arange(24))[0].swapaxes(0, 1), axes="htd")
         self.assertEqual(found.explanations[0].encoding().arguments["base"], 10000.0)

@@ -46,8 +46,9 @@ enum locus_site {
   LOCUS_SITE_RELATIVE_KEY = 4 /**< a vector chosen by the offset meets the query: locus_attend */
 };
 
-/** Whether vectors are queries or keys; only xPos treats them differently. */
-enum locus_role { LOCUS_QUERY = 0, LOCUS_KEY = 1 };
+/** Whether vectors are queries or keys; only xPos treats them differently. Values, which no position may touch, are a
+ * role of locus_dump alone. */
+enum locus_role { LOCUS_QUERY = 0, LOCUS_KEY = 1, LOCUS_VALUE = 2 };
 
 /** LOCUS_INVERSE undoes the turn: the backward pass of LOCUS_FORWARD. */
 enum locus_direction { LOCUS_FORWARD = 0, LOCUS_INVERSE = 1 };
@@ -389,7 +390,7 @@ LOCUS_API void locus_cached_free(locus_cached* cached); /**< NULL is allowed. */
 
 /** @name Diagnosis: what a dump really did
  * @{ */
-/** Queries or keys before and after, of one shape, and what should have happened; all but the two may be left open. */
+/** Queries, keys or values before and after, of one shape, and what should have happened; all but the two may be left open. */
 typedef struct locus_dump {
   locus_heads before, after;
   const locus_encoding* expected;
@@ -409,7 +410,7 @@ typedef struct locus_verdict {
   const char* text;
   const char* evidence;
   double confidence; /**< 0 to 1; from 0.9 on no rival fits */
-  const char* about; /**< "dump", "slice", "heads", "magnitude" or "angles" */
+  const char* about; /**< "dump", "slice", "heads", "magnitude", "angles", "coverage" or "precision" */
 } locus_verdict;
 /** How many verdicts there are; at least one. */
 LOCUS_API int locus_diagnosis_count(const locus_diagnosis* diagnosis, int64_t* count);

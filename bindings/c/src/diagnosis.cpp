@@ -42,7 +42,8 @@ Expectation expectation_of(const locus_dump& dump) {
   Expectation expected;
   if (dump.expected != nullptr) expected.encoding = encoding_of(dump.expected);
   if (dump.positions != nullptr) expected.positions = ids_of(dump.positions, "positions");
-  expected.role = role_of(dump.role);
+  expected.values = dump.role == LOCUS_VALUE;
+  if (!expected.values) expected.role = role_of(dump.role);
   expected.both_rotated = dump.both_rotated != 0;
   return expected;
 }

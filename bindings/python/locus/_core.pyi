@@ -138,7 +138,7 @@ def diagnose(
     after: np.ndarray,
     encoding: Optional[Encoding],
     ids: Optional[np.ndarray],
-    role: Role,
+    role: str,
     both_rotated: bool,
 ) -> Dict[str, Any]: ...
 def diagnose_bias(bias: np.ndarray, encoding: Optional[Encoding]) -> Dict[str, Any]: ...

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._encoding import Encoding, _keywords, _role
+from ._encoding import Encoding, _keywords
 from ._ids import position_ids
 
 
@@ -120,6 +120,7 @@ class Diagnosis:
     explanations: Tuple[Explanation, ...]
     verdicts: Tuple[Verdict, ...]
     decide: Tuple[str, ...]  #: which further dump would tell the explanations apart
+    not_judged: Tuple[str, ...]  #: what the verdicts say nothing about, and why
     as_expected: bool  #: the likeliest reading finds nothing wrong; meaningful with an encoding
     pair_magnitudes: Tuple[float, ...]  #: the spectrum: mean |z| per pair
     pair_angles: Tuple[Tuple[float, ...], ...]  #: angle per pair of the first tokens
@@ -128,7 +129,8 @@ class Diagnosis:
         lines = [f"{self.kind}, {self.storage}" + (f", {self.slice!r}" if self.slice else "")]
         lines += [f"  {verdict!r}" for verdict in self.verdicts]
         lines += [f"  explained by {one!r}" for one in self.explanations]
-        return "\n".join(lines + [f"  to decide: {text}" for text in self.decide])
+        lines += [f"  to decide: {text}" for text in self.decide]
+        return "\n".join(lines + [f"  not judged: {text}" for text in self.not_judged])
 
 
 @dataclass(frozen=True)
@@ -349,6 +351,7 @@ def diagnose(
 ) -> Diagnosis:
     """What turned `before` into `after`: pairing, width, magnitude, positions, frequency rule; and, against the
     encoding (and positions) that were meant, the fault. With both_rotated `before` is another implementation's result.
+    The role is query, key or value; values must stay as they are.
     """
     source, result = _dump(before, "before", axes), _dump(after, "after", axes)
     if source.shape != result.shape:
@@ -357,7 +360,7 @@ def diagnose(
     if positions is not None:
         ids = position_ids(positions, 1 if encoding is None else encoding.axes, source.shape[1])
     core = None if encoding is None else encoding._core
-    found = _core.diagnose(source, result, core, ids, _role(role), both_rotated)
+    found = _core.diagnose(source, result, core, ids, role, both_rotated)
     found["slice"] = Slice(**found["slice"]) if found["slice"] else None
     found["also_fitting"] = [Slice(**one) for one in found["also_fitting"]]
     found["explanations"] = [Explanation(**_with_tuples(one)) for one in found["explanations"]]

@@ -164,7 +164,7 @@ py::object to_object(const std::vector<T>& values) {
 std::vector<double> doubles_of(const Doubles& array) { return {array.data(), array.data() + array.size()}; }
 
 py::object diagnose_rotation(const Doubles& before, const Doubles& after, const std::optional<Encoding>& encoding,
-                             const std::optional<IdArray>& ids, Role role, bool both_rotated) {
+                             const std::optional<IdArray>& ids, const std::string& role, bool both_rotated) {
   require(before.ndim() == 4 && after.ndim() == 4, "dumps must be [batch, tokens, heads, dim]");
   const RotationDump dump{.batch = before.shape(0),
                           .tokens = before.shape(1),
@@ -172,7 +172,12 @@ py::object diagnose_rotation(const Doubles& before, const Doubles& after, const 
                           .head_dim = before.shape(3),
                           .before = doubles_of(before),
                           .after = doubles_of(after)};
-  Expectation expected{.encoding = encoding, .positions = {}, .role = role, .both_rotated = both_rotated};
+  require(role == "query" || role == "key" || role == "value", "role must be query, key or value, got ", role);
+  Expectation expected{.encoding = encoding,
+                       .positions = {},
+                       .role = role == "key" ? Role::key : Role::query,
+                       .both_rotated = both_rotated,
+                       .values = role == "value"};
   if (ids) expected.positions = ids_of(*ids);
   Diagnosis diagnosis;
   {

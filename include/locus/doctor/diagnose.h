@@ -88,6 +88,7 @@ struct Diagnosis {
   std::vector<Verdict> verdicts;          ///< deviations from the expectation, best first; at least one; the first is
                                           ///< `as_expected` if nothing is wrong
   std::vector<std::string> decide;        ///< which further dump would distinguish the explanations
+  std::vector<std::string> not_judged;    ///< what the verdicts say nothing about, and why
 
   /// Returns whether the likeliest verdict is that nothing is wrong. Meaningful only with an expected encoding.
   bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
@@ -97,7 +98,8 @@ struct Diagnosis {
 };
 
 /// Infers the rotation and compares it with `expected`.
-/// Error: arrays that do not match the sizes, NaN or infinity, an encoding of another site than query_key.
+/// Error: arrays that do not match the sizes, NaN or infinity, an encoding of another site than query_key or
+/// hidden. With one of the hidden site, `after` is `before` with rows added; the dump has one head.
 Diagnosis diagnose(const RotationDump& dump, const Expectation& expected = {});
 
 }  // namespace locus

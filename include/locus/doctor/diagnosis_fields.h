@@ -67,6 +67,7 @@ void visit_fields(const Diagnosis& diagnosis, Field&& field) {
   field("frequencies", diagnosis.frequencies);
   field("explanations", diagnosis.explanations);
   field("decide", diagnosis.decide);
+  field("not_judged", diagnosis.not_judged);
   field("pair_magnitudes", diagnosis.pair_magnitudes);
   field("pair_angles", diagnosis.pair_angles);
 }

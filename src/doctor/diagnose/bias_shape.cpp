@@ -32,6 +32,34 @@ BiasShape::BiasShape(const BiasDump& dump) : dump_(dump) {
   }
   storage_ = storage_of(visible);
   unit_ = storage_noise(storage_);
+  double sum = 0;
+  for (const double value : visible) sum += value * value;
+  const double size = visible.empty() ? 0 : std::sqrt(sum / static_cast<double>(visible.size()));
+  const double seen = std::min(step_noise(1), step_noise(0));
+  if (seen <= 2e-3 * std::max(1.0, size)) noise_ = seen;  // more than that is no noise
+}
+
+// How far entries differ from those one query later at the same offset (`key_step` 1) or key (0), which a bias leaves
+// equal: exactly, unless noise was added.
+double BiasShape::step_noise(std::int64_t key_step) const {
+  std::vector<std::pair<double, double>> steps;  // size and difference
+  for (std::int64_t h = 0; h < dump_.heads; ++h) {
+    for (std::int64_t q = 0; q + 1 < dump_.queries; ++q) {
+      for (std::int64_t k = 0; k + key_step < dump_.keys; ++k) {
+        if (masked(h, q, k) || masked(h, q + 1, k + key_step)) continue;
+        const double one = at(h, q, k), other = at(h, q + 1, k + key_step);
+        steps.emplace_back(std::abs(one), std::abs(one - other));
+      }
+    }
+  }
+  // Small numbers are rounded least, and show it best.
+  constexpr std::size_t least = 16;
+  std::sort(steps.begin(), steps.end());
+  steps.resize(std::min(steps.size(), std::max(least, steps.size() / 10)));
+  std::vector<double> offs;
+  for (const auto& [size, off] : steps) offs.push_back(std::max(0.0, off - 2 * unit_ * size));
+  constexpr double share = 0.8, sigmas_within = 1.28;  // of a normal number; chosen small ones have little noise
+  return quantile(std::move(offs), share) / sigmas_within;
 }
 
 std::int64_t BiasShape::masked_count() const { return std::count(masked_.begin(), masked_.end(), true); }
@@ -48,7 +76,7 @@ bool BiasShape::causal_mask() const {
 }
 
 bool BiasShape::equal(double a, double b) const {
-  return std::abs(a - b) <= 4 * unit_ * std::max(std::abs(a), std::abs(b)) + 1e-30;
+  return std::abs(a - b) <= 4 * unit_ * std::max(std::abs(a), std::abs(b)) + slack() + 1e-30;
 }
 
 std::vector<std::optional<double>> BiasShape::by_offset(std::int64_t head) const {
@@ -114,12 +142,12 @@ std::optional<BiasLine> line_through(const BiasShape& shape, const std::vector<s
   BiasLine line{slope, (y - slope * x) / n};
   // A line through the origin stays one: its intercept is rounding.
   const double unit = storage_noise(shape.storage());
-  if (std::abs(line.intercept) <= 4 * unit * size) {
+  if (std::abs(line.intercept) <= 4 * unit * size + shape.slack()) {
     line.intercept = 0;
     line.slope = xy / xx;
   }
   for (const auto& [at, value] : points) {
-    if (std::abs(value - line.slope * at - line.intercept) > 4 * unit * size) return std::nullopt;
+    if (std::abs(value - line.slope * at - line.intercept) > 4 * unit * size + shape.slack()) return std::nullopt;
   }
   return line;
 }

@@ -26,7 +26,9 @@ class BiasShape {
   Position position(std::int64_t query) const { return dump_.keys - dump_.queries + query; }
 
   ElementType storage() const { return storage_; }
-  /// Equal as far as the storage can tell: a number may be rounded, and so may the slope it was made from.
+  /// What a number may be off by besides its rounding: 8 standard deviations of the noise that was measured; 0 for none.
+  double slack() const { return 8 * noise_; }
+  /// Equal as far as storage and noise can tell: a number may be rounded, and so may the slope it was made from.
   bool equal(double a, double b) const;
 
   bool toeplitz() const;
@@ -37,6 +39,7 @@ class BiasShape {
   std::vector<std::optional<double>> by_key(std::int64_t head) const;
 
  private:
+  double step_noise(std::int64_t key_step) const;
   std::size_t index(std::int64_t head, std::int64_t query, std::int64_t key) const {
     return static_cast<std::size_t>((head * dump_.queries + query) * dump_.keys + key);
   }
@@ -44,6 +47,7 @@ class BiasShape {
   std::vector<bool> masked_;
   ElementType storage_;
   double unit_;
+  double noise_ = 0;
 };
 
 /// value = slope * x + intercept through every point within the storage's rounding; absent where there is no such line.

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/bucket_fits.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "locus/encoding.h"
 #include "locus/error.h"
@@ -17,7 +18,7 @@ std::vector<std::optional<bool>> changes(const BiasShape& shape) {
     const auto values = shape.by_offset(h);
     for (std::size_t n = 1; n < size; ++n) {
       if (!values[n] || !values[n - 1]) continue;
-      result[n] = result[n].value_or(false) || *values[n] != *values[n - 1];
+      result[n] = result[n].value_or(false) || std::abs(*values[n] - *values[n - 1]) > shape.slack();
     }
   }
   return result;

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/cells.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace locus::doctor {
 
@@ -22,6 +23,39 @@ Cells cells_of(const RotationDump& dump) {
   }
   cells.in_doubt.assign(cells.state.size(), 0);
   return cells;
+}
+
+void doubt_lengths(Cells& cells, const RotationDump& dump, double floor) {
+  constexpr std::size_t least = 8;  // fewer do not show what is usual
+  const auto dim = static_cast<std::size_t>(dump.head_dim);
+  std::vector<double> ratios;
+  std::vector<std::size_t> where;
+  for (std::size_t cell = 0; cell < cells.state.size(); ++cell) {
+    if (cells.state[cell] != CellState::usable) continue;
+    double before = 0, after = 0;
+    bool moved = false;
+    for (std::size_t n = cell * dim; n < (cell + 1) * dim; ++n) {
+      before += dump.before[n] * dump.before[n];
+      after += dump.after[n] * dump.after[n];
+      moved = moved || dump.before[n] != dump.after[n];
+    }
+    if (!moved) continue;  // says nothing about the noise of those that did
+    ratios.push_back(std::log(after / before) / 2);
+    where.push_back(cell);
+  }
+  if (ratios.size() < least) return;
+  std::vector<double> sorted = ratios;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t width = std::max<std::size_t>(4, sorted.size() * 3 / 10);
+  std::size_t best = 0;
+  for (std::size_t n = 0; n + width < sorted.size(); ++n) {
+    if (sorted[n + width] - sorted[n] < sorted[best + width] - sorted[best]) best = n;
+  }
+  const double middle = sorted[best + width / 2];
+  const double near = std::max(12 * (sorted[best + width] - sorted[best]), 16 * floor);
+  for (std::size_t n = 0; n < ratios.size(); ++n) {
+    if (std::abs(ratios[n] - middle) > near) cells.in_doubt[where[n]] = Cells::whole;
+  }
 }
 
 }  // namespace locus::doctor

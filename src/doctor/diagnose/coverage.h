@@ -2,11 +2,17 @@
 // Everything must be explained: tokens, heads and coordinates that were treated differently from the rest, by name.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "doctor/diagnose/judgement.h"
 
 namespace locus::doctor {
+
+/// A verdict about vectors (row * heads + head), told as heads where they are whole ones, as tokens otherwise.
+Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
+             const std::string& heads_name, const std::string& what, double confidence);
 
 /// What the vectors show before any angle is looked at: zeros, vectors made of others, vectors made of none.
 std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells);
@@ -25,7 +31,8 @@ std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& tu
 /// Tokens and pairs that the candidate leaves over.
 std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& candidate, std::int64_t tokens);
 
-/// Every element against the candidate: vectors that only some heads of some tokens have wrong.
+/// Every number of `after` against the candidate: vectors that only some heads of some tokens have wrong, and vectors
+/// of which single coordinates are.
 std::vector<Verdict> audit(const RotationDump& dump, const Turning& turning, const Candidate& candidate);
 
 /// Whether a verdict of these says that something could not be named.

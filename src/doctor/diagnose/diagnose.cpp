@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "doctor/diagnose/dump_checks.h"
+#include "doctor/diagnose/hidden_dump.h"
 #include "doctor/diagnose/miscounted_heads.h"
 #include "doctor/diagnose/other_dumps.h"
+#include "doctor/diagnose/position_faults.h"
 #include "doctor/diagnose/predicted_turns.h"
 #include "doctor/diagnose/reading.h"
 #include "doctor/heads_array.h"
@@ -99,6 +101,42 @@ void add_what_decides(Diagnosis& diagnosis) {
   }
 }
 
+// What the verdicts say nothing about.
+void add_not_judged(Diagnosis& diagnosis, const RotationDump& dump, const Cells& cells, const Expectation& expected) {
+  std::vector<std::int64_t> tokens;
+  for (std::int64_t n = 0; n < cells.rows * cells.heads; ++n) {
+    if (cells.state[index_of(n)] == CellState::empty) tokens.push_back(n / cells.heads % dump.tokens);
+  }
+  if (!tokens.empty()) {
+    diagnosis.not_judged.push_back(std::to_string(tokens.size()) + " of " + std::to_string(cells.rows * cells.heads) +
+                                   " vectors are zero before and after and show nothing: " + runs_of("tokens", tokens) +
+                                   " among them");
+  }
+  if (expected.encoding && !expected.positions) {
+    diagnosis.not_judged.push_back("positions were not given; 0, 1, 2, ... are assumed");
+  }
+}
+
+void add_slow_pairs(Diagnosis& diagnosis, const Reading& reading) {
+  if (!reading.angles.whole) return;
+  const std::vector<double>& angle = reading.angles.candidates.front().prediction.angle;
+  const Turning& turning = reading.turning;
+  std::vector<std::int64_t> slow;
+  for (std::int64_t i = 0; i < turning.pairs && !angle.empty(); ++i) {
+    bool told = false;
+    double most = 0;
+    for (std::int64_t row = 0; row < turning.rows && !told; ++row) {
+      const double turned = std::abs(angle[index_of(row * turning.pairs + i)]);
+      most = std::max(most, turned);
+      told = turned > 3 * angle_sigma(turning, row, i, least_unit);
+    }
+    if (!told && most > 0) slow.push_back(i);
+  }
+  if (slow.empty()) return;
+  diagnosis.not_judged.push_back(runs_of("pairs", slow) +
+                                 " turned by less than the noise at these positions: their frequencies are not seen");
+}
+
 void use(Diagnosis& diagnosis, const Reading& reading, const std::vector<Turning>& slices) {
   const Turning& turning = reading.turning;
   diagnosis.noise = turning.noise.at(1);
@@ -185,6 +223,7 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
   std::stable_sort(readings.begin(), readings.end(),
                    [&](const Reading& a, const Reading& b) { return a.unlikely() < b.unlikely(); });
   use(diagnosis, readings.front(), slices);
+  if (expected.encoding) add_slow_pairs(diagnosis, readings.front());
   merge_explanations(diagnosis, readings);
   diagnosis.kind = stands_still(readings.front().turning) ? Diagnosis::Kind::scaled : Diagnosis::Kind::rotation;
   if (expected.encoding) {
@@ -208,6 +247,15 @@ Diagnosis judge_values(const RotationDump& dump, const Expectation& expected) {
     diagnosis.verdicts = {{Verdict::About::dump, "as_expected", "values are untouched", "no coordinate changed", 0.98}};
     diagnosis.decide.clear();
     return diagnosis;
+  }
+  if (diagnosis.kind == Diagnosis::Kind::scaled && diagnosis.verdicts.front().about != Verdict::About::coverage) {
+    const double off = std::abs(diagnosis.magnitude - 1);
+    diagnosis.decide.clear();
+    diagnosis.verdicts = {
+        off < 0.01 ? Verdict{Verdict::About::dump, "as_expected", "values are untouched, but for noise",
+                             "no coordinate changed by more than the noise " + std::to_string(diagnosis.noise), 0.95}
+                   : Verdict{Verdict::About::magnitude, "magnitude_wrong", "values were scaled",
+                             "by " + std::to_string(diagnosis.magnitude), 0.95}};
   }
   if (diagnosis.kind == Diagnosis::Kind::rotation) {
     diagnosis.verdicts.insert(diagnosis.verdicts.begin(), {Verdict::About::dump, "values_rotated",
@@ -236,6 +284,7 @@ bool explains(const std::vector<Turning>& slices) {
 Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
   check_dump(given, expected);
   if (expected.values) return judge_values(given, expected);
+  if (expected.encoding && expected.encoding->site() == Site::hidden) return diagnose_hidden(given, expected);
   Diagnosis diagnosis;
   diagnosis.storage = storage_of(given);
   const double floor = unit_roundoff(diagnosis.storage);
@@ -248,6 +297,8 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
   if (expected.encoding) preferred = slice_of(expected.encoding->rotation());
   Cells cells = cells_of(dump);
   const std::vector<double> scale = expected_scale(dump, expected);
+  if (scale.empty()) doubt_lengths(cells, dump, floor);
+  add_not_judged(diagnosis, dump, cells, expected);
   // What was rotated back carries the roundings of the way there.
   const double still = expected.both_rotated ? 8 * storage_noise(diagnosis.storage) : floor;
   std::vector<Turning> slices = fitting_slices(dump, cells, still, preferred, scale);

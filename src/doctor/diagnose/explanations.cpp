@@ -122,6 +122,7 @@ std::string text_of(const Way& way) {
 
 std::optional<Explanation> attempt(Way way, const Turning& turning, const TurnRates* rates, const AngleSearch& search,
                                    bool uncertain) {
+  if (way.fit.base < 1) return std::nullopt;  // frequencies that rise: no rule does that
   Wheels wheels = wheels_of(way, turning, rates, uncertain);
   // Wide tolerances make a search slow; the measured rates have searched already.
   const bool placed = uncertain && !search.placed.empty();

@@ -7,8 +7,9 @@
 namespace locus::doctor {
 namespace {
 
-// A float32 angle is off by half a unit of its last place, its frequency by a unit or two.
-constexpr double float32_sigma = 1.2 * 0x1p-24;
+// A float32 angle is off by half a unit of its last place, its frequency by a few: the exponent of the base is rounded,
+// too, which its logarithm multiplies.
+constexpr double float32_sigma = 2.5 * 0x1p-24;
 constexpr double most_off = 20;  // one number may not outvote the others
 constexpr double bad_row = 3;
 constexpr double bad_pair = 4;

@@ -113,7 +113,8 @@ AngleJudgement judge_angles(const Turning& turning, const Expected& expected, co
 }
 
 std::string magnitude_fault_of(const Turning& turning, const Rotation& rotation, double meant) {
-  const double tolerance = 6 * turning.size_sigma + 4 * 0x1p-24 + 0.05 * turning.noise.relative;
+  // Rounding towards zero moves all lengths by a unit.
+  const double tolerance = 6 * turning.size_sigma + 4 * 0x1p-24 + 2 * turning.noise.relative;
   const auto is = [&](double size) { return std::abs(std::log(turning.size / size)) <= tolerance; };
   const double scaled = rotation.scale ? 1 : meant;
   if (is(scaled)) return "";

@@ -11,15 +11,13 @@ std::optional<Verdict> judge_miscounted_heads(const RotationDump& dump, const Ex
   if (!expected.encoding || dump.heads < 2 || expected.encoding->rotation().axes != 1) return std::nullopt;
   const Rotation& rotation = expected.encoding->rotation();
   // Heads of one token that turn alike were counted right.
-  if (!slices.empty() && odd_heads(dump, slices.front()).size() * 2 < static_cast<std::size_t>(dump.heads)) {
-    return std::nullopt;
-  }
+  if (!slices.empty() && tokens_turning_alike(dump, slices.front()) > 0.9) return std::nullopt;
   RotationDump each = dump;  // every head a token of its own
   each.tokens = dump.tokens * dump.heads;
   each.heads = 1;
   const Turning turning = measure(
       each, {rotation.pairing, rotation.deinterleaved_output, rotation.rotary_offset, rotation.rotary_dim}, floor);
-  if (turning.noise.at(1) > 0.02) return std::nullopt;
+  if (turning.relative_noise > 0.02) return std::nullopt;
   std::vector<Position> meant;
   for (std::int64_t row = 0; row < dump.batch * dump.tokens; ++row) {
     const std::int64_t t = row % dump.tokens;

@@ -77,18 +77,22 @@ void refine_cells(Reading& reading, const RotationDump& dump, double floor) {
   const std::vector<Verdict> coordinates = judge_coordinates(dump, reading.turning);
   Cells cells = reading.turning.cells;
   if (reading.turning.kept > 0.3) find_sources(cells, dump, reading.turning);
-  if (cells.state != reading.turning.cells.state || cells.source != reading.turning.cells.source) {
+  cells.in_doubt.assign(cells.in_doubt.size(), 0);  // what is wrong with them is known now
+  const Cells& measured = reading.turning.cells;
+  if (cells.state != measured.state || cells.source != measured.source || cells.in_doubt != measured.in_doubt) {
     measure_again(reading.turning, dump, cells, floor);
   }
   reading.coverage = judge_cells(dump, cells);
   reading.coverage.insert(reading.coverage.end(), coordinates.begin(), coordinates.end());
   if (dump.heads < 2) return;
   const std::vector<std::int64_t> odd = odd_heads(dump, reading.turning);
-  if (odd.empty()) return;
   for (std::int64_t row = 0; row < cells.rows; ++row) {
-    for (const std::int64_t h : odd) cells.in_doubt[static_cast<std::size_t>(row * cells.heads + h)] = 1;
+    for (const std::int64_t h : odd) cells.in_doubt[static_cast<std::size_t>(row * cells.heads + h)] = Cells::whole;
   }
+  doubt_single_vectors(cells, dump, reading.turning);
+  if (cells.in_doubt == reading.turning.cells.in_doubt) return;
   measure_again(reading.turning, dump, cells, floor);
+  if (odd.empty()) return;
   for (Verdict& one : judge_odd_heads(dump, reading.turning, odd)) reading.coverage.push_back(std::move(one));
 }
 
@@ -120,8 +124,7 @@ void read_angles(Reading& reading, const RotationDump& dump, const Expectation& 
   reading.rates = turn_rates(reading.turning, dump.tokens, least_unit, lengths, far);
   if (!reading.rates) reading.rates = turn_rates(reading.turning, dump.tokens, least_unit, std::nullopt, far);
   if (meant) judge_expected(reading, dump, *meant);
-  const bool open =
-      !meant || (!reading.angles.whole && (reading.angles.share < 0.4 || unexplained(reading.exceptions)));
+  const bool open = !meant || (!reading.angles.whole && !reading.mostly_explained());
   if (open) add_explanations(reading, dump, expected, reading.meant);
 }
 
@@ -133,6 +136,13 @@ bool some_rotated_twice(const Reading& reading) {
 }
 
 }  // namespace
+
+bool Reading::mostly_explained() const {
+  if (angles.candidates.empty()) return false;
+  // A few tokens that nothing explains are likelier than another rule that does not explain them either.
+  const bool few_tokens = angles.share > 0.75 && angles.candidates.front().fit.bad_pairs.empty();
+  return few_tokens || (angles.share > 0.4 && !unexplained(exceptions));
+}
 
 double Reading::unlikely() const {
   const double other_slice = slice.empty() ? 0 : 3;
@@ -149,7 +159,7 @@ double Reading::unlikely() const {
                                          : 1) +
            (exceptions.empty() ? 0 : 1) + (leaves ? 6 : 0);
   }
-  if (angles.share > 0.4 && !unexplained(exceptions)) return other_slice + 5;
+  if (mostly_explained()) return other_slice + 5;
   if (!explanations.empty() && !explanations.front().free_frequencies) return other_slice + 10;
   return other_slice + 20 + 20 * (1 - angles.share);
 }

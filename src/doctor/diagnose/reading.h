@@ -18,6 +18,9 @@ struct Reading {
   std::vector<Position> meant = {};      ///< [rows], of one axis
   bool expectation = false;
 
+  /// Whether the first candidate explains all but exceptions that have a name, or all but a few tokens.
+  bool mostly_explained() const;
+
   /// 0: as expected throughout; small: little has to be wrong for this reading to be right.
   double unlikely() const;
 };

@@ -52,7 +52,7 @@ std::vector<double> changes(const RotationDump& dump, const Cells& cells, double
   for (std::int64_t j = 0; j < dump.head_dim; ++j) {
     std::vector<double> offs, sizes;
     for (std::size_t cell = 0; cell < cells.state.size(); ++cell) {
-      if (cells.state[cell] != CellState::usable) continue;
+      if (cells.state[cell] != CellState::usable || cells.in_doubt[cell] != 0) continue;
       const std::size_t n = cell * index_of(dump.head_dim) + index_of(j);
       offs.push_back(std::abs(dump.after[n] - dump.before[n]));
       sizes.push_back(std::abs(dump.before[n]));
@@ -136,8 +136,9 @@ std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells
     tried.push_back(measure(few.dump, slice, few.cells, floor, scaled ? few.scale : std::vector<double>{}));
   }
   // The right slice leaves the least; what is noise there is noise for all.
-  const auto best = std::min_element(tried.begin(), tried.end(),
-                                     [](const Turning& a, const Turning& b) { return a.noise.at(1) < b.noise.at(1); });
+  const auto best = std::min_element(tried.begin(), tried.end(), [](const Turning& a, const Turning& b) {
+    return a.relative_noise < b.relative_noise;
+  });
   double most = 0;
   for (Turning& turning : tried) {
     turning.kept = share_kept(few.dump, turning, best->noise);
@@ -145,7 +146,7 @@ std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells
   }
   double least = std::numeric_limits<double>::infinity();  // xPos: |z| changes, and two heads must agree on it
   for (const Turning& turning : tried) least = std::min(least, turning.free_residual);
-  const bool lengths = best->noise.at(1) < 0.05 * best->size && most > 0.3;
+  const bool lengths = best->relative_noise < 0.05 && most > 0.3;
   std::vector<Turning> fitting;
   for (const Turning& turning : tried) {
     const bool keeps = lengths && turning.kept >= most - 0.02;

@@ -47,13 +47,24 @@ double misfit_of(const Row& row, double p, double limit) {
   return std::sqrt(sum / static_cast<double>(row.angle.size()));
 }
 
+// Positions far out are seldom far from where they were meant to be.
+std::optional<Position> searched_near(const Row& row, Position guess) {
+  const double limit = accepted * accepted * static_cast<double>(row.angle.size());
+  for (Position by = 0; by <= -lowest_position; ++by) {
+    for (const Position p : {guess + by, guess - by}) {
+      if (misfit_of(row, static_cast<double>(p), limit) < 1.5) return p;
+    }
+  }
+  return std::nullopt;
+}
+
 // The smallest position that fits about as well as any; near ones first, for most dumps start there.
-std::optional<Position> searched(const Row& row) {
+std::optional<Position> searched(const Row& row, int& far_searches) {
   const double limit = accepted * accepted * static_cast<double>(row.angle.size());
   double best = accepted;
   std::vector<std::pair<Position, double>> fitting;
   for (Position p = 0; p <= highest_position; ++p) {  // by size: 0, 1, -1, 2, -2, ...
-    if (p == -lowest_position + 1 && best < 1.5) break;
+    if (p == -lowest_position + 1 && (best < 1.5 || far_searches-- <= 0)) break;
     for (const Position signed_p : {p, -p}) {
       if (signed_p < lowest_position || (signed_p != p && p == 0)) continue;
       const double misfit = misfit_of(row, static_cast<double>(signed_p), limit);
@@ -77,6 +88,7 @@ double row_misfit(const Turning& turning, std::int64_t row, const Wheels& wheels
 SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, const Wheels& wheels, double unit,
                                 const std::vector<Position>& guess, bool search) {
   constexpr std::int64_t patience = 3;  // rows that nothing explains, before the search is given up
+  int far_searches = 12;                // they take long; rows of one dump are seldom far from each other
   SolvedPositions solved;
   const double limit = accepted * accepted * static_cast<double>(turning.pairs);
   for (std::int64_t t = 0; t < turning.rows; ++t) {
@@ -88,8 +100,7 @@ SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, con
       likely.push_back(solved.p[n - 1] + 1);
       if (t % tokens != 1 && solved.found[n - 2]) likely.push_back(2 * solved.p[n - 1] - solved.p[n - 2]);
     }
-    likely.push_back(guess[n]);
-    likely.push_back(0);
+    for (const Position one : {guess[n], Position{0}, 2 * guess[n], -guess[n]}) likely.push_back(one);
     std::optional<Position> p;
     double best = accepted;
     for (const Position one : likely) {
@@ -99,7 +110,10 @@ SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, con
         p = one;
       }
     }
-    if (!p && search && solved.unexplained < patience) p = searched(row);
+    if (!p && search && solved.unexplained < patience) {
+      if (guess[n] > -lowest_position) p = searched_near(row, guess[n]);
+      if (!p) p = searched(row, far_searches);
+    }
     solved.p.push_back(p.value_or(guess[n]));
     solved.found.push_back(p.has_value());
     if (!p) ++solved.unexplained;

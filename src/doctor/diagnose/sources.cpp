@@ -11,28 +11,54 @@ namespace {
 
 constexpr double sigmas = 8;
 
-// Whether vector `to` of after has the lengths of vector `from` of before, times `factor`, in all but a fifth of its pairs.
+struct Lengths {
+  double after, before;  // of one pair; `before` times what the rotation makes of it
+};
+
+Lengths lengths_at(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from,
+                   std::int64_t i) {
+  const PairPlace at = place_of(turning.slice, i);
+  const auto a = index_of(to * dump.head_dim), b = index_of(from * dump.head_dim);
+  const double after = std::hypot(dump.after[a + index_of(at.out_x)], dump.after[a + index_of(at.out_y)]);
+  const double before = std::hypot(dump.before[b + index_of(at.in_x)], dump.before[b + index_of(at.in_y)]);
+  const double scale = turning.scale.empty() ? 1 : turning.scale[index_of(to / dump.heads * turning.pairs + i)];
+  return {after, turning.size * scale * before};
+}
+
+// Whether vector `to` of after has the lengths of vector `from` of before, times `factor`: all but a fifth of its pairs
+// one by one, and all of them together, which shows a factor that no single pair does.
 bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from, double factor = 1) {
   std::int64_t off = 0;
+  double sum = 0, count = 0;
   const std::int64_t most = turning.pairs / 5;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
     if (turning.skipped[index_of(i)] != 0) continue;
-    const PairPlace at = place_of(turning.slice, i);
-    const auto a = index_of(to * dump.head_dim), b = index_of(from * dump.head_dim);
-    const double after = std::hypot(dump.after[a + index_of(at.out_x)], dump.after[a + index_of(at.out_y)]);
-    const double before = std::hypot(dump.before[b + index_of(at.in_x)], dump.before[b + index_of(at.in_y)]);
-    const double scale = turning.scale.empty() ? 1 : turning.scale[index_of(to / dump.heads * turning.pairs + i)];
-    const double length = factor * turning.size * scale * before;
-    if (std::abs(after - length) > sigmas * turning.noise.at(length) && ++off > most) return false;
+    const Lengths lengths = lengths_at(dump, turning, to, from, i);
+    const double length = factor * lengths.before;
+    const double by = (lengths.after - length) / std::max(turning.noise_at(length), 1e-300);
+    if (std::abs(by) > sigmas && ++off > most) return false;
+    sum += std::clamp(by, -sigmas, sigmas);
+    ++count;
   }
-  return true;
+  // Where nothing turns, all pairs share the rounding of one number of the table.
+  return std::abs(sum) <= sigmas * std::sqrt(count) + 1.5 * count;
+}
+
+// The factor that vector `cell` has more than the others.
+double factor_of(const RotationDump& dump, const Turning& turning, std::int64_t cell, std::int64_t from) {
+  std::vector<double> ratios;
+  for (std::int64_t i = 0; i < turning.pairs; ++i) {
+    const Lengths lengths = lengths_at(dump, turning, cell, from, i);
+    if (turning.skipped[index_of(i)] == 0 && lengths.before > 0) ratios.push_back(lengths.after / lengths.before);
+  }
+  return median(std::move(ratios));
 }
 
 bool stands_still(const RotationDump& dump, const Turning& turning, std::int64_t cell) {
   std::int64_t moved = 0;
   for (std::int64_t j = cell * dump.head_dim; j < (cell + 1) * dump.head_dim; ++j) {
     const double before = dump.before[index_of(j)];
-    moved += std::abs(dump.after[index_of(j)] - before) > sigmas * turning.noise.at(std::abs(before)) ? 1 : 0;
+    moved += std::abs(dump.after[index_of(j)] - before) > sigmas * turning.noise_at(std::abs(before)) ? 1 : 0;
   }
   return moved * 20 <= dump.head_dim;
 }
@@ -51,21 +77,35 @@ Complex turn_at(const RotationDump& dump, const Turning& turning, std::int64_t r
   return size > 0 ? after / before : Complex(0);
 }
 
+// Whether two heads of one token turn alike; a pair or two in forty may not, whose vectors are nearly zero.
+bool agree_at(const RotationDump& dump, const Turning& turning, std::int64_t row, std::int64_t one,
+              std::int64_t other) {
+  std::int64_t apart = 0, all = 0;
+  for (std::int64_t i = 0; i < turning.pairs; ++i) {
+    if (turning.skipped[index_of(i)] != 0) continue;
+    double a_sigma = 0, b_sigma = 0;
+    const Complex a = turn_at(dump, turning, row, one, i, a_sigma);
+    const Complex b = turn_at(dump, turning, row, other, i, b_sigma);
+    ++all;
+    apart += std::abs(std::arg(a * std::conj(b))) > sigmas * std::hypot(a_sigma, b_sigma) ? 1 : 0;
+  }
+  return apart * 20 <= all;
+}
+
+bool usable_both(const Turning& turning, std::int64_t row, std::int64_t one, std::int64_t other) {
+  return turning.cells.at(row, one) == CellState::usable && turning.cells.at(row, other) == CellState::usable;
+}
+
+// In most tokens: where they differ in few, those are named by themselves.
 bool heads_agree(const RotationDump& dump, const Turning& turning, std::int64_t one, std::int64_t other) {
   std::int64_t apart = 0, all = 0;
   const std::int64_t stride = turning.rows / 24 + 1;
   for (std::int64_t row = 0; row < turning.rows; row += stride) {
-    if (turning.cells.at(row, one) != CellState::usable || turning.cells.at(row, other) != CellState::usable) continue;
-    for (std::int64_t i = 0; i < turning.pairs; ++i) {
-      if (turning.skipped[index_of(i)] != 0) continue;
-      double a_sigma = 0, b_sigma = 0;
-      const Complex a = turn_at(dump, turning, row, one, i, a_sigma);
-      const Complex b = turn_at(dump, turning, row, other, i, b_sigma);
-      ++all;
-      apart += std::abs(std::arg(a * std::conj(b))) > sigmas * std::hypot(a_sigma, b_sigma) ? 1 : 0;
-    }
+    if (!usable_both(turning, row, one, other)) continue;
+    ++all;
+    apart += agree_at(dump, turning, row, one, other) ? 0 : 1;
   }
-  return apart * 20 <= all;
+  return apart * 3 <= all;
 }
 
 }  // namespace
@@ -78,6 +118,11 @@ void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning
       if (cells.state[n] != CellState::usable || made_of(dump, turning, cell, cells.source[n])) continue;
       if (stands_still(dump, turning, cell)) {
         cells.state[n] = CellState::still;
+        continue;
+      }
+      const double factor = factor_of(dump, turning, cell, cells.source[n]);
+      if (factor > 0 && made_of(dump, turning, cell, cells.source[n], factor)) {
+        cells.state[n] = CellState::rescaled;
         continue;
       }
       std::int64_t found = -1;
@@ -152,6 +197,47 @@ std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& tur
   }
   std::sort(odd.begin(), odd.end());
   return odd;
+}
+
+double tokens_turning_alike(const RotationDump& dump, const Turning& turning) {
+  double alike = 0, all = 0;
+  const std::int64_t stride = turning.rows / 48 + 1;
+  for (std::int64_t row = 0; row < turning.rows; row += stride) {
+    bool agree = true;
+    for (std::int64_t h = 1; h < dump.heads && agree; ++h) {
+      agree = !usable_both(turning, row, 0, h) || agree_at(dump, turning, row, 0, h);
+    }
+    ++all;
+    alike += agree ? 1 : 0;
+  }
+  return alike / all;
+}
+
+void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning) {
+  for (std::int64_t row = 0; row < cells.rows; ++row) {
+    std::vector<std::int64_t> heads, most;
+    for (std::int64_t h = 0; h < cells.heads; ++h) {
+      const auto n = index_of(row * cells.heads + h);
+      if (cells.state[n] == CellState::usable && cells.in_doubt[n] == 0) heads.push_back(h);
+    }
+    for (const std::int64_t one : heads) {
+      std::vector<std::int64_t> alike;
+      for (const std::int64_t other : heads) {
+        if (one == other || agree_at(dump, turning, row, one, other)) alike.push_back(other);
+      }
+      // Of as many that disagree, one that moves is the one to go by.
+      const bool moves = !stands_still(dump, turning, row * cells.heads + one);
+      const bool better = alike.size() == most.size() && moves && !most.empty() &&
+                          stands_still(dump, turning, row * cells.heads + most.front());
+      if (alike.size() > most.size() || better) most = std::move(alike);
+      if (most.size() == heads.size()) break;
+    }
+    for (const std::int64_t h : heads) {
+      if (std::find(most.begin(), most.end(), h) == most.end()) {
+        cells.in_doubt[index_of(row * cells.heads + h)] = Cells::single;
+      }
+    }
+  }
 }
 
 }  // namespace locus::doctor

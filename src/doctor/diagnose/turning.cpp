@@ -63,8 +63,13 @@ void measure_noise(Turning& turning, const RotationDump& dump, double floor, con
     const double length = turning.size * scale_at(scale, row, turning.pairs, i) * std::abs(pair.before);
     offs.push_back({length, std::abs(pair.after) - length});
   });
+  std::vector<double> lengths;
+  for (const Deviation& one : offs) lengths.push_back(one.size);
   turning.noise = measured_noise(std::move(offs), least_noise(floor));
-  turning.size_sigma = count == 0 ? 1 : 1.3 * turning.noise.at(1) / std::sqrt(count);
+  turning.middling = median(std::move(lengths));
+  turning.relative_noise =
+      turning.middling > 0 ? turning.noise.at(turning.middling) / turning.middling : 1;  // nothing moved: not known
+  turning.size_sigma = count == 0 ? 1 : 1.3 * turning.relative_noise / std::sqrt(count);
 }
 
 // Least squares over the heads; then the noise of z from its own lengths, which tells what heads have in common.
@@ -148,7 +153,7 @@ void let_magnitude_vary(Turning& turning, const RotationDump& dump, double floor
   turning.varies = true;
   turning.noise = {.absolute = 0,
                    .relative = std::max(turning.free_residual * std::sqrt(heads / (heads - 1)), 0.2 * floor)};
-  turning.size_sigma = turning.noise.relative;
+  turning.relative_noise = turning.size_sigma = turning.noise.relative;
   for (std::size_t n = 0; n < scale.size(); ++n) {
     if (std::isfinite(turning.sigma[n])) turning.sigma[n] = turning.noise.relative * std::abs(turning.z[n]);
   }
@@ -241,7 +246,7 @@ bool keeps_length(const RotationDump& dump, const Turning& turning, std::int64_t
   const std::int64_t row = cell / dump.heads;
   const Pair seen = pair_at(dump, turning.cells, row, cell % dump.heads, place_of(turning.slice, pair));
   const double length = turning.size * scale_at(turning.scale, row, turning.pairs, pair) * std::abs(seen.before);
-  return std::abs(std::abs(seen.after) - length) <= sigmas * turning.noise.at(length);
+  return std::abs(std::abs(seen.after) - length) <= sigmas * turning.noise_at(length);
 }
 
 double share_kept(const RotationDump& dump, const Turning& turning, const Noise& noise) {

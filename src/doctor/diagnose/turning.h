@@ -2,6 +2,7 @@
 // Which coordinates of a dump turn together, and the complex factor by which each pair of each token was multiplied.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <optional>
 #include <vector>
@@ -30,10 +31,14 @@ struct Turning {
   double size = 1;                         ///< the common |z| (over the expected scale where it varies)
   double size_sigma = 0;                   ///< its standard deviation
   Noise noise = {};                        ///< of a coordinate of `after`, by the size of its pair
+  double relative_noise = 0;               ///< of a pair of middling length, over that length
+  double middling = 0;                     ///< that length
   Cells cells = {};                        ///< the vectors that z comes from
   std::vector<double> scale = {};          ///< [rows, pairs]: what |z| should be where it varies; empty: `size`
   std::vector<std::uint8_t> skipped = {};  ///< [pairs]: left out, a coordinate of theirs is named by itself
 
+  /// The noise of a number of a pair of this length. What the noise of much shorter pairs is, few of them can tell.
+  double noise_at(double length) const { return noise.at(std::max(length, 0.3 * middling)); }
   const Complex& at(std::int64_t row, std::int64_t pair) const {
     return z[static_cast<std::size_t>(row * pairs + pair)];
   }
@@ -91,6 +96,12 @@ void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning
 /// the dump with their pairs brought to the common magnitude; it stays empty where there are none.
 std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning& turning, double magnitude,
                                          RotationDump& even);
+
+/// Puts vectors in doubt (Cells::single) that turn differently from most heads of their token.
+void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning);
+
+/// The share of tokens all of whose heads turn alike.
+double tokens_turning_alike(const RotationDump& dump, const Turning& turning);
 
 /// Heads that turn differently from most; they are put in doubt in `cells`, and measured no longer.
 std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& turning);

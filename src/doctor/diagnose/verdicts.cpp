@@ -114,7 +114,9 @@ void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading,
 std::optional<Verdict> precision_of(const Reading& reading, ElementType storage) {
   if (!reading.angles.whole) return std::nullopt;
   const Candidate& first = reading.angles.candidates.front();
-  if (first.fit.exact_misfit > 2.5 && first.fit.exact_misfit > 1.5 * first.fit.misfit) {
+  constexpr double least = 1e-8;  // what float64 makes of angles is less
+  if (first.fit.exact_misfit > 2.5 && first.fit.exact_misfit > 1.5 * first.fit.misfit &&
+      first.fit.worst_angle > least) {
     return Verdict{Verdict::About::precision, "float32_angles", "angles carry the errors of float32 arithmetic",
                    sentence("exact angles would misfit by ", first.fit.exact_misfit,
                             " (1: measured noise); largest error ", first.fit.worst_angle, " rad"),
@@ -136,15 +138,25 @@ void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more) {
   verdicts.insert(verdicts.end(), more.begin(), more.end());
 }
 
-}  // namespace
+// Whether what the slice leaves open is so much that another slice, or none, may be the right one.
+bool slice_in_doubt(const Reading& reading) {
+  const bool left_over = std::any_of(reading.coverage.begin(), reading.coverage.end(),
+                                     [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
+  const auto& state = reading.turning.cells.state;
+  const auto usable = std::count(state.begin(), state.end(), CellState::usable);
+  const auto empty = std::count(state.begin(), state.end(), CellState::empty);
+  const bool few = 2 * usable < static_cast<std::ptrdiff_t>(state.size()) - empty;
+  return left_over || few || (!reading.angles.whole && !reading.mostly_explained());
+}
 
-std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expected, ElementType storage) {
+std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& expected, ElementType storage) {
   constexpr double coarse = 1e-3;  // from here on a float32 angle is a fault, whatever the engine
   std::vector<Verdict> verdicts = reading.slice;
   append(verdicts, reading.coverage);
-  if (reading.turning.varies && !expected.encoding->rotation().scale) {
-    verdicts.push_back({Verdict::About::magnitude, "magnitude_varies", "|z| varies with the token, as in xPos",
-                        sentence("heads agree on |z| within ", reading.turning.free_residual), 0.95});
+  if (slice_in_doubt(reading)) {
+    for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
+    std::stable_partition(verdicts.begin(), verdicts.end(),
+                          [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
   }
   const auto precision = precision_of(reading, storage);
   std::vector<Verdict> angles;
@@ -157,7 +169,7 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
       angles.insert(angles.begin(), *precision);
       angles.front().confidence = angles[1].confidence;
     }
-  } else if (reading.angles.share > 0.4 && !unexplained(reading.exceptions)) {
+  } else if (reading.mostly_explained()) {
     append(verdicts, reading.exceptions);
     const Candidate& first = reading.angles.candidates.front();
     angles.push_back({Verdict::About::angles, first.prediction.fault, "all else: " + first.prediction.text,
@@ -175,6 +187,28 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   // What is as expected says so only after what is not.
   append(verdicts, angles);
   if (precision && (angles.empty() || angles.front().name != precision->name)) verdicts.push_back(*precision);
+  return verdicts;
+}
+
+}  // namespace
+
+std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expected, ElementType storage) {
+  const double loud = 0.02;  // ten times the noise of bfloat16 arithmetic
+  std::vector<Verdict> verdicts = all_verdicts(reading, expected, storage);
+  const double noise = reading.turning.relative_noise;
+  const bool varies = reading.turning.varies && !expected.encoding->rotation().scale;
+  if (!varies && !(noise > loud)) return verdicts;
+  // Where lengths are free, many things keep them.
+  for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
+  if (varies) {
+    verdicts.insert(verdicts.begin(),
+                    {Verdict::About::magnitude, "magnitude_varies", "|z| varies with the token, as in xPos",
+                     sentence("heads agree on |z| within ", reading.turning.free_residual), 0.8});
+    return verdicts;
+  }
+  verdicts.insert(verdicts.begin(), {Verdict::About::coverage, "lengths_unexplained",
+                                     "the lengths of pairs change, by more than rounding or a little noise explains",
+                                     sentence("lengths are off by ", 100 * noise, " % in the middle"), 0.9});
   return verdicts;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the diagnosis on generated dumps: how often the first verdict is right, how often it is wrong and confident,
 // and whether confidence means what it says.
-//   diagnose_bar [--dumps N] [--seed S] [--plant NAME] [--verbose] [--threads T]
+//   diagnose_bar [--dumps N] [--seed S] [--plant NAME] [--confident-wrong K] [--verbose] [--threads T]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -29,9 +29,12 @@ struct Options {
 
 struct Outcome {
   std::string plant, about = {}, told = {};
+  std::int64_t tokens = 0;
+  const Numerics* numerics = nullptr;  // absent for biases
   std::string first = {};
   double confidence = 0;
   bool first_right = false;  // its name is one of the right ones
+  bool first_true = false;   // and the one that is true, where no dump can tell two apart
   bool right = false;        // or the set holds one, the doctor is in doubt, and says what would decide
   double seconds = 0;
 };
@@ -74,19 +77,33 @@ void judge(Outcome& outcome, const std::vector<Verdict>& verdicts, const std::se
   outcome.first = verdicts.front().name;
   outcome.confidence = verdicts.front().confidence;
   outcome.first_right = right.contains(outcome.first);
+  outcome.first_true = outcome.first_right;
   const bool holds = std::any_of(verdicts.begin(), verdicts.end(),
                                  [&](const Verdict& verdict) { return right.contains(verdict.name); });
   outcome.right = outcome.first_right || (holds && decides && outcome.confidence < confident);
 }
 
-Outcome rotation_outcome(const std::string& plant, std::uint64_t number, Random& random) {
-  const Numerics& numerics = all_numerics()[(number / std::size(lengths)) % all_numerics().size()];
-  const Case one = make_case(plant, lengths[number % std::size(lengths)], numerics, random);
-  Outcome outcome{.plant = plant, .about = one.about};
+// Any few dumps in a row differ in plant, length and numerics, and each plant meets every length with every numerics
+// within 75 rounds.
+struct Stratum {
+  std::int64_t tokens;
+  const Numerics& numerics;
+};
+
+Stratum stratum_of(std::uint64_t plant, std::uint64_t round) {
+  constexpr std::uint64_t count = std::size(lengths);
+  const std::uint64_t numerics = round / count + 3 * (round % count) + 7 * plant;
+  return {lengths[(round + plant) % count], all_numerics()[numerics % all_numerics().size()]};
+}
+
+Outcome rotation_outcome(const std::string& plant, const Stratum& stratum, Random& random) {
+  const Case one = make_case(plant, stratum.tokens, stratum.numerics, random);
+  Outcome outcome{.plant = plant, .about = one.about, .tokens = one.shape.tokens, .numerics = &stratum.numerics};
   const auto start = std::chrono::steady_clock::now();
   try {
     const Diagnosis diagnosis = diagnose(one.dump, one.expected);
     judge(outcome, diagnosis.verdicts, one.right, !diagnosis.decide.empty());
+    if (!one.truth.empty()) outcome.first_true = outcome.first == one.truth;
     for (const std::string& text : diagnosis.decide) outcome.told += "    to decide: " + text + "\n";
   } catch (const std::exception& error) {
     outcome.told = std::string("    threw ") + error.what() + "\n";
@@ -120,7 +137,7 @@ Outcome outcome_of(const Options& options, std::uint64_t n) {
     if (chosen == plants.size()) throw std::runtime_error("unknown plant " + options.plant);
   }
   if (chosen >= rotations) return bias_outcome(plants[chosen], random);
-  return rotation_outcome(plants[chosen], options.plant.empty() ? n / plants.size() : n, random);
+  return rotation_outcome(plants[chosen], stratum_of(chosen, options.plant.empty() ? n / plants.size() : n), random);
 }
 
 std::vector<Outcome> run_all(const Options& options) {
@@ -156,6 +173,30 @@ void print_plants(const std::vector<Outcome>& outcomes) {
   }
 }
 
+std::string text_of(const Numerics& numerics) {
+  std::ostringstream text;
+  text << name_of(numerics.before) << " to " << name_of(numerics.after) << " by " << name_of(numerics.steps);
+  if (numerics.noise > 0) text << ", noise " << numerics.noise;
+  return text.str();
+}
+
+void print_shares(const std::vector<Outcome>& outcomes) {
+  std::map<std::string, std::pair<int, int>> counts;
+  for (const Outcome& one : outcomes) {
+    std::vector<std::string> keys = {one.numerics == nullptr ? "biases" : text_of(*one.numerics)};
+    if (one.numerics != nullptr) keys.push_back(std::to_string(one.tokens) + " tokens");
+    for (const std::string& key : keys) {
+      ++counts[key].first;
+      counts[key].second += one.right;
+    }
+  }
+  std::cout << "right by kind of dump (dumps, percent):\n";
+  for (const auto& [key, count] : counts) {
+    std::cout << "  " << key << ": " << count.first << ", " << std::setprecision(4)
+              << 100.0 * count.second / count.first << '\n';
+  }
+}
+
 void print_calibration(const std::vector<Outcome>& outcomes) {
   std::cout << "confidence of the first verdict: dumps, share whose first verdict is right\n";
   constexpr double edges[] = {0, 0.3, 0.5, 0.7, 0.9, 0.97, 1.01};
@@ -165,7 +206,7 @@ void print_calibration(const std::vector<Outcome>& outcomes) {
     for (const Outcome& one : outcomes) {
       if (one.confidence < edges[b] || one.confidence >= edges[b + 1]) continue;
       ++all;
-      right += one.first_right;
+      right += one.first_true;
       sum += one.confidence;
     }
     if (all == 0) continue;
@@ -186,6 +227,7 @@ int run(const Options& options) {
     std::cout << (wrong ? "CONFIDENT AND WRONG " : one.right ? "right " : "wrong ") << one.about << '\n' << one.told;
   }
   print_plants(outcomes);
+  print_shares(outcomes);
   print_calibration(outcomes);
   const double share = static_cast<double>(right) / static_cast<double>(outcomes.size());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

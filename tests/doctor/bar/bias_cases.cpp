@@ -5,16 +5,12 @@
 #include <limits>
 #include <map>
 
-#include "doctor/bar/cases.h"
+#include "doctor/bar/plant.h"
 
 namespace locus::bar {
 namespace {
 
 using Entry = std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)>;
-
-std::int64_t between(Random& random, std::int64_t least, std::int64_t most) {
-  return std::uniform_int_distribution<std::int64_t>(least, most)(random);
-}
 
 // Press et al.: a geometric series for a power of two; else that of the power below, then every second of twice it.
 std::vector<double> slopes_of(std::int64_t heads) {
@@ -57,6 +53,7 @@ struct Draw {
   std::int64_t heads, queries, keys;
   Type type;
   bool masked;
+  std::function<double()> noise = [] { return 0.0; };
 };
 
 BiasDump dump_of(const Draw& draw, const Entry& entry) {
@@ -66,7 +63,8 @@ BiasDump dump_of(const Draw& draw, const Entry& entry) {
       for (std::int64_t k = 0; k < draw.keys; ++k) {
         const std::int64_t query = draw.keys - draw.queries + q;
         const bool hidden = draw.masked && k > query;
-        dump.bias.push_back(hidden ? -std::numeric_limits<double>::infinity() : rounded(draw.type, entry(h, query, k)));
+        dump.bias.push_back(hidden ? -std::numeric_limits<double>::infinity()
+                                   : rounded(draw.type, entry(h, query, k) + draw.noise()));
       }
     }
   }
@@ -107,6 +105,11 @@ BiasCase alibi_case(const std::string& plant, const Draw& draw, Random& random) 
     one.right = {"queries_counted_from_zero"};
   }
   if (plant == "alibi_row_constant") one.right = {"row_constant"};
+  if (plant == "alibi_head_flat") {
+    slopes[0] = 0;
+    one.right = {"entries_unexplained", "unexplained", "heads_permuted", "relative_bias"};
+  }
+  if (plant == "alibi_entry") one.right = {"entries_unexplained", "unexplained"};
   if (plant == "alibi_wrong_end") one.right = {"bias_from_the_wrong_end"};
   const bool by_key = plant == "alibi_row_constant", wrong_end = plant == "alibi_wrong_end";
   one.dump = dump_of(draw, [&](auto h, auto q, auto k) {
@@ -115,6 +118,7 @@ BiasCase alibi_case(const std::string& plant, const Draw& draw, Random& random) 
     if (wrong_end) return -slope * static_cast<double>(k);
     return -slope * static_cast<double>(std::max<std::int64_t>(0, q + shift - k));
   });
+  if (plant == "alibi_entry") one.dump.bias[static_cast<std::size_t>(draw.keys)] += 1;  // head 0, query 1, key 0
   return one;
 }
 
@@ -159,9 +163,10 @@ BiasCase t5_case(const std::string& plant, const Draw& draw, Random& random) {
 
 const std::vector<std::string>& bias_plants() {
   static const std::vector<std::string> names = {
-      "alibi",           "alibi_reversed",   "alibi_next_power",   "alibi_sign",      "alibi_scaled",
-      "alibi_query_off", "alibi_query_zero", "alibi_row_constant", "alibi_wrong_end", "t5",
-      "t5_buckets",      "t5_table",         "t5_directions",      "t5_heads"};
+      "alibi",           "alibi_reversed",  "alibi_next_power", "alibi_sign",
+      "alibi_scaled",    "alibi_query_off", "alibi_query_zero", "alibi_row_constant",
+      "alibi_wrong_end", "alibi_head_flat", "alibi_entry",      "t5",
+      "t5_buckets",      "t5_table",        "t5_directions",    "t5_heads"};
   return names;
 }
 
@@ -175,6 +180,9 @@ BiasCase make_bias_case(const std::string& plant, Random& random) {
   if (plant == "alibi_next_power" && draw.heads <= 4) draw.heads = 6;
   if (plant == "alibi_next_power" && draw.heads == 8) draw.heads = 12;
   draw.keys = draw.queries + between(random, 3, 30);
+  if (between(random, 0, 4) == 0) {
+    draw.noise = [&] { return 1e-3 * std::normal_distribution<double>()(random); };
+  }
   draw.type = types[static_cast<std::size_t>(between(random, 0, 3))];
   if (plant.starts_with("t5")) {
     draw.queries = between(random, 150, 200);

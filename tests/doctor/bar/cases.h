@@ -15,6 +15,7 @@ namespace locus::bar {
 struct Case {
   std::string plant;                 ///< the generator's name of the fault or variant
   std::set<std::string> right = {};  ///< names of the first verdict that are right
+  std::string truth = {};            ///< the one that is true, where no dump can tell two apart; empty: any of them
   std::string about = {};            ///< for people
 
   Shape shape = {};

@@ -26,6 +26,14 @@ struct Treatment {
   int times = 1;  ///< 0: not rotated, -1: backwards
 };
 
+/// What becomes of a pair (x, y).
+enum class Form {
+  rotation,   ///< (x cos - y sin, x sin + y cos)
+  reflected,  ///< (x cos - y sin, y cos - x sin)
+  no_sin,     ///< (x cos, y cos)
+  late_sin    ///< the sines of the next position
+};
+
 struct Engine {
   bool interleaved = false;
   bool deinterleaved_output = false;
@@ -41,6 +49,12 @@ struct Engine {
   std::function<bool(std::int64_t pair)> skips = {};  ///< pairs left alone
   std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t row, std::int64_t head)> source = {};
   std::function<bool(std::int64_t coordinate)> zeroes = {};
+  Form form = Form::rotation;
+  /// The angle of a pair, from the one that it would have had.
+  std::function<long double(std::int64_t row, std::int64_t head, std::int64_t pair, long double angle)> bend = {};
+  /// Changes a vector of `after` before it is stored.
+  std::function<void(std::int64_t row, std::int64_t head, double* vector)> spoil = {};
+  std::vector<double> sizes = {};  ///< standard deviation of each coordinate of `before`; empty: 1
 };
 
 using Random = std::mt19937_64;

@@ -43,10 +43,10 @@ double rounded(Type type, double value) {
 }
 
 std::vector<long double> frequencies(const RuleOf& rule, std::int64_t width) {
-  using Kind = RuleOf::Kind;
   const long double d = static_cast<long double>(width);
-  const long double base =
-      rule.kind == Kind::ntk ? rule.base * std::pow(static_cast<long double>(rule.factor), d / (d - 2)) : rule.base;
+  const long double base = rule.kind == RuleOf::Kind::ntk
+                               ? rule.base * std::pow(static_cast<long double>(rule.factor), d / (d - 2))
+                               : rule.base;
   const long double pi2 = 2 * std::numbers::pi_v<long double>;
   const auto pair_of = [&](long double turns) {
     return d * std::log(rule.original / (pi2 * turns)) / (2 * std::log(base));
@@ -58,17 +58,18 @@ std::vector<long double> frequencies(const RuleOf& rule, std::int64_t width) {
   for (std::int64_t i = 0; i < width / 2; ++i) {
     const long double n = static_cast<long double>(i);
     long double w = std::pow(base, -2 * n / d);
-    if (rule.kind == Kind::linear) w /= rule.factor;
-    if (rule.kind == Kind::yarn) {
+    if (rule.kind == RuleOf::Kind::linear) w /= rule.factor;
+    if (rule.kind == RuleOf::Kind::yarn) {
       const long double ramp = std::clamp((n - low) / (high - low), 0.0L, 1.0L);
       w = w / rule.factor * ramp + w * (1 - ramp);
     }
-    if (rule.kind == Kind::llama3) {
+    if (rule.kind == RuleOf::Kind::llama3) {
       const long double turns = rule.original * w / pi2;  // within the trained length
       const long double keep = std::clamp((turns - 1) / 3, 0.0L, 1.0L);
       w = w / rule.factor * (1 - keep) + w * keep;
     }
-    if (rule.kind == Kind::proportional && n >= std::floor(rule.fraction * static_cast<double>(width) / 2)) w = 0;
+    if (rule.kind == RuleOf::Kind::proportional && n >= std::floor(rule.fraction * static_cast<double>(width) / 2))
+      w = 0;
     all.push_back(w);
   }
   return all;

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doctor/diagnose/hidden_dump.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "doctor/diagnose/dump_checks.h"
+#include "doctor/diagnose/noise.h"
+#include "doctor/diagnose/position_faults.h"
+#include "doctor/diagnose/sentence.h"
+#include "doctor/diagnose/turning.h"
+#include "doctor/heads_array.h"
+#include "locus/error.h"
+#include "locus/rows.h"
+
+namespace locus::doctor {
+namespace {
+
+using Row = std::vector<double>;
+
+double norm_of(const double* values, std::size_t count) {
+  double sum = 0;
+  for (std::size_t j = 0; j < count; ++j) sum += values[j] * values[j];
+  return std::sqrt(sum);
+}
+
+// What was added to each token, and the rows that it may be.
+class Added {
+ public:
+  Added(const RotationDump& dump, const Encoding& encoding)
+      : hidden_(encoding.hidden()), range_(encoding.position_range()) {
+    dim_ = static_cast<std::size_t>(dump.head_dim);
+    for (std::size_t n = 0; n < dump.after.size(); ++n) added_.push_back(dump.after[n] - dump.before[n]);
+    const double unit = unit_roundoff(storage_of(dump));
+    for (std::size_t t = 0; t < tokens(); ++t) {
+      const double size = norm_of(dump.after.data() + t * dim_, dim_) + norm_of(dump.before.data() + t * dim_, dim_);
+      noise_.push_back(2 * std::max(unit, 0x1p-24) * size);
+    }
+  }
+
+  std::size_t tokens() const { return added_.size() / dim_; }
+  bool nothing(std::size_t t) const { return norm_of(added_.data() + t * dim_, dim_) <= noise_[t]; }
+
+  const Row& row(Position p) {
+    Row& row = rows_[p];
+    if (row.empty()) {
+      row.resize(dim_);
+      hidden_row(hidden_, p, std::span<double>(row));
+    }
+    return row;
+  }
+
+  bool serves(Position p) const { return p >= range_.first && p <= range_.last; }
+
+  double distance(std::size_t t, Position p, double scale) {
+    const Row& meant = row(p);
+    double sum = 0;
+    for (std::size_t j = 0; j < dim_; ++j) {
+      const double off = added_[t * dim_ + j] - scale * meant[j];
+      sum += off * off;
+    }
+    return std::sqrt(sum);
+  }
+
+  // Rounding, and noise of up to a thousandth of the states, is allowed; a row is told from others by far more.
+  bool fits(std::size_t t, Position p, double scale = 1) {
+    return serves(p) && distance(t, p, scale) <= std::max(noise_[t], 0.1 * norm_of(row(p).data(), dim_));
+  }
+
+  // The factor of the expected row that is in what was added.
+  double scale(std::size_t t, Position p) {
+    const Row& meant = row(p);
+    double product = 0, size = 0;
+    for (std::size_t j = 0; j < dim_; ++j) {
+      product += added_[t * dim_ + j] * meant[j];
+      size += meant[j] * meant[j];
+    }
+    return size > 0 ? product / size : 1;
+  }
+
+  // Numbers that are off by far more than is usual for the dump.
+  std::vector<std::int64_t> spoilt(const std::vector<Position>& positions, std::int64_t in_row) {
+    std::vector<double> offs;
+    for (std::size_t n = 0; n < added_.size(); ++n) {
+      offs.push_back(std::abs(added_[n] - row(positions[n / dim_])[n % dim_]));
+    }
+    const double usual = quantile(offs, 0.7);
+    std::vector<std::int64_t> list;
+    for (std::size_t n = 0; n < offs.size(); ++n) {
+      const double rounding = noise_[n / dim_];  // of the whole token: more than that of any number of it
+      if (offs[n] > std::max(12 * usual, rounding)) list.push_back(static_cast<std::int64_t>(n / dim_) % in_row);
+    }
+    return list;
+  }
+
+ private:
+  const HiddenRows& hidden_;
+  PositionRange range_;
+  std::size_t dim_ = 0;
+  Row added_;
+  std::vector<double> noise_;
+  std::map<Position, Row> rows_;
+};
+
+// The row that was added; near ones first, then all of a table.
+std::optional<Position> found_row(Added& added, std::size_t t, Position guess) {
+  constexpr Position nearby = 64, furthest = 16384;
+  for (Position by = 0; by <= nearby; ++by) {
+    for (const Position p : {guess + by, guess - by}) {
+      if (added.fits(t, p)) return p;
+    }
+  }
+  for (Position p = 0; p <= furthest && added.serves(p); ++p) {
+    if (added.fits(t, p)) return p;
+  }
+  return std::nullopt;
+}
+
+Verdict angle_verdict(const std::string& name, const std::string& text, const std::string& evidence,
+                      double confidence) {
+  return {Verdict::About::dump, name, text, evidence, confidence};
+}
+
+std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant, std::int64_t tokens) {
+  const std::string evidence = sentence(meant.size(), " tokens were compared with the rows that were expected");
+  std::vector<std::int64_t> bare;
+  std::vector<double> scales;
+  for (std::size_t t = 0; t < meant.size(); ++t) {
+    if (added.nothing(t)) bare.push_back(static_cast<std::int64_t>(t) % tokens);
+    scales.push_back(added.scale(t, meant[t]));
+  }
+  if (bare.size() == meant.size()) return {angle_verdict("rows_missing", "no row was added", evidence, 0.97)};
+  const double scale = median(scales);
+  std::size_t scaled = 0;
+  for (std::size_t t = 0; t < meant.size(); ++t) scaled += added.fits(t, meant[t], scale) ? 1 : 0;
+  if (scaled == meant.size() && std::abs(scale - 1) > 0.03) {
+    return {angle_verdict("magnitude_wrong", sentence("rows are multiplied by ", scale), evidence, 0.95)};
+  }
+  std::vector<Position> used;
+  std::vector<std::int64_t> lost;
+  int patience = 4;
+  for (std::size_t t = 0; t < meant.size(); ++t) {
+    std::optional<Position> row;
+    if (added.fits(t, meant[t])) row = meant[t];
+    if (!row && patience > 0) row = found_row(added, t, t > 0 ? used.back() + 1 : meant[t]);
+    if (!row && patience > 0) --patience;
+    if (!row) lost.push_back(static_cast<std::int64_t>(t) % tokens);
+    used.push_back(row.value_or(meant[t]));
+  }
+  if (lost.size() * 2 > meant.size()) {
+    return {angle_verdict("table_wrong", "what was added is no row of the expected table", evidence, 0.93)};
+  }
+  std::vector<Verdict> verdicts;
+  if (!bare.empty()) {
+    verdicts.push_back(
+        {Verdict::About::coverage, "rows_missing", runs_of("tokens", bare) + " without their row", evidence, 0.95});
+  } else if (!lost.empty()) {
+    verdicts.push_back({Verdict::About::coverage, "tokens_unexplained",
+                        runs_of("tokens", lost) + " given something other than a row", evidence, 0.93});
+  }
+  const PositionFault fault = name_position_fault(meant, used, tokens);
+  if (!fault.name.empty()) {
+    verdicts.push_back(angle_verdict(fault.name, fault.text, evidence, fault.name == "positions_differ" ? 0.85 : 0.95));
+    return verdicts;
+  }
+  const std::vector<std::int64_t> spoilt = added.spoilt(meant, tokens);
+  if (!spoilt.empty() && verdicts.empty()) {
+    verdicts.push_back({Verdict::About::coverage, "tokens_unexplained",
+                        runs_of("tokens", spoilt) + " wrong in single coordinates", evidence, 0.9});
+  }
+  verdicts.push_back(angle_verdict("as_expected", "every token got its row", evidence, verdicts.empty() ? 0.98 : 0.6));
+  return verdicts;
+}
+
+}  // namespace
+
+Diagnosis diagnose_hidden(const RotationDump& dump, const Expectation& expected) {
+  const Encoding& encoding = *expected.encoding;
+  const PositionIds ids = ids_of(dump, expected);
+  require(dump.heads == 1 && dump.head_dim == encoding.hidden().dim, "the encoding adds rows of ",
+          encoding.hidden().dim, ", the dump has ", dump.heads, " heads of ", dump.head_dim);
+  require(ids.axes == 1, "an encoding of the hidden site has one axis of positions, got ", ids.axes);
+  encoding.check_positions(ids.ids);
+  Diagnosis diagnosis;
+  diagnosis.kind = dump.before == dump.after ? Diagnosis::Kind::unchanged : Diagnosis::Kind::no_rotation;
+  diagnosis.storage = storage_of(dump);
+  diagnosis.noise = unit_roundoff(diagnosis.storage);
+  if (!expected.positions) diagnosis.not_judged.push_back("positions were not given; 0, 1, 2, ... are assumed");
+  Added added(dump, encoding);
+  diagnosis.verdicts = judge_rows(added, per_row(ids, dump.batch), dump.tokens);
+  return diagnosis;
+}
+
+}  // namespace locus::doctor

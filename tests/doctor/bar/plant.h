@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plant: what it changes in a case that was right, and which first verdicts are right about it.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "doctor/bar/cases.h"
+
+namespace locus::bar {
+
+using Ids = std::vector<std::int64_t>;
+using Kind = RuleOf::Kind;
+
+inline const std::vector<Kind> any_rule = {Kind::none, Kind::linear, Kind::ntk,
+                                           Kind::yarn, Kind::llama3, Kind::proportional};
+inline const std::vector<Kind> scaled_rule = {Kind::linear, Kind::ntk, Kind::yarn, Kind::llama3};
+
+struct Plant {
+  std::set<std::string> right;
+  std::function<bool(Case&, Random&)> apply;  ///< false: not with this draw
+  std::vector<Kind> rules = any_rule;
+};
+using Plants = std::map<std::string, Plant>;
+
+void add_legitimate(Plants& all);
+void add_ids(Plants& all);
+void add_frequencies(Plants& all);
+void add_rotations(Plants& all);
+void add_coverage(Plants& all);
+void add_strangers(Plants& all);
+
+// What plants are made with.
+
+template <class T>
+T one_of(Random& random, const std::vector<T>& choices) {
+  return choices[std::uniform_int_distribution<std::size_t>(0, choices.size() - 1)(random)];
+}
+
+inline std::int64_t between(Random& random, std::int64_t least, std::int64_t most) {
+  return std::uniform_int_distribution<std::int64_t>(least, std::max(least, most))(random);
+}
+
+/// A token that is neither among the first nor among the last.
+std::int64_t cut_of(const Case& one, Random& random);
+
+RuleOf draw_rule(Random& random, Kind kind);
+/// The engine follows `rule`; the expectation stays.
+void use_rule(Case& one, const RuleOf& rule);
+/// Both follow it.
+void expect_rule(Case& one, const RuleOf& rule);
+
+Ids counted(const Shape& shape, std::int64_t first = 0);
+/// Ids of the expectation and of the engine.
+void set_ids(Case& one, const Ids& ids);
+/// The id of each row of the engine, from that of the expectation.
+void change_ids(Case& one, const std::function<std::int64_t(std::int64_t token, std::int64_t id)>& change);
+/// Two packed documents, the second of which starts at `cut`.
+void expect_packed(Case& one, std::int64_t cut);
+
+/// A case that is right, of the shape's tokens and the numerics that it has.
+void draw_case(Case& one, Random& random, const std::vector<Kind>& rules);
+/// Makes it one of three axes; false where the width does not allow that.
+bool make_mrope(Case& one, Random& random);
+
+}  // namespace locus::bar

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything must be explained: single numbers, vectors and heads that differ from the rest, and rows added to hidden
+// states.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "doctor/dump_maker.h"
+#include "locus/doctor/diagnose.h"
+#include "locus/doctor/diagnose_bias.h"
+#include "locus/error.h"
+
+namespace locus::testing {
+namespace {
+
+constexpr DumpShape usual{.batch = 1, .tokens = 16, .heads = 3, .head_dim = 64};
+
+Encoding plain() { return Encoding("rope", {{"head_dim", 64}, {"pairing", "half"}}); }
+
+RotationDump right_dump(ElementType type, std::mt19937& random, const DumpShape& shape = usual) {
+  return make_dump(shape, innocent(plain(), counted(shape)), type, random);
+}
+
+double* vector_of(RotationDump& dump, std::int64_t token, std::int64_t head) {
+  return dump.after.data() + (token * dump.heads + head) * dump.head_dim;
+}
+
+const Verdict& first_of(const Diagnosis& diagnosis) { return diagnosis.verdicts.front(); }
+
+constexpr ElementType types[] = {ElementType::float32, ElementType::bfloat16, ElementType::float16};
+
+TEST(DiagnoseCoverage, OneWrongNumberIsSeen) {
+  std::mt19937 random(21);
+  for (const ElementType type : types) {
+    for (const std::int64_t coordinate : {0, 17, 40, 63}) {
+      RotationDump dump = right_dump(type, random);
+      ASSERT_TRUE(diagnose(dump, {.encoding = plain()}).as_expected()) << name_of(type);
+      vector_of(dump, 9, 1)[coordinate] += 1;
+      const Diagnosis diagnosis = diagnose(dump, {.encoding = plain()});
+      EXPECT_EQ(first_of(diagnosis).name, "tokens_unexplained") << name_of(type) << " coordinate " << coordinate;
+      EXPECT_NE(first_of(diagnosis).text.find("token 9"), std::string::npos) << first_of(diagnosis).text;
+    }
+  }
+}
+
+TEST(DiagnoseCoverage, AWrongNumberOutsideTheSliceIsSeen) {
+  std::mt19937 random(22);
+  const Encoding half("rope", {{"head_dim", 64}, {"pairing", "half"}, {"rotary_dim", 32}});
+  RotationDump dump = make_dump(usual, innocent(half, counted(usual)), ElementType::float32, random);
+  ASSERT_TRUE(diagnose(dump, {.encoding = half}).as_expected());
+  vector_of(dump, 5, 0)[50] = 0;
+  EXPECT_EQ(first_of(diagnose(dump, {.encoding = half})).name, "tokens_unexplained");
+}
+
+TEST(DiagnoseCoverage, AScaledVectorIsSeen) {
+  std::mt19937 random(23);
+  for (const ElementType type : types) {
+    RotationDump dump = right_dump(type, random);
+    double* vector = vector_of(dump, 4, 2);
+    for (int j = 0; j < 64; ++j) vector[j] = stored(type, 1.03 * vector[j]);
+    const Diagnosis diagnosis = diagnose(dump, {.encoding = plain()});
+    EXPECT_EQ(first_of(diagnosis).name, "tokens_unexplained") << name_of(type);
+    EXPECT_NE(first_of(diagnosis).text.find("scaled"), std::string::npos) << first_of(diagnosis).text;
+  }
+}
+
+// Three quarters of the pairs stand still under this rule: those of the garbage outnumber the pairs that turn.
+TEST(DiagnoseCoverage, GarbageInOneOfTwoHeadsDoesNotOutvoteTheOther) {
+  std::mt19937 random(24);
+  const DumpShape two{.batch = 1, .tokens = 16, .heads = 2, .head_dim = 64};
+  const Encoding encoding("rope",
+                          {{"head_dim", 64}, {"pairing", "half"}, {"rule", "proportional"}, {"rotary_fraction", 0.25}});
+  std::normal_distribution<double> normal;
+  for (const std::int64_t head : {0, 1}) {
+    RotationDump dump = make_dump(two, innocent(encoding, counted(two)), ElementType::float32, random);
+    for (std::int64_t t = 0; t < two.tokens; ++t) {
+      for (std::int64_t j = 0; j < 64; ++j) vector_of(dump, t, head)[j] = stored(ElementType::float32, normal(random));
+    }
+    EXPECT_EQ(first_of(diagnose(dump, {.encoding = encoding})).name, "heads_unexplained") << head;
+  }
+}
+
+TEST(DiagnoseCoverage, SaysWhatWasNotJudged) {
+  std::mt19937 random(25);
+  RotationDump dump = right_dump(ElementType::float32, random);
+  for (std::int64_t n = 0; n < 2 * 3 * 64; ++n) dump.before[static_cast<std::size_t>(n)] = 0;
+  for (std::int64_t n = 0; n < 2 * 3 * 64; ++n) dump.after[static_cast<std::size_t>(n)] = 0;
+  const Diagnosis diagnosis = diagnose(dump, {.encoding = plain()});
+  EXPECT_TRUE(diagnosis.as_expected()) << first_of(diagnosis).text;
+  const auto says = [&](const std::string& words) {
+    return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
+                       [&](const std::string& text) { return text.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(says("tokens 0 to 1"));
+  EXPECT_TRUE(says("assumed"));
+}
+
+// ---- rows of the hidden site
+
+struct HiddenDump {
+  Tensor table;
+  RotationDump dump;
+};
+
+HiddenDump hidden_dump(std::mt19937& random, const std::vector<Position>& rows) {
+  std::normal_distribution<double> normal;
+  HiddenDump made{.table = {{40, 12}, {}}, .dump = {1, static_cast<std::int64_t>(rows.size()), 1, 12, {}, {}}};
+  for (int n = 0; n < 40 * 12; ++n) made.table.data.push_back(static_cast<float>(normal(random)));
+  for (std::size_t n = 0; n < rows.size() * 12; ++n) {
+    made.dump.before.push_back(stored(ElementType::float32, normal(random)));
+    const auto row = static_cast<std::size_t>(rows[n / 12]);
+    made.dump.after.push_back(
+        stored(ElementType::float32, made.dump.before[n] + static_cast<double>(made.table.data[row * 12 + n % 12])));
+  }
+  return made;
+}
+
+std::string hidden_verdict(const HiddenDump& made) {
+  return first_of(diagnose(made.dump, {.encoding = Encoding("learned", {{"table", made.table}})})).name;
+}
+
+TEST(DiagnoseHidden, ComparesTheGivenTable) {
+  std::mt19937 random(26);
+  HiddenDump right = hidden_dump(random, {0, 1, 2, 3, 4, 5});
+  EXPECT_EQ(hidden_verdict(right), "as_expected");
+  HiddenDump other = right;
+  std::reverse(other.table.data.begin(), other.table.data.end());
+  EXPECT_EQ(hidden_verdict(other), "table_wrong");
+  other = right;
+  other.dump.after = other.dump.before;
+  EXPECT_EQ(hidden_verdict(other), "rows_missing");
+  other = right;
+  other.dump.after[3 * 12 + 5] += 0.5;
+  EXPECT_EQ(hidden_verdict(other), "tokens_unexplained");
+  EXPECT_EQ(hidden_verdict(hidden_dump(random, {2, 3, 4, 5, 6, 7})), "position_offset");
+  EXPECT_EQ(hidden_verdict(hidden_dump(random, {5, 4, 3, 2, 1, 0})), "positions_reversed");
+}
+
+TEST(DiagnoseHidden, RefusesAnotherWidth) {
+  std::mt19937 random(27);
+  HiddenDump made = hidden_dump(random, {0, 1, 2, 3});
+  made.dump.head_dim = 6;
+  made.dump.heads = 2;
+  EXPECT_THROW(hidden_verdict(made), Error);
+}
+
+// ---- biases
+
+BiasDump alibi_dump(std::int64_t queries) {
+  BiasDump dump{4, queries, queries, {}};
+  for (std::int64_t n = 0; n < 4 * queries * queries; ++n) {
+    const std::int64_t h = n / (queries * queries), q = n / queries % queries, k = n % queries;
+    dump.bias.push_back(-std::exp2(-2.0 * static_cast<double>(h + 1)) *
+                        static_cast<double>(std::max<std::int64_t>(q - k, 0)));
+  }
+  return dump;
+}
+
+TEST(DiagnoseBiasCoverage, NoiseOneEntryOneHeadAndNothing) {
+  const Encoding alibi("alibi", {{"heads", 4}});
+  std::mt19937 random(28);
+  std::normal_distribution<double> normal;
+  BiasDump noisy = alibi_dump(16);
+  for (double& value : noisy.bias) value = stored(ElementType::float32, value + 1e-3 * normal(random));
+  EXPECT_TRUE(diagnose_bias(noisy, alibi).as_expected());
+  BiasDump entry = alibi_dump(16);
+  entry.bias[2 * 256 + 5 * 16 + 1] += 0.5;
+  EXPECT_EQ(diagnose_bias(entry, alibi).verdicts.front().name, "entries_unexplained");
+  BiasDump masked = alibi_dump(16);
+  std::fill(masked.bias.begin(), masked.bias.end(), -std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(diagnose_bias(masked, alibi).as_expected());
+}
+
+}  // namespace
+}  // namespace locus::testing
