@@ -10,7 +10,7 @@
 
 #include "base/interruption.h"
 #include "command.h"
-#include "lines.h"
+#include "cases.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
 #include "peer_programs.h"

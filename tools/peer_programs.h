@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lines.h"
+#include "cases.h"
 
 namespace locus::tools {
 

@@ -11,7 +11,7 @@
 
 namespace locus {
 
-/// Where hidden states lie: element (b, t, j) is at `data + b * batch_stride + t * token_stride + j`.
+/// The memory layout of hidden states: element (b, t, j) is at `data + b * batch_stride + t * token_stride + j`.
 struct HiddenView {
   void* data = nullptr;
   ElementType type = ElementType::float32;
@@ -22,9 +22,11 @@ struct HiddenView {
   std::int64_t token_stride = 0;
 };
 
-/// Adds the row of each token's id, in place. `ids` has one axis and one batch row or one per batch row of the view.
-/// Rows in float32 (float64 for float64), one rounding to the element type. On Error nothing is written. No table of
-/// sinusoids is made: rows come one at a time. Large calls are spread over the executor, if any.
+/// Adds to each token's vector the row of its id, in place. Computes in float32 (float64 for float64) and rounds once
+/// to the element type. Splits large calls over the executor, if there is one.
+/// Error: a site other than hidden, shapes that do not match, an id out of range. Nothing is written then.
+/// Range: `ids` has one axis, and one batch row or as many as the view.
+/// Cost: one row and one addition per token. Sinusoidal rows are computed one at a time; no table is built.
 void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids, Executor* executor = nullptr);
 
 }  // namespace locus

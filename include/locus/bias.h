@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The score site as numbers: the bias of every query against every key.
+// The numbers of the score site: the bias of every query and key.
 #pragma once
 
 #include <span>
@@ -9,12 +9,16 @@
 
 namespace locus {
 
-/// Bias [heads, queries, keys] for these ids, in double. Distinct offsets are computed once where the bias depends on
-/// key - query only. Error for ids outside the encoding's range.
+/// Returns the bias [heads, queries, keys] for these ids, in double.
+/// Error: a site other than score, an id out of range.
+/// Cost: one evaluation per head and distinct offset where the bias depends on key - query only, else one per head
+/// and pair.
 std::vector<double> bias_matrix(const Encoding& encoding, std::span<const Position> queries,
                                 std::span<const Position> keys);
 
-/// Buckets [queries, keys] of a scheme that looks its bias up by bucket; Error for others.
+/// Returns the buckets [queries, keys] of a scheme that looks its bias up by bucket.
+/// Error: a scheme without buckets, an id out of range.
+/// Cost: one lookup per pair.
 std::vector<std::int64_t> bucket_matrix(const Encoding& encoding, std::span<const Position> queries,
                                         std::span<const Position> keys);
 

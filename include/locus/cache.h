@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A KV cache that knows where its keys are: each key has a position, a sequence, and the table that rotated it.
+// A KV cache that tracks positions: each key has a position, a sequence, and the table that rotated it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace locus {
 
 using SequenceId = std::int64_t;
 
-/// rotated: keys are stored as attention meets them (fast). raw: keys are stored as they came and rotated when used, so
-/// that no change of table or position can make them wrong.
+/// rotated: keys are stored rotated, as attention uses them (fast). raw: keys are stored unrotated and rotated on
+/// use, so that they stay right when the table or the positions change.
 enum class KeyForm : std::uint8_t { rotated, raw };
 
 struct CacheShape {
@@ -28,8 +28,8 @@ struct CacheShape {
   KeyForm form = KeyForm::rotated;
 };
 
-/// Keys and values of one sequence in order, ready for attention. Points into the cache where the tokens lie together
-/// and no key has moved, else into `storage`. Valid until the cache changes.
+/// The keys and values of one sequence in order, ready for attention. The views point into the cache if the tokens
+/// are contiguous and no key has moved, else into `storage`. Valid until the cache changes.
 struct CachedSequence {
   HeadsView keys;
   HeadsView values;
@@ -37,44 +37,85 @@ struct CachedSequence {
   std::vector<std::byte> storage;
 };
 
-/// Moves of positions (shift, relocate, divide, slide) are lazy: a key keeps the position it was stored at, and the
-/// difference is turned once, when the key is used. So 10,000 shifts cost one rounding. Every error leaves the cache as
-/// it was. Not for concurrent changes.
+/// Changes of position (shift, relocate, divide, slide) are lazy: a key keeps the position it was stored at, and
+/// gather() or settle() rotates it once by the difference. So 10,000 shifts cost one rounding. A call that throws
+/// leaves the cache unchanged. Concurrent changes need a lock.
+///
+/// Error: every call refuses an unknown sequence; the others are listed with the call.
+/// Cost: n is the number of tokens of the sequence; "copied" and "rotated" count tokens of heads x head_dim elements.
 class KvCache {
  public:
-  /// `encoding` rotates keys as they are appended; encodings of other sites, and none, store them as they come.
+  /// `encoding` rotates keys as they are appended. Keys of encodings of other sites are stored unchanged.
+  /// Error: sizes below 1 or above 2^40 values, float64, an encoding of another head_dim or of several axes.
+  /// Cost: allocates all of `shape`.
   KvCache(const Encoding& encoding, const CacheShape& shape);
 
+  /// Starts an empty sequence and returns its id; ids of freed sequences are reused.
+  /// Cost: O(sequences).
   SequenceId create();
-  /// A new sequence that shares all tokens so far.
+  /// Starts a sequence that shares all tokens of `sequence` so far.
+  /// Cost: O(n); no token is copied.
   SequenceId fork(SequenceId sequence);
+  /// Ends a sequence and releases the tokens that no other sequence shares.
+  /// Cost: O(n).
   void free(SequenceId sequence);
 
+  /// Returns the number of tokens.
+  /// Cost: O(1).
   std::int64_t length(SequenceId sequence) const;
+  /// Returns the position of every token.
+  /// Cost: O(n).
   std::vector<Position> positions(SequenceId sequence) const;
+  /// Returns how many more tokens fit.
+  /// Cost: O(1).
   std::int64_t free_tokens() const { return static_cast<std::int64_t>(vacant_.size()); }
+  /// Returns the encoding of keys appended from now on.
+  /// Cost: O(1).
   const Encoding& encoding() const { return encoding_; }
 
-  /// Appends tokens (one batch row each in `keys` and `values`), rotating keys on the way. Positions must go on from
-  /// the last one upwards. Error where the encoding is not the one of the keys that are there: see rerotate.
+  /// Appends tokens and rotates their keys. `keys` and `values` have one batch row.
+  /// Error: shapes that do not match the cache, no space, positions that do not rise or are out of range.
+  /// Range: positions rise strictly and start above the last one of the sequence.
+  /// Cost: copies the new tokens, rotating their keys.
   void append(SequenceId sequence, const HeadsView& keys, const HeadsView& values, std::span<const Position> ids,
               Executor* executor = nullptr);
-  /// The encoding from now on: the same at another length (dynamic NTK, LongRoPE), or another altogether. Raw keys
-  /// follow at once. Rotated keys refuse, for they would mix two tables, unless `rerotate` says to turn them all
+  /// Replaces the encoding: the same one at another length (dynamic NTK, LongRoPE), or a different one. Raw keys need
+  /// no change. Rotated keys of another table are refused unless `rerotate` is set; then all of them are rotated
   /// exactly.
+  /// Error: another site or head_dim, several axes, rotated keys of another table without `rerotate`.
+  /// Cost: O(1) for raw keys, an empty cache or an equal table; else every cached token is rotated.
   void set_encoding(const Encoding& encoding, bool rerotate = false);
 
-  void truncate(SequenceId sequence, std::int64_t length);  ///< drops the newest tokens (rejected speculation)
-  /// Keeps `sinks` first and `window` last tokens. `renumber` gives them the positions 0, 1, ... (StreamingLLM).
+  /// Keeps the first `length` tokens and drops the rest, such as rejected drafts.
+  /// Error: a length beyond n.
+  /// Cost: O(dropped tokens).
+  void truncate(SequenceId sequence, std::int64_t length);
+  /// Keeps the first `sinks` and the last `window` tokens. `renumber` gives them the positions 0, 1, ...
+  /// (StreamingLLM).
+  /// Error: sinks below 0, window below 1.
+  /// Cost: O(n); no token is copied or rotated.
   void slide(SequenceId sequence, std::int64_t sinks, std::int64_t window, bool renumber);
+  /// Adds `delta` to every position.
+  /// Error: positions out of range.
+  /// Cost: O(n); no token is copied or rotated.
   void shift(SequenceId sequence, Position delta);
-  /// Tokens [begin, end) of the sequence move to positions from `position` on, consecutive.
+  /// Gives tokens [begin, end) the consecutive positions from `position` on.
+  /// Error: a range beyond n, positions out of range.
+  /// Cost: O(n); no token is copied or rotated.
   void relocate(SequenceId sequence, std::int64_t begin, std::int64_t end, Position position);
-  /// Positions of tokens [begin, end) are divided by `group`, rounded down (self-extend).
+  /// Divides the positions of tokens [begin, end) by `group` and rounds down (SelfExtend).
+  /// Error: a range beyond n, a group below 1.
+  /// Cost: O(n); no token is copied or rotated.
   void divide(SequenceId sequence, std::int64_t begin, std::int64_t end, std::int64_t group);
-  /// Turns moved keys in place now, rounding each once more; tokens shared with other sequences are copied first.
+  /// Rotates moved keys in place, which rounds each once more. Tokens shared with other sequences are copied first.
+  /// Does nothing for raw keys.
+  /// Error: no space for the copies.
+  /// Cost: O(n), plus one rotation per moved token and one copy per moved token that is shared.
   void settle(SequenceId sequence);
 
+  /// Returns keys, values and positions for attention. Moved and raw keys are rotated into the result, which adds one
+  /// rounding.
+  /// Cost: O(n) without a copy if the tokens are contiguous and none must be rotated; else n tokens are copied.
   CachedSequence gather(SequenceId sequence) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scheme promises. Claims choose the property tests that a scheme must pass.
+// Claims: what a scheme promises. They select the property tests that a scheme must pass.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace locus {
 enum class Claim : std::uint8_t {
   relative,            ///< attention depends on differences of positions only
   norm_preserving,     ///< vectors keep their length
-  linear_in_distance,  ///< the score falls by the same amount with every step away
-  distance_only,       ///< the score term is the same forwards and backwards
+  linear_in_distance,  ///< the score falls by the same amount per step of distance
+  distance_only,       ///< the score term is the same for both signs of the offset
   decaying,            ///< the score term never grows with distance
   linear_shift,        ///< row p + k is one linear map of row p, the same for all p
-  cache_safe,          ///< a key stays right however long the sequence becomes
-  negative_positions,  ///< defined below zero
-  unbounded,           ///< defined up to position 2^31 - 1
-  causal_only,         ///< meant for keys that are not after the query
+  cache_safe,          ///< a cached key stays right as the sequence grows
+  negative_positions,  ///< accepts positions below zero
+  unbounded,           ///< accepts positions up to 2^31 - 1
+  causal_only,         ///< for causal attention only
   learned,             ///< has trained weights
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real number as the unevaluated sum of two doubles: about 104 significant bits.
+// A real number as an unevaluated sum of two doubles: about 104 significant bits.
 //
-// Frequencies are made once and then multiplied by positions up to 2^31, so a double's 53 bits are too few: 2^31 times
-// a rounding of 2^-53 is 2.4e-7. Arithmetic after Dekker (1971) and Knuth; exp and log good to better than 2^-95
-// relative over the range that frequency rules use (tested against MPFR).
+// Frequencies are computed once and then multiplied by positions up to 2^31, so 53 bits are too few: 2^31 times a
+// rounding of 2^-53 is 2.4e-7. Arithmetic follows Dekker (1971) and Knuth. exp and log have a relative error below
+// 2^-95 over the range that frequency rules use (tested against MPFR).
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of tensors: float32, float64, and the two 16-bit storage formats with their conversions.
+// Element types of tensors: float32, float64, and the two 16-bit storage formats with conversions.
 #pragma once
 
 #include <bit>
@@ -23,17 +23,18 @@ struct Float16 {
   friend bool operator==(Float16, Float16) = default;
 };
 
-/// Rounds to nearest, ties to even; NaN stays NaN (made quiet), overflow becomes infinity.
+/// Convert with one rounding to nearest, ties to even, also from double. NaN becomes a quiet NaN, overflow infinity.
 BFloat16 to_bfloat16(float value);
 Float16 to_float16(float value);
-Float16 to_float16(double value);  ///< one rounding, not two
+Float16 to_float16(double value);
 BFloat16 to_bfloat16(double value);
 
-/// Exact.
+/// Convert exactly.
 inline float to_float(BFloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
 float to_float(Float16 value);
 inline float to_float(float value) { return value; }
 
+/// Returns the bytes per element.
 std::size_t size_of(ElementType type);
 std::string_view name_of(ElementType type);
 

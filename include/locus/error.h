@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exception type of Locus, and how its messages are composed.
+// The exception type of Locus and the functions that throw it.
 #pragma once
 
 #include <sstream>
@@ -9,14 +9,14 @@
 
 namespace locus {
 
-/// Thrown for bad input. The message names the thing, the value and the rule, e.g.
+/// Thrown for bad input. The message names the parameter or file, the value and the rule, e.g.
 /// `rope.rotary_dim must be even and at most head_dim (128), got 129`.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message) : std::runtime_error(message) {}
 };
 
-/// Throws Error with the concatenated parts. A part that can be called without arguments is called for its text.
+/// Throws Error with the concatenated parts. A part that is callable without arguments is called for its text.
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream text;
@@ -32,8 +32,8 @@ template <class... Parts>
   throw Error(text.str());
 }
 
-/// Throws Error with the concatenated `parts` unless `condition` holds. Give a part that costs something to make as a
-/// lambda: it is called on failure only, as in
+/// Throws Error with the concatenated `parts` unless `condition` holds. Pass an expensive part as a lambda, which is
+/// called only on failure:
 ///   require(fits, "the table must be ", [&] { return shape_text(wanted); });
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {

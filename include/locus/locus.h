@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of locus::locus.
+// All headers of locus::locus.
 #pragma once
 
 #include "locus/add.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type of a position and of a block of position ids.
+// Types for a position and for a block of position ids.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace locus {
 
-/// Where a token is. Ids are 64-bit; schemes are exact up to `max_position` and refuse what lies beyond.
+/// The position id of a token. Ids are 64-bit; schemes are exact up to `max_position` and refuse larger ids.
 using Position = std::int64_t;
 inline constexpr Position max_position = (Position{1} << 31) - 1;
 
-/// Ids for a batch: `ids[(axis * batch + row) * tokens + token]`. Text has one axis; M-RoPE has three (time, height,
-/// width); 2-D grids have two (row, column).
+/// Ids for a batch: `ids[(axis * batch + row) * tokens + token]`. Text has one axis; M-RoPE three (time, height,
+/// width), 2-D grids two (row, column).
 struct PositionIds {
   std::int64_t axes = 1;
   std::int64_t batch = 1;

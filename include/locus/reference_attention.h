@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with all its scores written down, in double: what the fused one is checked against.
+// Reference attention: computes every score, in double. Fused attention is checked against it.
 #pragma once
 
 #include <vector>
@@ -8,17 +8,20 @@
 
 namespace locus::reference {
 
-/// Everything that a call of attend() can be asked for, in double.
+/// Every result of attend(), in double.
 struct Attention {
   std::vector<double> output;         ///< [batch, heads, queries, head_dim]
   std::vector<double> log_sum_exp;    ///< [batch, heads, queries]
   std::vector<double> probabilities;  ///< [batch, heads, queries, keys]
-  std::vector<double> scores;         ///< the same shape; -infinity where unseen
-  /// For error bounds: the largest over the seen keys of the sum of absolute values whose plain sum is the score.
+  std::vector<double> scores;         ///< the same shape; -infinity where masked
+  /// For error bounds: the largest, over the visible keys, sum of the absolute values of the terms that make up the
+  /// score.
   std::vector<double> magnitude;  ///< [batch, heads, queries]
 };
 
-/// The call's inputs as attend() takes them; output, log_sum_exp, probabilities and executor are not used.
+/// Computes attention from the inputs of `call`; ignores output, log_sum_exp, probabilities and executor. Range: a
+/// call that attend() accepts; this is not checked again.
+/// Cost: O(queries x keys x head_dim) time and O(queries x keys) memory per batch row and head, on one thread.
 Attention attend(const AttentionCall& call);
 
 }  // namespace locus::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of schemes. Listing, help, bindings, property tests, the lab and the documentation iterate over it.
+// The registry of schemes. Listings, help, bindings, property tests, the lab and the documentation iterate over it.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@
 
 namespace locus {
 
-/// The ids that an encoding accepts, both ends included.
+/// The ids that an encoding accepts, from `first` to `last` inclusive.
 struct PositionRange {
   Position first = 0;
   Position last = max_position;
 };
 
-/// Which gradient a learned weight has: the member of LearnedGradients (attention_backward.h) of the same name.
+/// The gradient of a learned weight: the member of LearnedGradients (attention_backward.h) of the same name.
 /// `hidden_rows` is the gradient of the rows added to the tokens, which attention does not see.
 enum class LearnedGradient : std::uint8_t {
   hidden_rows,
@@ -34,25 +34,25 @@ enum class LearnedGradient : std::uint8_t {
 
 /// A weight that training changes.
 struct LearnedWeight {
-  std::string_view name;            ///< the parameter that takes the trained values
+  std::string_view name;            ///< the parameter that holds the trained values
   std::vector<std::int64_t> shape;  ///< of a tensor; [heads] for a list of numbers per head
   double deviation = 0.02;          ///< standard deviation of the initial values in training, around 0
   LearnedGradient gradient = LearnedGradient::bias_table;
-  bool positive = false;    ///< must stay above 0: training changes its logarithm
-  std::int64_t column = 0;  ///< bias_parameters [heads, columns]: its column
+  bool positive = false;    ///< must stay above 0: training updates its logarithm
+  std::int64_t column = 0;  ///< of bias_parameters [heads, columns]
 };
 
-/// What a scheme makes of validated arguments.
+/// What a scheme returns for validated arguments.
 struct SchemeResult {
   SiteTerm term;
-  Claims claims;                                    ///< the scheme's claims less those that these arguments give up
+  Claims claims;                                    ///< the scheme's claims minus those that these arguments withdraw
   std::vector<LearnedWeight> learned = {};          ///< in the order of the parameters
-  std::optional<PositionRange> range = {};          ///< absent: 0 (or, where claimed, -max_position) to max_position
+  std::optional<PositionRange> range = {};          ///< absent: 0 (-max_position if claimed) to max_position
   std::string_view range_reason = {};               ///< what sets the range, for error messages
-  std::optional<PositionRange> float16_range = {};  ///< where tensors of float16 have a narrower one
+  std::optional<PositionRange> float16_range = {};  ///< if float16 tensors have a narrower one
 };
 
-/// A labelled variant of a scheme, such as `form=symmetric`. Tests, `locus verify` and documents go through them.
+/// A labelled set of arguments, such as `form=symmetric`. Tests, `locus verify` and documents iterate over them.
 struct Example {
   std::string_view label;
   Arguments arguments;
@@ -65,17 +65,18 @@ struct Scheme {
   std::string_view paper;
   Site site;
   Claims claims;                      ///< with default arguments
-  std::vector<Parameter> parameters;  ///< in the order in which they are shown
+  std::vector<Parameter> parameters;  ///< in display order
   SchemeResult (*make)(const Arguments& arguments);
-  /// Parameters may depend on others (a RoPE rule has its own): absent means `parameters` is all.
+  /// Returns all parameters where some depend on others (a RoPE rule adds its own). Absent: `parameters` is complete.
   std::vector<Parameter> (*parameters_for)(const Arguments& given) = nullptr;
-  Arguments example;                   ///< a small valid set of arguments
-  std::vector<Example> variants = {};  ///< small ones that make other claims or take other paths
+  Arguments example;                   ///< small valid arguments
+  std::vector<Example> variants = {};  ///< small, with other claims or code paths
 };
 
-/// All schemes, in the order of the registry.
+/// Returns all schemes in registry order.
 std::span<const Scheme* const> schemes();
-/// Throws Error naming the known schemes.
+/// Returns the scheme called `name`.
+/// Error: an unknown name.
 const Scheme& find_scheme(std::string_view name);
 
 }  // namespace locus

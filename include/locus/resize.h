@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learned position tables for another length or another grid, as the models' own code resizes them.
+// Resizes learned position tables to another length or grid, as the models' own code does.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace locus {
 /// `linear` is for one axis, the other two for grids. All use half-pixel centres (torch: align_corners=False).
 enum class ResizeMethod : std::uint8_t { linear, bilinear, bicubic };
 
-/// Height and width of a grid whose rows lie in row-major order.
+/// Height and width of a grid whose table rows are in row-major order.
 struct Grid {
   std::int64_t height = 0;
   std::int64_t width = 0;
@@ -20,23 +20,25 @@ struct Grid {
 
 struct ResizeOptions {
   ResizeMethod method = ResizeMethod::bicubic;
-  /// Widens the filter when shrinking and drops what hangs over the edge instead of repeating the edge; for grids only.
-  /// The cubic then has a = -0.5 instead of -0.75, so that enlarging differs too.
+  /// Grids only. Widens the filter when shrinking, and drops taps beyond the edge instead of repeating the edge. The
+  /// cubic then has a = -0.5 instead of -0.75, so enlarging differs too.
   bool antialias = false;
-  /// In [0, 1). The step in the source is from / (to + scale_offset); older transformers and DINOv2 have 0.1 here.
+  /// In [0, 1). The step in the source is from / (to + scale_offset); older transformers and DINOv2 use 0.1.
   double scale_offset = 0;
-  /// Leading rows, such as a class token's, that are copied and not resized.
+  /// Leading rows, such as a class token's, that are copied unchanged.
   std::int64_t prefix_rows = 0;
 };
 
-/// Resizes a table [prefix_rows + from, dim] to [prefix_rows + to, dim]. Arithmetic is in double, rounded once at the
-/// end; from == to copies whatever the offset, as the models do. Throws Error for sizes that do not fit.
+/// Resizes a table [prefix_rows + from, dim] to [prefix_rows + to, dim]. Computes in double and rounds once. from ==
+/// to copies the table for any scale_offset, as the models do.
+/// Error: sizes or options that do not fit, a result that does not fit in memory.
+/// Cost: O(rows x dim) of the larger table.
 std::vector<float> resize_1d(std::span<const float> table, std::int64_t dim, std::int64_t from, std::int64_t to,
                              const ResizeOptions& options = {.method = ResizeMethod::linear});
 std::vector<double> resize_1d(std::span<const double> table, std::int64_t dim, std::int64_t from, std::int64_t to,
                               const ResizeOptions& options = {.method = ResizeMethod::linear});
 
-/// The same for a table [prefix_rows + from.height * from.width, dim].
+/// Resizes a table [prefix_rows + from.height * from.width, dim]. Error and cost as resize_1d().
 std::vector<float> resize_2d(std::span<const float> table, std::int64_t dim, Grid from, Grid to,
                              const ResizeOptions& options = {});
 std::vector<double> resize_2d(std::span<const double> table, std::int64_t dim, Grid from, Grid to,

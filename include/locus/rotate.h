@@ -13,8 +13,8 @@
 
 namespace locus {
 
-/// Where the heads of queries or keys lie in memory. Element (b, t, h, j) is at
-/// `data + b * batch_stride + t * token_stride + h * head_stride + j`, strides counted in elements.
+/// The memory layout of the heads of queries or keys. Element (b, t, h, j) is at
+/// `data + b * batch_stride + t * token_stride + h * head_stride + j`, with strides in elements.
 ///
 ///     [tokens, heads, dim]   token_stride = heads * dim   head_stride = dim
 ///     [heads, tokens, dim]   token_stride = dim           head_stride = tokens * dim
@@ -30,37 +30,44 @@ struct HeadsView {
   std::int64_t head_stride = 0;
 };
 
-/// A view of a contiguous array by its axes: "bthd", "bhtd", "thd", "htd" or "td", extents in that order.
+/// Returns a view of a contiguous array by its axes: "bthd", "bhtd", "thd", "htd" or "td", with extents in that
+/// order.
+/// Error: other axes, another number of extents.
 HeadsView heads_view(void* data, ElementType type, std::string_view axes, std::span<const std::int64_t> extents);
 
-/// inverse undoes the turn (angles negated, magnitude kept): the backward pass of forward.
+/// inverse negates the angles and keeps the magnitude: the backward pass of forward.
 enum class Direction : std::uint8_t { forward, inverse };
 
-/// Rotates `input` into `output` (the same view rotates in place; otherwise they must not overlap), copying what is not
-/// rotated. `ids` has one batch row, or one per batch row of the view, and as many axes as the encoding. Arithmetic in
-/// float32 (float64 for float64): within 2 float32 roundings of the exact product, then one of the element type.
-/// Shapes and ids are checked first; on Error nothing is written. Large calls are spread over the executor, if any.
+/// Rotates `input` into `output` and copies the coordinates that are not rotated. Pass the same view twice to rotate
+/// in place; otherwise the views must not overlap. Splits large calls over the executor, if there is one.
+/// Error: a site other than query_key, shapes that do not match, ids out of range. Nothing is written then.
+/// Range: `ids` has one batch row, or as many as the view, and as many axes as the encoding.
+/// Accuracy: computes in float32 (float64 for float64), within 2 float32 roundings of the exact product; then one
+/// rounding to the element type.
+/// Cost: one pass over the memory. Rows of low positions come from the encoding's table, others are computed.
 void rotate(const Encoding& encoding, const HeadsView& input, const HeadsView& output, const PositionIds& ids,
             Role role = Role::query, Direction direction = Direction::forward, Executor* executor = nullptr);
 void rotate(const Encoding& encoding, const HeadsView& view, const PositionIds& ids, Role role = Role::query,
             Direction direction = Direction::forward, Executor* executor = nullptr);
 
-/// Queries and keys in one call, in place; their head counts may differ (grouped queries).
+/// Rotates queries and keys in one call, in place. Their head counts may differ (grouped queries).
 void rotate_query_key(const Encoding& encoding, const HeadsView& query, const HeadsView& key, const PositionIds& ids,
                       Direction direction = Direction::forward, Executor* executor = nullptr);
 
-/// Rotates keys and appends them to a cache: token t of `input` lands in token `slots[t]` of `cache` (batch row by
-/// batch row). Slots must be distinct and inside the cache.
+/// Rotates keys into a cache: token t of `input` becomes token `slots[t]` of `cache`, in each batch row.
+/// Error: as rotate(), and slots that repeat or lie outside the cache.
 void rotate_into(const Encoding& encoding, const HeadsView& input, const HeadsView& cache,
                  std::span<const std::int64_t> slots, const PositionIds& ids, Role role = Role::key,
                  Executor* executor = nullptr);
 
-/// Moves keys that are rotated already by `deltas` positions (per token, shaped like ids), in place, with magnitude 1.
-/// The result is the key at its old position plus delta, up to one more rounding.
+/// Moves rotated keys by `deltas` positions (one per token, shaped like ids), in place. The magnitude does not
+/// change.
+/// Error: as rotate(), and encodings whose ids name cells of a grid.
+/// Accuracy: the key at its old position plus delta, with one more rounding.
 void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& deltas, Role role = Role::key,
            Executor* executor = nullptr);
 
-/// The SIMD instructions that the kernels chose on this machine, e.g. "AVX2".
+/// Returns the SIMD instruction set that the kernels use on this machine, e.g. "AVX2".
 std::string_view simd_target();
 
 }  // namespace locus

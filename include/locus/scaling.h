@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoPE frequency rules: each turns a width and a base into inverse frequencies and two factors.
+// RoPE frequency rules: each computes inverse frequencies and two factors from a width and a base.
 //
-// A rule is one function, written once over the real type: DoubleDouble gives the true frequencies, float gives what
-// engines get when they follow the same operations in float32.
+// A rule is one function template over the real type: DoubleDouble gives the true frequencies, float those of engines
+// that perform the same operations in float32.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace locus {
 
-/// What every rule is told beside its own parameters.
+/// The input of every rule, in addition to its parameters.
 struct RuleContext {
   std::int64_t rotary_dim = 0;
   double base = 10000;
@@ -31,11 +31,11 @@ struct Frequencies {
   double softmax_scale_factor = 1;  ///< on the softmax scale
 };
 
-/// The type in which a rule computes its scalars: engines do these in double even where their tensors are float32.
+/// The type of a rule's scalars: engines compute these in double even if their tensors are float32.
 template <class Real>
 using ScalarOf = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
 
-/// A parameter called `factor` says how many times longer than trained the context becomes.
+/// A parameter called `factor` is the ratio of the extended length to the trained length.
 struct Rule {
   std::string_view name;   ///< in code and on the command line: `dynamic_ntk`
   std::string_view title;  ///< in prose and charts: `dynamic NTK`
@@ -43,27 +43,29 @@ struct Rule {
   std::string_view paper;
   std::vector<Parameter> parameters;
   Arguments example;                            ///< valid for a rotary width of 16
-  std::string_view trained_length = {};         ///< the parameter that holds the trained length; empty: none does
-  std::vector<std::string_view> hf_types = {};  ///< spellings of rope_type in config.json, the preferred one first
+  std::string_view trained_length = {};         ///< the parameter that holds the trained length; empty: none
+  std::vector<std::string_view> hf_types = {};  ///< values of rope_type in config.json, the preferred one first
   std::string_view gguf_type = {};              ///< rope.scaling.type in GGUF; empty: GGUF has no name for it
-  bool length_dependent = false;                ///< keys cached under one length are wrong under another
+  bool length_dependent = false;                ///< keys cached at one length are wrong at another
   bool whole_head = false;                      ///< rotary_dim must be head_dim
-  bool compared = true;                         ///< a default of the lab, the probe and the figure `scaling`
+  bool compared = true;                         ///< included by default in the lab, the probe and the figure `scaling`
   Frequencies<DoubleDouble> (*exact)(const RuleContext&, const Arguments&);
   Frequencies<float> (*single)(const RuleContext&, const Arguments&);
-  GgmlRope (*ggml)(const RuleContext&, const Arguments&) = nullptr;  ///< absent: as divisors of the plain frequencies
+  GgmlRope (*ggml)(const RuleContext&,
+                   const Arguments&) = nullptr;  ///< absent: passed as divisors of the plain frequencies
 };
 
-/// All rules, in the order of the registry.
+/// Returns all rules in registry order.
 std::span<const Rule* const> rules();
-/// Throws Error naming the known rules.
+/// Returns the rule called `name`.
+/// Error: an unknown name.
 const Rule& find_rule(std::string_view name);
-/// Whether the rule takes a factor and needs nothing else but the trained length.
+/// Returns whether the rule takes a factor and requires nothing else except the trained length.
 bool needs_factor_only(const Rule& rule);
-/// The rules that are compared by default.
+/// Returns the rules that are compared by default.
 std::vector<const Rule*> compared_rules();
 
-/// base^(-2i/d): the frequencies that every rule starts from.
+/// Returns base^(-2i/d), the frequencies that every rule starts from.
 template <class Real>
 std::vector<Real> plain_frequencies(std::int64_t rotary_dim, Real base) {
   using std::pow;

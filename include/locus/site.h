@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four places where position enters a transformer, and what a scheme hands over at each of them.
+// The four sites where position enters a transformer, and what a scheme provides at each of them.
 //
-// These structs are the whole interface between schemes and kernels: plain numbers, no scheme's name.
+// These structs are the whole interface between schemes and kernels: plain numbers, no scheme names.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace locus {
 enum class Site : std::uint8_t { none, hidden, query_key, score, relative_key };
 std::string_view name_of(Site site);
 
-/// Whose float32 arithmetic a table reproduces. `exact` is the true value, rounded once.
+/// The engine whose float32 arithmetic a table reproduces. `exact` is the true value, rounded once.
 enum class Profile : std::uint8_t { exact, hf, ggml, vllm };
 std::string_view name_of(Profile profile);
 
@@ -29,27 +29,28 @@ std::string_view name_of(Profile profile);
 enum class Pairing : std::uint8_t { half, interleaved };
 std::string_view name_of(Pairing pairing);
 
-/// Whether a vector plays the query or the key; only xPos treats them differently.
+/// Whether a vector is a query or a key; only xPos treats them differently.
 enum class Role : std::uint8_t { query, key };
 
-/// A frequency in turns per position as a 64-bit binary fraction. Multiplying it by an integer position wraps modulo
-/// one turn exactly, so no position up to 2^31 costs more than 4e-10 radians.
+/// A frequency in turns per position as a 64-bit binary fraction. Its product with an integer position wraps exactly
+/// modulo one turn, so up to 2^31 an angle is off by at most 4e-10 radians.
 using Turns = std::uint64_t;
 
-/// How the ids that a caller gives become the coordinates that frequencies multiply.
+/// How ids map to the coordinates that frequencies multiply.
 struct PositionMap {
   enum class Kind : std::uint8_t {
     direct,         ///< axis a of the ids is coordinate a
     row_column,     ///< one id = row * width + column becomes (row, column)
-    patch_centres,  ///< one id; after `prefix` ids, patch centres of a height x width grid, real, in [-1, 1]
+    patch_centres,  ///< one id becomes the centre of a patch of a height x width grid, real, in [-1, 1]
   };
   Kind kind = Kind::direct;
-  std::int64_t prefix = 0;  ///< leading ids that stand for no place: their vectors are left as they are
+  std::int64_t prefix = 0;  ///< leading ids without coordinates: their vectors do not change
   std::int64_t height = 0;
   std::int64_t width = 0;
 };
 
-/// The scale of xPos: pair i of a query is multiplied by zeta_i^((p - centre) / scale_base), of a key divided by it.
+/// The scale of xPos: pair i of a query is multiplied by zeta_i^((p - centre) / scale_base), pair i of a key divided
+/// by it.
 struct PairScale {
   std::vector<double> zeta;
   double scale_base = 512;
@@ -73,25 +74,25 @@ struct GgmlRope {
 struct Rotation {
   std::int64_t head_dim = 0;
   std::int64_t rotary_dim = 0;     ///< coordinates that are rotated
-  std::int64_t rotary_offset = 0;  ///< where they start inside the head
+  std::int64_t rotary_offset = 0;  ///< the first of them within the head
   Pairing pairing = Pairing::half;
   bool deinterleaved_output = false;  ///< interleaved in, [evens | odds] out
 
-  int axes = 1;  ///< rows of position ids the caller gives
+  int axes = 1;  ///< axes of the position ids
   PositionMap map;
-  std::vector<std::uint8_t> axis;    ///< per pair: the coordinate that drives it
+  std::vector<std::uint8_t> axis;    ///< per pair: the coordinate that its frequency multiplies
   std::vector<double> inv_freq;      ///< per pair, radians per position, rounded to double
   std::vector<double> inv_freq_low;  ///< what that rounding dropped
-  std::vector<Turns> turns;          ///< the same, from more than a double's bits
+  std::vector<Turns> turns;          ///< the same in turns, from more bits than a double has
   double magnitude = 1;              ///< on cos and sin (attention factor)
-  double softmax_scale_factor = 1;   ///< on the softmax scale, apart from the magnitude
+  double softmax_scale_factor = 1;   ///< on the softmax scale only
   std::optional<PairScale> scale;
 
   Profile profile = Profile::exact;
-  std::vector<float> single_freq;                 ///< hf, vllm: the frequencies that float32 arithmetic gives
-  std::optional<GgmlRope> ggml;                   ///< ggml: how its kernel is called
-  bool restarts_per_axis = false;                 ///< the frequency index starts again with each axis
-  ElementType table_type = ElementType::float32;  ///< cos and sin are rounded to this (bfloat16 models in hf)
+  std::vector<float> single_freq;                 ///< hf, vllm: the frequencies in float32 arithmetic
+  std::optional<GgmlRope> ggml;                   ///< ggml: the arguments of its kernel
+  bool restarts_per_axis = false;                 ///< the frequency index restarts with each axis
+  ElementType table_type = ElementType::float32;  ///< cos and sin are rounded to this type (bfloat16 models in hf)
 
   std::int64_t pairs() const { return rotary_dim / 2; }
 };
@@ -106,7 +107,7 @@ struct Wave {
   std::uint8_t axis = 0;
 };
 
-/// hidden site: a row that is added to the token's vector, from waves or from a table.
+/// hidden site: a row added to the token's vector, made of waves or taken from a table.
 struct HiddenRows {
   std::int64_t dim = 0;
   PositionMap map;
@@ -117,36 +118,37 @@ struct HiddenRows {
   std::int64_t row_offset = 0;            ///< position p uses row p + row_offset
 };
 
-/// score site: a number added to the score of a head, from the positions of query and key.
+/// score site: a number added to the score, by head and by the ids of query and key.
 struct ScoreBias {
   std::int64_t heads = 0;
   std::function<double(std::int64_t head, Position query, Position key)> value;
   bool toeplitz = true;                 ///< depends on key - query only
   bool before_scale = false;            ///< added before the softmax scale multiplies the score (Falcon)
   std::optional<double> softmax_scale;  ///< the scheme's own softmax scale (T5: 1)
-  std::vector<double> slopes;           ///< where the bias is slope times distance
-  std::int64_t buckets = 0;             ///< where a table row is chosen by a bucket: its rows
+  std::vector<double> slopes;           ///< if the bias is slope times distance
+  std::int64_t buckets = 0;             ///< rows of the table, if a bucket selects one
   std::function<std::int64_t(Position query, Position key)> bucket;
   Tensor table;                        ///< [buckets, heads]
-  std::optional<std::int64_t> max_id;  ///< ids at or beyond this are refused (a window of places)
+  std::optional<std::int64_t> max_id;  ///< ids from here on are refused (a window)
 
-  // Where a few numbers per head are learned instead of a table.
+  // If a few numbers per head are learned instead of a table.
   std::int64_t parameters = 0;
-  /// The derivatives of value() by them.
+  /// The derivatives of value() with respect to them.
   std::function<void(std::int64_t head, Position query, Position key, std::span<double> slopes)> parameter_slopes;
 };
 
-/// relative_key site: vectors chosen by the offset meet the query (and the key, and the value).
+/// relative_key site: the offset selects a vector that is multiplied by the query (and by the key) or added to the
+/// value.
 struct RelativeKeys {
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
   bool scaled = true;  ///< the position term is multiplied by the softmax scale too
 
-  // Shaw: a table shared by the heads, its row chosen by `index`.
+  // Shaw: a table shared by the heads; `index` selects the row.
   std::function<std::int64_t(Position query, Position key)> index;
   Tensor key_table;        ///< [rows, head_dim]
   Tensor value_table;      ///< the same, or empty
-  bool meets_key = false;  ///< the row meets the key as well (BERT's relative_key_query)
+  bool meets_key = false;  ///< the row is multiplied by the key too (BERT's relative_key_query)
 
   // Transformer-XL: (q + u).k + (q + v).(W_r R(distance)).
   Tensor u, v;  ///< [heads, head_dim], or empty
@@ -154,7 +156,7 @@ struct RelativeKeys {
   HiddenRows sinusoid;
 };
 
-/// What a scheme yields; monostate is no encoding at all.
+/// What a scheme contributes at its site; monostate: nothing.
 using SiteTerm = std::variant<std::monostate, HiddenRows, Rotation, ScoreBias, RelativeKeys>;
 
 }  // namespace locus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text from parts, lists and numbers.
+// Builds text from parts, lists and numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace locus {
 
-/// The parts as one text; reals with at most `digits` significant digits.
+/// Concatenates the parts; reals have at most `digits` significant digits.
 template <int digits = 6, class... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream text;
@@ -18,7 +18,7 @@ std::string concat(const Parts&... parts) {
   return text.str();
 }
 
-/// `a, b, c`: the items (texts or numbers) with `between` between them; `as_text(item)` where an item is neither.
+/// `a, b, c`: joins the items with `between`. `as_text(item)` converts an item that is neither text nor number.
 template <class Items, class AsText>
 std::string joined(const Items& items, std::string_view between, const AsText& as_text) {
   std::ostringstream text;
@@ -38,7 +38,7 @@ std::string joined(const Items& items, std::string_view between = ", ") {
       items, between, [](const auto& item) -> const auto& { return item; });
 }
 
-/// `a, b and c`: as joined(), with `last` before the last item.
+/// `a, b and c`: joins the items with commas, and `last` before the last one.
 template <class Items>
 std::string listed(const Items& items, std::string_view last = " and ") {
   std::ostringstream text;
@@ -52,11 +52,11 @@ std::string listed(const Items& items, std::string_view last = " and ") {
   return text.str();
 }
 
-/// At most `digits` significant digits: 0.0123, 12.3, 1.23e-07, 0.
+/// Formats with at most `digits` significant digits: 0.0123, 12.3, 1.23e-07, 0.
 std::string significant(double value, int digits = 3);
-/// Exactly `decimals` digits behind the point.
+/// Formats with exactly `decimals` decimals.
 std::string fixed(double value, int decimals);
-/// Thousands set apart: 12,345.
+/// Formats with thousands separators: 12,345.
 std::string grouped(std::int64_t value);
 
 }  // namespace locus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Angles as 64-bit binary fractions of a turn: position times frequency wraps exactly.
+// Angles as 64-bit binary fractions of a turn, so that position times frequency wraps exactly.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace locus {
 
-/// A frequency in radians per position as turns per position, rounded to 2^-64; whole turns are dropped.
+/// Converts radians per position to turns per position, rounded to 2^-64. Whole turns are dropped.
 Turns to_turns(DoubleDouble radians_per_position);
 
-/// The angle of `position` in (-pi, pi], in radians: wraps exactly, off by at most |position| * 1.8e-19 + 4e-16.
+/// Returns the angle of `position` in radians, in (-pi, pi].
+/// Accuracy: |position| * 1.8e-19 + 4e-16.
 inline double angle_of(Turns turns, Position position) {
   const std::uint64_t phase = turns * static_cast<std::uint64_t>(position);
   return static_cast<double>(static_cast<std::int64_t>(phase)) * (2 * 0x1p-64 * double_double_pi.hi);

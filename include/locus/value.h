@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of schemes: what they are called, which values they take, and the values given.
+// Parameters of schemes, and the arguments given for them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace locus {
 
-/// A dense float32 array in C order: learned weights that a scheme is given.
+/// A dense float32 array in C order: learned weights given to a scheme.
 struct Tensor {
   std::vector<std::int64_t> shape;
   std::vector<float> data;
@@ -29,20 +29,20 @@ using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<
 
 enum class ValueKind : std::uint8_t { boolean, integer, real, choice, list, tensor };
 
-/// Describes one parameter. Everything that shows, parses, checks or binds parameters reads this.
+/// Declares one parameter. All code that shows, parses, checks or binds parameters reads this declaration.
 struct Parameter {
   std::string_view name;
   ValueKind kind;
   std::string_view meaning;
   std::optional<Value> fallback = {};  ///< absent: no default
-  bool required = false;               ///< absent and required: an error; absent and optional: the scheme decides
-  double least = -std::numeric_limits<double>::infinity();  ///< bounds of a number, or of each entry of a list
+  bool required = false;  ///< an argument must be given; if not required and without default, the scheme decides
+  double least = -std::numeric_limits<double>::infinity();  ///< lower bound of a number, or of each entry of a list
   double most = std::numeric_limits<double>::infinity();
-  bool above_least = false;  ///< the lower bound itself is excluded
+  bool above_least = false;  ///< the lower bound is excluded
   std::vector<std::string_view> choices = {};
 };
 
-/// Named values for a scheme. Lookups are by the registry's parameter names.
+/// Named values for the parameters of a scheme.
 class Arguments {
  public:
   Arguments() = default;
@@ -53,7 +53,7 @@ class Arguments {
   const Value* find(std::string_view name) const;
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
 
-  // Typed access to a value that validation has already passed; a wrong name is a programming error and throws.
+  // Typed access to validated arguments. Error: a name without a value, which is a programming error.
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   bool boolean(std::string_view name) const;
@@ -68,17 +68,20 @@ class Arguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-/// Checks `given` against `parameters` (unknown names, kinds, ranges, missing ones) and fills in defaults. `owner` is
-/// the name that messages start with. Integers are accepted for reals, and whole reals for integers.
+/// Checks `given` against `parameters` and fills in defaults. Converts integers to reals and whole reals to integers.
+/// `owner` starts every message.
+/// Error: unknown names, wrong kinds, values out of range, missing required ones.
 Arguments validate(std::string_view owner, std::span<const Parameter> parameters, const Arguments& given);
 
-/// The parameter called `name`; Error naming those there are.
+/// Returns the parameter called `name`.
+/// Error: an unknown name.
 const Parameter& find_parameter(std::string_view owner, std::span<const Parameter> parameters, std::string_view name);
 
-/// Parses `text` as the parameter's kind: `true`, `32`, `5e5`, `half`, `[16,24,24]` or `16,24,24`. Not for tensors.
+/// Parses `text` as the parameter's kind: `true`, `32`, `5e5`, `half`, `[16,24,24]` or `16,24,24`.
+/// Error: text of another kind, and tensors.
 Value parse_value(std::string_view owner, const Parameter& parameter, std::string_view text);
 
-/// `32`, `5e5`, `half`, `16,24,24`, `tensor 32x8`.
+/// Formats a value: `32`, `5e5`, `half`, `16,24,24`, `tensor 32x8`.
 std::string to_text(const Value& value);
 
 }  // namespace locus

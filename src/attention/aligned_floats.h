@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room for floats, aligned for any vector, not initialised.
+// An array of floats, aligned for any vector, not initialised.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class AlignedFloats {
   std::unique_ptr<float, Free> data_;
 };
 
-/// The least multiple of `step` that holds `count`.
+/// Returns the smallest multiple of `step` that is at least `count`.
 inline std::int64_t round_up(std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; }
 
 inline AlignedFloats zeros(std::int64_t count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attend_backward() checks, and how its pieces are spread over threads.
+// Checks the call of attend_backward() and splits it over threads.
 #include "attention/backward.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void check(const Problem& problem, const AttentionGradientCall& call) {
   check_learned("learned.w_r", learned.w_r, keys.w_r.data.size());
 }
 
-// Keys that are padding, or of documents without queries, belong to no stretch.
+// Keys that are padding, or of documents without queries, get no other gradient.
 void set_to_zero(const HeadsView& view) {
   const std::size_t bytes = static_cast<std::size_t>(view.head_dim) * size_of(view.type);
   for (std::int64_t batch = 0; batch < view.batch; ++batch) {
@@ -72,9 +72,10 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
   set_to_zero(call.value_gradient);
 
   const std::int64_t heads = call.forward.key.heads;
-  const std::int64_t units = static_cast<std::int64_t>(problem.stretches().size()) * heads;
+  const std::int64_t units = static_cast<std::int64_t>(problem.documents().size()) * heads;
   const bool in_double = call.forward.query.type == ElementType::float64;
-  // A round of units has its own sums, added in the order of units: whoever computes them, the result is the same.
+  // Every unit of a round has separate sums, which are added in the order of units. So the result does not depend on
+  // the threads.
   constexpr std::int64_t round_size = 16;
   LearnedSums total(problem, call.learned);
   std::vector<LearnedSums> sums(static_cast<std::size_t>(std::min(round_size, units)), total);
@@ -83,13 +84,13 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
   for (std::int64_t first = 0; first < units; first += round_size) {
     const std::int64_t count = std::min(round_size, units - first);
     const auto piece = [&](std::int64_t i) {
-      const Stretch& stretch = problem.stretches()[static_cast<std::size_t>((first + i) / heads)];
+      const Document& document = problem.documents()[static_cast<std::size_t>((first + i) / heads)];
       LearnedSums& own = sums[static_cast<std::size_t>(i)];
       own.clear();
       if (in_double) {
-        backward_in_double(problem, call, stretch, (first + i) % heads, own);
+        backward_in_double(problem, call, document, (first + i) % heads, own);
       } else {
-        tiles[static_cast<std::size_t>(i)] = backward_in_tiles(problem, call, stretch, (first + i) % heads, own);
+        tiles[static_cast<std::size_t>(i)] = backward_in_tiles(problem, call, document, (first + i) % heads, own);
       }
     };
     if (call.forward.executor != nullptr && count > 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways through the backward pass that attend_backward() chooses from. Each takes all query heads of one key head
-// in one stretch, writes their gradients and adds to the sums of the learned weights.
+// The code paths that attend_backward() chooses from. Each processes all query heads of one key head in one document,
+// writes their gradients and adds to the sums of the learned weights.
 #pragma once
 
 #include "attention/learned_sums.h"
@@ -8,10 +8,10 @@
 
 namespace locus {
 
-void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch,
+void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                         std::int64_t key_head, LearnedSums& learned);
 /// Returns the number of tiles.
-std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch,
+std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                                std::int64_t key_head, LearnedSums& learned);
 
 }  // namespace locus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward pass row by row in double, from the definition. With p = softmax(score), o = sum p (v + b), g = do:
 //   dp = g . (v + b),  D = sum p dp,  ds = p (dp - D),  dv += p g,  db += p g,  d sink = -p_sink D
-// A score bias takes ds; what lies under the soft cap takes ds x slope; a score is
+// A score bias gets ds; terms under the soft cap get ds x slope; a score is
 //   scale q.k + relative_scale ((q + v_bias [+ k]) . row + u . k).
 #include <algorithm>
 #include <cmath>
@@ -17,24 +17,24 @@ double number(const Tensor& table, std::int64_t row, std::size_t j) {
   return table.data.empty() ? 0 : static_cast<double>(table.row(row)[j]);
 }
 
-/// One query head; the gradients of its keys and values are those of its key head, [keys][dim].
+/// One query head. It adds to the gradients of the keys and values of its key head, [keys][dim].
 class HeadBackward {
  public:
-  HeadBackward(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch, std::int64_t head,
+  HeadBackward(const Problem& problem, const AttentionGradientCall& call, const Document& document, std::int64_t head,
                LearnedSums& learned, std::vector<double>& key_gradient, std::vector<double>& value_gradient)
       : problem_(problem),
         call_(call),
-        stretch_(stretch),
+        document_(document),
         head_(head),
         dim_(static_cast<std::size_t>(problem.head_dim())),
-        rows_(problem, stretch, head),
+        rows_(problem, document, head),
         learned_(learned),
         key_gradient_(key_gradient),
         value_gradient_(value_gradient) {}
 
   void run(std::int64_t query) {
     const double lse = rows_.probabilities(query, weights_, &slopes_);
-    const std::int64_t token = stretch_.first_query + query;
+    const std::int64_t token = document_.first_query + query;
     const std::vector<double> g = rows_.vector(call_.output_gradient, token, head_);
     const std::vector<double> q = rows_.vector(call_.forward.query, token, head_);
     const double mean = take_values(query, g);
@@ -44,7 +44,7 @@ class HeadBackward {
       learned_.add_sink(head_, -std::exp(sink - lse) * mean);
     }
     std::vector<double> query_gradient(dim_, 0.0);
-    for (std::int64_t key = 0; key < stretch_.keys; ++key) {
+    for (std::int64_t key = 0; key < document_.keys; ++key) {
       const double weight = weights_[static_cast<std::size_t>(key)];
       if (weight == 0) continue;
       const double ds = weight * (products_[static_cast<std::size_t>(key)] - mean);
@@ -53,23 +53,23 @@ class HeadBackward {
       }
       take_score(query, key, ds * slopes_[static_cast<std::size_t>(key)], q, query_gradient);
     }
-    auto* to = reinterpret_cast<double*>(Problem::row(call_.query_gradient, stretch_.batch, token, head_));
+    auto* to = reinterpret_cast<double*>(Problem::row(call_.query_gradient, document_.batch, token, head_));
     std::copy(query_gradient.begin(), query_gradient.end(), to);
   }
 
  private:
-  Position query_id(std::int64_t query) const { return stretch_.query_ids[static_cast<std::size_t>(query)]; }
-  Position key_id(std::int64_t key) const { return stretch_.key_ids[static_cast<std::size_t>(key)]; }
+  Position query_id(std::int64_t query) const { return document_.query_ids[static_cast<std::size_t>(query)]; }
+  Position key_id(std::int64_t key) const { return document_.key_ids[static_cast<std::size_t>(key)]; }
 
   // The products g . (v + b), and their mean.
   double take_values(std::int64_t query, const std::vector<double>& g) {
     products_.assign(weights_.size(), 0.0);
     std::vector<double> part(dim_);
     double mean = 0;
-    for (std::int64_t key = 0; key < stretch_.keys; ++key) {
+    for (std::int64_t key = 0; key < document_.keys; ++key) {
       const double weight = weights_[static_cast<std::size_t>(key)];
       if (weight == 0) continue;
-      const std::vector<double> v = rows_.vector(call_.forward.value, stretch_.first_key + key, rows_.key_head());
+      const std::vector<double> v = rows_.vector(call_.forward.value, document_.first_key + key, rows_.key_head());
       const double* relative = rows_.relative_value(query, key);
       double& product = products_[static_cast<std::size_t>(key)];
       for (std::size_t j = 0; j < dim_; ++j) {
@@ -85,7 +85,7 @@ class HeadBackward {
 
   void take_score(std::int64_t query, std::int64_t key, double ds, const std::vector<double>& q,
                   std::vector<double>& query_gradient) {
-    const std::vector<double> k = rows_.vector(call_.forward.key, stretch_.first_key + key, rows_.key_head());
+    const std::vector<double> k = rows_.vector(call_.forward.key, document_.first_key + key, rows_.key_head());
     double* key_gradient = key_gradient_.data() + static_cast<std::size_t>(key) * dim_;
     for (std::size_t j = 0; j < dim_; ++j) {
       query_gradient[j] += ds * problem_.scale() * k[j];
@@ -108,7 +108,7 @@ class HeadBackward {
 
   const Problem& problem_;
   const AttentionGradientCall& call_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_;
   std::size_t dim_;
   HeadInDouble rows_;
@@ -117,26 +117,26 @@ class HeadBackward {
   std::vector<double> weights_, slopes_, products_;
 };
 
-void store(const std::vector<double>& rows, const HeadsView& view, const Stretch& stretch, std::int64_t head) {
+void store(const std::vector<double>& rows, const HeadsView& view, const Document& document, std::int64_t head) {
   const std::int64_t dim = view.head_dim;
-  for (std::int64_t key = 0; key < stretch.keys; ++key) {
+  for (std::int64_t key = 0; key < document.keys; ++key) {
     std::copy_n(rows.data() + key * dim, dim,
-                reinterpret_cast<double*>(Problem::row(view, stretch.batch, stretch.first_key + key, head)));
+                reinterpret_cast<double*>(Problem::row(view, document.batch, document.first_key + key, head)));
   }
 }
 
 }  // namespace
 
-void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch,
+void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                         std::int64_t key_head, LearnedSums& learned) {
-  std::vector<double> key_gradient(static_cast<std::size_t>(stretch.keys * problem.head_dim()), 0.0);
+  std::vector<double> key_gradient(static_cast<std::size_t>(document.keys * problem.head_dim()), 0.0);
   std::vector<double> value_gradient(key_gradient);
   for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
-    HeadBackward backward(problem, call, stretch, head, learned, key_gradient, value_gradient);
-    for (std::int64_t query = 0; query < stretch.queries; ++query) backward.run(query);
+    HeadBackward backward(problem, call, document, head, learned, key_gradient, value_gradient);
+    for (std::int64_t query = 0; query < document.queries; ++query) backward.run(query);
   }
-  store(key_gradient, call.key_gradient, stretch, key_head);
-  store(value_gradient, call.value_gradient, stretch, key_head);
+  store(key_gradient, call.key_gradient, document, key_head);
+  store(value_gradient, call.value_gradient, document, key_head);
 }
 
 }  // namespace locus

@@ -3,8 +3,8 @@
 //
 //   dv += p^T g,   dp = g v^T,   ds = p (dp - D),   dq += ds k,   dk += ds^T q
 //
-// Queries meet keys multiplied by the softmax scale and log2 e, plus a head's own bias where the encoding has one; dk
-// sums just these rows and is divided by log2 e in the end.
+// Queries are multiplied by the softmax scale and log2 e, plus the head's bias vector if the encoding has one. dk
+// sums these scaled rows and is divided by log2 e at the end.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,11 +17,12 @@
 namespace locus {
 namespace {
 
-// Two tiles of floats stay in the first-level cache. Multiples of the 6 rows and columns that kernels take at once.
+// Two tiles of floats fit in the L1 cache. The sizes are multiples of the 6 rows and columns that kernels process at
+// once.
 constexpr std::int64_t block_rows = 48;
 std::int64_t block_keys(std::int64_t panel) { return round_up(48, panel); }
 
-/// Rows packed as values: a panel of columns after the other.
+/// Rows packed as values: one panel of columns after another.
 struct PackedRows {
   AlignedFloats data;
   std::int64_t panel_stride = 0;
@@ -34,25 +35,25 @@ PackedRows pack(const AttendKernels& kernels, const StoredRows& from) {
   return packed;
 }
 
-/// Keys and values of one key head in one stretch, as the products need them, and their gradients.
+/// Keys and values of one key head in one document, packed for the products, and their gradients.
 struct KeyHead {
-  KeyHead(const Problem& problem, const Stretch& stretch, std::int64_t head, const AttendKernels& kernels)
+  KeyHead(const Problem& problem, const Document& document, std::int64_t head, const AttendKernels& kernels)
       : dim(problem.head_dim()), padded_dim(round_up(dim, kernels.panel)) {
     const AttentionCall& call = problem.call();
     const auto stored = [&](const HeadsView& view) {
-      return StoredRows{.data = Problem::row(view, stretch.batch, stretch.first_key, head),
+      return StoredRows{.data = Problem::row(view, document.batch, document.first_key, head),
                         .stride = view.token_stride,
-                        .rows = stretch.keys,
+                        .rows = document.keys,
                         .dim = dim};
     };
-    const std::int64_t room = round_up(stretch.keys, kernels.panel);
+    const std::int64_t room = round_up(document.keys, kernels.panel);
     keys = AlignedFloats(room * dim);
     values = AlignedFloats(room * dim);
     kernels.pack_keys(stored(call.key), keys.data());
     kernels.pack_keys(stored(call.value), values.data());
     key_rows = pack(kernels, stored(call.key));
-    key_gradient = zeros(stretch.keys * padded_dim);
-    value_gradient = zeros(stretch.keys * padded_dim);
+    key_gradient = zeros(document.keys * padded_dim);
+    value_gradient = zeros(document.keys * padded_dim);
   }
 
   std::int64_t dim, padded_dim;
@@ -64,11 +65,11 @@ struct KeyHead {
 /// One query head against its key head.
 class QueryHead {
  public:
-  QueryHead(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch, std::int64_t head,
+  QueryHead(const Problem& problem, const AttentionGradientCall& call, const Document& document, std::int64_t head,
             const AttendKernels& kernels, KeyHead& keys, LearnedSums& learned)
       : problem_(problem),
         call_(call),
-        stretch_(stretch),
+        document_(document),
         head_(head),
         dim_(keys.dim),
         padded_dim_(keys.padded_dim),
@@ -78,29 +79,29 @@ class QueryHead {
         backward_(attend_backward_kernels()),
         k_(keys),
         learned_(learned),
-        bias_(problem, stretch, head),
-        relative_(problem, stretch, head, kernels),
-        bias_gradient_(problem, stretch, head, learned),
-        relative_gradient_(problem, stretch, head, kernels, learned),
-        query_(stretch.queries * dim_),
-        position_(relative_.present() ? stretch.queries * dim_ : 0),
-        output_gradient_(stretch.queries * dim_),
+        bias_(problem, document, head),
+        relative_(problem, document, head, kernels),
+        bias_gradient_(problem, document, head, learned),
+        relative_gradient_(problem, document, head, kernels, learned),
+        query_(document.queries * dim_),
+        position_(relative_.present() ? document.queries * dim_ : 0),
+        output_gradient_(document.queries * dim_),
         scores_(zeros(block_rows * stride_)),
         products_(zeros(block_rows * stride_)),
         slopes_(problem.call().soft_cap > 0 ? zeros(block_rows * stride_) : AlignedFloats()),
-        query_gradient_(zeros(stretch.queries * padded_dim_)),
-        through_relative_(relative_.present() ? zeros(stretch.queries * padded_dim_) : AlignedFloats()) {
+        query_gradient_(zeros(document.queries * padded_dim_)),
+        through_relative_(relative_.present() ? zeros(document.queries * padded_dim_) : AlignedFloats()) {
     load_queries();
     load_outputs();
   }
 
   std::int64_t run() {
     std::int64_t tiles = 0;
-    for (std::int64_t first = 0; first < stretch_.queries; first += block_rows) {
-      const std::int64_t rows = std::min(block_rows, stretch_.queries - first);
-      TileShape shape(problem_, stretch_, first, rows);
-      for (std::int64_t key = 0; key < stretch_.keys; key += block_keys_) {
-        const std::int64_t columns = std::min(block_keys_, stretch_.keys - key);
+    for (std::int64_t first = 0; first < document_.queries; first += block_rows) {
+      const std::int64_t rows = std::min(block_rows, document_.queries - first);
+      TileShape shape(problem_, document_, first, rows);
+      for (std::int64_t key = 0; key < document_.keys; key += block_keys_) {
+        const std::int64_t columns = std::min(block_keys_, document_.keys - key);
         if (!shape.move_to(key, columns)) continue;
         ++tiles;
         run_tile({.first_query = first, .rows = rows, .first_key = key, .columns = columns}, shape);
@@ -114,18 +115,18 @@ class QueryHead {
 
  private:
   StoredRows stored(const HeadsView& view) const {
-    return {.data = Problem::row(view, stretch_.batch, stretch_.first_query, head_),
+    return {.data = Problem::row(view, document_.batch, document_.first_query, head_),
             .stride = view.token_stride,
-            .rows = stretch_.queries,
+            .rows = document_.queries,
             .dim = dim_};
   }
   StoredRows plain_rows(const AlignedFloats& rows) const {
-    return {.data = rows.data(), .stride = dim_, .rows = stretch_.queries, .dim = dim_};
+    return {.data = rows.data(), .stride = dim_, .rows = document_.queries, .dim = dim_};
   }
 
   void load_queries() {
     if (relative_.present()) {
-      relative_.make_queries({.first_query = 0, .rows = stretch_.queries}, query_.data(), position_.data());
+      relative_.make_queries({.first_query = 0, .rows = document_.queries}, query_.data(), position_.data());
     } else {
       const auto factor = static_cast<float>(problem_.scale() * log2_e);
       kernels_.widen_rows(stored(problem_.call().query), factor, query_.data(), dim_);
@@ -133,19 +134,19 @@ class QueryHead {
     query_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(query_));
   }
 
-  // The gradient of the output, the means D, the log-sum-exp in base 2, and what a sink gets.
+  // The gradient of the output, the means D, the log-sum-exp in base 2, and the gradient of the sink.
   void load_outputs() {
     kernels_.widen_rows(stored(call_.output_gradient), 1.0f, output_gradient_.data(), dim_);
     gradient_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(output_gradient_));
-    const AlignedFloats output(stretch_.queries * dim_);
+    const AlignedFloats output(document_.queries * dim_);
     kernels_.widen_rows(stored(problem_.call().output), 1.0f, output.data(), dim_);
     const std::span<const float> sinks = problem_.call().sink_logits;
-    for (std::int64_t i = 0; i < stretch_.queries; ++i) {
+    for (std::int64_t i = 0; i < document_.queries; ++i) {
       double mean = 0;
       for (std::int64_t j = i * dim_; j < (i + 1) * dim_; ++j) {
         mean += static_cast<double>(output_gradient_.data()[j]) * static_cast<double>(output.data()[j]);
       }
-      const auto lse = static_cast<double>(*problem_.log_sum_exp(stretch_.batch, head_, stretch_.first_query + i));
+      const auto lse = static_cast<double>(*problem_.log_sum_exp(document_.batch, head_, document_.first_query + i));
       mean_.push_back(static_cast<float>(mean));
       lse_.push_back(lse == -HUGE_VAL ? std::numeric_limits<float>::infinity() : static_cast<float>(lse * log2_e));
       if (sinks.empty() || lse == -HUGE_VAL) continue;
@@ -154,7 +155,7 @@ class QueryHead {
     }
   }
 
-  // Scores as attend() computes them; under a soft cap, their slopes as well.
+  // Scores as attend() computes them; with a soft cap, their slopes too.
   void compute_scores(const TilePlace& tile, const TileShape& shape) {
     const double cap = problem_.call().soft_cap;
     const bool plain = cap == 0 && !relative_.present();
@@ -247,15 +248,15 @@ class QueryHead {
       join_relative();
       factor = 1;
     }
-    for (std::int64_t i = 0; i < stretch_.queries; ++i) {
+    for (std::int64_t i = 0; i < document_.queries; ++i) {
       kernels_.store_row(query_gradient_.data() + i * padded_dim_, factor, dim_,
-                         Problem::row(call_.query_gradient, stretch_.batch, stretch_.first_query + i, head_));
+                         Problem::row(call_.query_gradient, document_.batch, document_.first_query + i, head_));
     }
   }
 
-  // A query meets keys and relative keys; u stands beside it at the first, v at the second.
+  // A query is multiplied by keys (with u added) and by relative keys (with v added).
   void join_relative() {
-    for (std::int64_t i = 0; i < stretch_.queries; ++i) {
+    for (std::int64_t i = 0; i < document_.queries; ++i) {
       for (std::int64_t j = 0; j < dim_; ++j) {
         float& content = query_gradient_.data()[i * padded_dim_ + j];
         const auto by_key = static_cast<double>(content);
@@ -269,7 +270,7 @@ class QueryHead {
 
   const Problem& problem_;
   const AttentionGradientCall& call_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_, dim_, padded_dim_, block_keys_, stride_;
   const AttendKernels& kernels_;
   AttendBackwardKernels backward_;
@@ -288,18 +289,18 @@ class QueryHead {
 
 }  // namespace
 
-std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Stretch& stretch,
+std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                                std::int64_t key_head, LearnedSums& learned) {
   const AttendKernels kernels = attend_kernels(problem.call().query.type);
-  KeyHead keys(problem, stretch, key_head, kernels);
+  KeyHead keys(problem, document, key_head, kernels);
   std::int64_t tiles = 0;
   for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
-    tiles += QueryHead(problem, call, stretch, head, kernels, keys, learned).run();
+    tiles += QueryHead(problem, call, document, head, kernels, keys, learned).run();
   }
   const auto store = [&](const AlignedFloats& rows, float factor, const HeadsView& view) {
-    for (std::int64_t key = 0; key < stretch.keys; ++key) {
+    for (std::int64_t key = 0; key < document.keys; ++key) {
       kernels.store_row(rows.data() + key * keys.padded_dim, factor, keys.dim,
-                        Problem::row(view, stretch.batch, stretch.first_key + key, key_head));
+                        Problem::row(view, document.batch, document.first_key + key, key_head));
     }
   };
   store(keys.key_gradient, static_cast<float>(1 / log2_e), call.key_gradient);

@@ -3,10 +3,10 @@
 
 namespace locus {
 
-BiasGradient::BiasGradient(const Problem& problem, const Stretch& stretch, std::int64_t head, LearnedSums& learned)
-    : problem_(problem), stretch_(stretch), head_(head), learned_(learned) {
-  if (!learned.wants_bias() || stretch.keys == 0 || !stretch.ids_advance || !problem.bias()->toeplitz) return;
-  by_offset_.assign(static_cast<std::size_t>(stretch.queries + stretch.keys - 1), 0.0f);
+BiasGradient::BiasGradient(const Problem& problem, const Document& document, std::int64_t head, LearnedSums& learned)
+    : problem_(problem), document_(document), head_(head), learned_(learned) {
+  if (!learned.wants_bias() || document.keys == 0 || !document.ids_advance || !problem.bias()->toeplitz) return;
+  by_offset_.assign(static_cast<std::size_t>(document.queries + document.keys - 1), 0.0f);
 }
 
 void BiasGradient::add(const TilePlace& tile, const TileRows& shape, const float* gradients, std::int64_t stride) {
@@ -17,14 +17,14 @@ void BiasGradient::add(const TilePlace& tile, const TileRows& shape, const float
     const float* row = gradients + i * stride;
     const std::int64_t query = tile.first_query + i;
     if (!by_offset_.empty()) {
-      float* sums = by_offset_.data() + (tile.first_key - query + stretch_.queries - 1);
+      float* sums = by_offset_.data() + (tile.first_key - query + document_.queries - 1);
       for (std::int64_t c = begin; c < end; ++c) sums[c] += row[c];
       continue;
     }
     for (std::int64_t c = begin; c < end; ++c) {
-      if (row[c] == 0) continue;  // unseen, or without effect
-      learned_.add_bias(head_, stretch_.query_ids[static_cast<std::size_t>(query)],
-                        stretch_.key_ids[static_cast<std::size_t>(tile.first_key + c)],
+      if (row[c] == 0) continue;  // masked, or without effect
+      learned_.add_bias(head_, document_.query_ids[static_cast<std::size_t>(query)],
+                        document_.key_ids[static_cast<std::size_t>(tile.first_key + c)],
                         static_cast<double>(row[c]) * problem_.bias_scale());
     }
   }
@@ -32,7 +32,7 @@ void BiasGradient::add(const TilePlace& tile, const TileRows& shape, const float
 
 void BiasGradient::finish() {
   if (by_offset_.empty()) return;
-  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  const Position first = document_.key_ids[0] - document_.query_ids.back();
   for (std::size_t t = 0; t < by_offset_.size(); ++t) {
     if (by_offset_[t] == 0) continue;
     learned_.add_bias(head_, 0, first + static_cast<Position>(t),

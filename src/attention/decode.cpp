@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One query over many keys: memory is the limit, so keys and values are read once, in place, for all query heads that
-// share them. The same online softmax as in tiles, over long chunks.
+// One query over many keys. Memory bandwidth is the limit, so keys and values are read once, in place, for all query
+// heads that share them. The online softmax is that of tiles.cpp, over long blocks of keys.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -12,22 +12,22 @@
 namespace locus {
 namespace {
 
-// Keys at a time, measured: few where a head has its rows together, so that keys and values are two steady streams;
-// many where the heads of a token lie together, since each head walks the same pages.
-constexpr std::int64_t chunk_together = 32;
-constexpr std::int64_t chunk_apart = 256;
+// Keys per block, chosen by measurement: few if the rows of a head are contiguous, so that keys and values are two
+// steady streams; many if the heads of a token are contiguous, since every head then reads the same pages.
+constexpr std::int64_t block_together = 32;
+constexpr std::int64_t block_apart = 256;
 
 /// The query heads of one key head, for one query.
 class OneQuery {
  public:
-  OneQuery(const Problem& problem, const Stretch& stretch, std::int64_t key_head, const AttendKernels& kernels)
+  OneQuery(const Problem& problem, const Document& document, std::int64_t key_head, const AttendKernels& kernels)
       : p_(problem),
-        s_(stretch),
+        s_(document),
         kernels_(kernels),
         key_head_(key_head),
         group_(problem.group()),
         dim_(problem.head_dim()),
-        stride_(chunk_apart + kernels.panel),
+        stride_(block_apart + kernels.panel),
         query_(group_ * dim_),
         scores_(group_ * stride_),
         output_(group_ * dim_),
@@ -50,7 +50,7 @@ class OneQuery {
     }
   }
 
-  void attend_chunk(std::int64_t first, std::int64_t count) {
+  void attend_block(std::int64_t first, std::int64_t count) {
     const AttentionCall& call = p_.call();
     kernels_.stored_scores(stored(call.key, first, count), query_.data(), dim_, group_, scores_.data(), stride_);
     const SoftmaxTile softmax{.shape = {.rows = group_, .columns = count},
@@ -96,7 +96,7 @@ class OneQuery {
   }
 
   const Problem& p_;
-  const Stretch& s_;
+  const Document& s_;
   const AttendKernels& kernels_;
   std::int64_t key_head_, group_, dim_, stride_;
   AlignedFloats query_, scores_, output_;
@@ -105,22 +105,23 @@ class OneQuery {
   std::vector<BiasTerm> bias_;
 };
 
-/// Key heads [first_head, end_head) of a stretch; returns the number of chunks.
-std::int64_t attend_heads(const Problem& problem, const Stretch& stretch, const AttendKernels& kernels,
+/// Processes key heads [first_head, end_head) of a document; returns the number of blocks.
+std::int64_t attend_heads(const Problem& problem, const Document& document, const AttendKernels& kernels,
                           std::int64_t first_head, std::int64_t end_head) {
   std::vector<OneQuery> heads;
-  for (std::int64_t head = first_head; head < end_head; ++head) heads.emplace_back(problem, stretch, head, kernels);
-  const VisibleRange range = stretch.places_rise ? problem.visible_range(stretch, 0) : VisibleRange{0, stretch.keys, 0};
-  // Memory is walked in order: head after head where each has its keys together, else all heads of a chunk.
+  for (std::int64_t head = first_head; head < end_head; ++head) heads.emplace_back(problem, document, head, kernels);
+  const VisibleRange range =
+      document.places_rise ? problem.visible_range(document, 0) : VisibleRange{0, document.keys, 0};
+  // Reads memory in order: head after head if the keys of a head are contiguous, else all heads of a block.
   const HeadsView& keys = problem.call().key;
   const bool apart = keys.token_stride > keys.head_dim;
-  const std::int64_t chunk = apart ? chunk_apart : chunk_together;
+  const std::int64_t block = apart ? block_apart : block_together;
   const std::size_t at_once = apart ? heads.size() : 1;
-  std::int64_t chunks = 0;
+  std::int64_t blocks = 0;
   const auto walk = [&](std::span<OneQuery> some, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t key = begin; key < end; key += chunk) {
-      for (OneQuery& head : some) head.attend_chunk(key, std::min(chunk, end - key));
-      chunks += static_cast<std::int64_t>(some.size());
+    for (std::int64_t key = begin; key < end; key += block) {
+      for (OneQuery& head : some) head.attend_block(key, std::min(block, end - key));
+      blocks += static_cast<std::int64_t>(some.size());
     }
   };
   for (std::size_t head = 0; head < heads.size(); head += at_once) {
@@ -129,28 +130,28 @@ std::int64_t attend_heads(const Problem& problem, const Stretch& stretch, const 
     walk(some, range.begin, range.end);
   }
   for (const OneQuery& head : heads) head.store();
-  return chunks;
+  return blocks;
 }
 
 }  // namespace
 
 bool is_decode(const Problem& problem) {
-  const std::span<const Stretch> all = problem.stretches();
+  const std::span<const Document> all = problem.documents();
   return problem.relative() == nullptr &&
-         std::all_of(all.begin(), all.end(), [](const Stretch& s) { return s.queries == 1; });
+         std::all_of(all.begin(), all.end(), [](const Document& s) { return s.queries == 1; });
 }
 
 AttentionWork attend_one_query(const Problem& problem) {
   const AttentionCall& call = problem.call();
   const AttendKernels kernels = attend_kernels(call.query.type);
-  const std::int64_t units = static_cast<std::int64_t>(problem.stretches().size()) * call.key.heads;
+  const std::int64_t units = static_cast<std::int64_t>(problem.documents().size()) * call.key.heads;
   std::atomic<std::int64_t> computed = 0;
   for_ranges(call.executor, units, 1, [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
-      const Stretch& stretch = problem.stretches()[static_cast<std::size_t>(begin / call.key.heads)];
+      const Document& document = problem.documents()[static_cast<std::size_t>(begin / call.key.heads)];
       const std::int64_t first_head = begin % call.key.heads;
       const std::int64_t end_head = std::min(call.key.heads, first_head + end - begin);
-      computed += attend_heads(problem, stretch, kernels, first_head, end_head);
+      computed += attend_heads(problem, document, kernels, first_head, end_head);
       begin += end_head - first_head;
     }
   });

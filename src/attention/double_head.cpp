@@ -23,22 +23,22 @@ double element_at(const HeadsView& view, const std::byte* row, std::int64_t j) {
 
 }  // namespace
 
-HeadInDouble::HeadInDouble(const Problem& problem, const Stretch& stretch, std::int64_t head)
-    : problem_(problem), stretch_(stretch), head_(head), keys_(problem.relative()) {
+HeadInDouble::HeadInDouble(const Problem& problem, const Document& document, std::int64_t head)
+    : problem_(problem), document_(document), head_(head), keys_(problem.relative()) {
   if (keys_ == nullptr) return;
   key_rows_.emplace_back(problem, head, keys_->key_table);
   if (!keys_->value_table.data.empty()) value_rows_.emplace_back(problem, head, keys_->value_table);
 }
 
 double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes) {
-  weights.assign(static_cast<std::size_t>(stretch_.keys), -HUGE_VAL);
+  weights.assign(static_cast<std::size_t>(document_.keys), -HUGE_VAL);
   if (slopes != nullptr) slopes->assign(weights.size(), 0.0);
-  const std::vector<double> q = vector(problem_.call().query, stretch_.first_query + query, head_);
+  const std::vector<double> q = vector(problem_.call().query, document_.first_query + query, head_);
   const std::span<const float> sinks = problem_.call().sink_logits;
   const double sink = sinks.empty() ? -HUGE_VAL : static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
   double top = sink;
-  for (std::int64_t key = 0; key < stretch_.keys; ++key) {
-    if (!problem_.sees(stretch_, head_, query, key)) continue;
+  for (std::int64_t key = 0; key < document_.keys; ++key) {
+    if (!problem_.sees(document_, head_, query, key)) continue;
     const Score score = score_of(q, query, key);
     weights[static_cast<std::size_t>(key)] = score.value;
     if (slopes != nullptr) (*slopes)[static_cast<std::size_t>(key)] = score.slope;
@@ -55,7 +55,7 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
 }
 
 std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t token, std::int64_t head) const {
-  const std::byte* row = Problem::row(view, stretch_.batch, token, head);
+  const std::byte* row = Problem::row(view, document_.batch, token, head);
   std::vector<double> values(static_cast<std::size_t>(view.head_dim));
   for (std::int64_t j = 0; j < view.head_dim; ++j) values[static_cast<std::size_t>(j)] = element_at(view, row, j);
   return values;
@@ -63,18 +63,18 @@ std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t tok
 
 const double* HeadInDouble::relative_key(std::int64_t query, std::int64_t key) {
   if (key_rows_.empty()) return nullptr;
-  return key_rows_[0].row(stretch_.query_ids[static_cast<std::size_t>(query)],
-                          stretch_.key_ids[static_cast<std::size_t>(key)]);
+  return key_rows_[0].row(document_.query_ids[static_cast<std::size_t>(query)],
+                          document_.key_ids[static_cast<std::size_t>(key)]);
 }
 
 const double* HeadInDouble::relative_value(std::int64_t query, std::int64_t key) {
   if (value_rows_.empty()) return nullptr;
-  return value_rows_[0].row(stretch_.query_ids[static_cast<std::size_t>(query)],
-                            stretch_.key_ids[static_cast<std::size_t>(key)]);
+  return value_rows_[0].row(document_.query_ids[static_cast<std::size_t>(query)],
+                            document_.key_ids[static_cast<std::size_t>(key)]);
 }
 
 HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key) {
-  const std::vector<double> k = vector(problem_.call().key, stretch_.first_key + key, key_head());
+  const std::vector<double> k = vector(problem_.call().key, document_.first_key + key, key_head());
   double content = 0;
   for (std::size_t j = 0; j < q.size(); ++j) content += q[j] * k[j];
   double score = content * problem_.scale();
@@ -87,8 +87,8 @@ HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::in
     slope = (1 - part) * (1 + part);
   }
   if (const ScoreBias* bias = problem_.bias()) {
-    score += bias->value(head_, stretch_.query_ids[static_cast<std::size_t>(query)],
-                         stretch_.key_ids[static_cast<std::size_t>(key)]) *
+    score += bias->value(head_, document_.query_ids[static_cast<std::size_t>(query)],
+                         document_.key_ids[static_cast<std::size_t>(key)]) *
              problem_.bias_scale();
   }
   return {score, slope};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One head of a stretch in double: scores and probabilities of a query, from the definition.
+// One head of a document in double: scores and probabilities of a query, from the definition.
 #pragma once
 
 #include <vector>
@@ -13,20 +13,20 @@ class HeadInDouble {
  public:
   struct Score {
     double value;
-    double slope;  ///< what the soft cap leaves of a change
+    double slope;  ///< derivative of the soft cap
   };
 
-  HeadInDouble(const Problem& problem, const Stretch& stretch, std::int64_t head);
+  HeadInDouble(const Problem& problem, const Document& document, std::int64_t head);
 
-  /// Fills `weights` [keys of the stretch] with probabilities and returns the log-sum-exp. Where `slopes` is given it
-  /// gets the slope of every visible score.
+  /// Fills `weights` [keys of the document] with probabilities and returns the log-sum-exp. `slopes`, if given, gets
+  /// the slope of every visible score.
   double probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes = nullptr);
 
-  /// A row of a tensor; of the key head that this head uses, where the tensor has those.
+  /// Returns a row of a tensor; for tensors with key heads, of the key head that this head uses.
   std::vector<double> vector(const HeadsView& view, std::int64_t token, std::int64_t head) const;
   std::int64_t key_head() const { return head_ / problem_.group(); }
 
-  // The vectors that belong to a pair; absent: none.
+  // The relative key and value of a pair; null: none.
   const double* relative_key(std::int64_t query, std::int64_t key);
   const double* relative_value(std::int64_t query, std::int64_t key);
 
@@ -35,7 +35,7 @@ class HeadInDouble {
   double relative_term(const std::vector<double>& q, const std::vector<double>& k, const double* row) const;
 
   const Problem& problem_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_;
   const RelativeKeys* keys_;
   std::vector<RelativeRows> key_rows_, value_rows_;  // one or none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of learned weights while they are being summed, in double. Every piece of work has its own sums; they
-// are added up in the order of the pieces, so that the number of threads does not matter.
+// Sums of the gradients of learned weights, in double. Every piece of work has separate sums, which are added in the
+// order of the pieces, so the result does not depend on the number of threads.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class LearnedSums {
   bool wants_key_rows() const { return !key_table_.empty() || !w_r_.empty(); }
   bool wants_value_rows() const { return !value_table_.empty(); }
 
-  // `gradient` is that of the bias, of the row or of the number itself, its scale included.
+  // `gradient` is that of the bias, the row or the number, with its scale.
   void add_sink(std::int64_t head, double gradient);
   void add_bias(std::int64_t head, Position query, Position key, double gradient);
   void add_key_row(std::int64_t head, Position query, Position key, const double* gradient);
@@ -38,7 +38,8 @@ class LearnedSums {
 
   const Problem& problem_;
   std::vector<double> sinks_, bias_table_, bias_parameters_, key_table_, value_table_, u_, v_, w_r_;
-  /// Gradients of projected rows by query - key; they meet the sinusoid once, when all are there or too many are.
+  /// Gradients of projected rows by query - key. They are multiplied by the sinusoid once, at the end or when they
+  /// are too many.
   std::map<HeadOffset, std::vector<double>> projected_;
 };
 

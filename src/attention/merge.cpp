@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results over shards of keys are means of values; the mean over all keys weighs each shard by its sum of e^score.
+// Attention over a shard of keys is a weighted mean of values. The mean over all keys weights each shard by its sum
+// of e^score.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -56,7 +57,7 @@ void merge_as(std::span<const PartialAttention> parts, const HeadsView& output, 
 }  // namespace
 
 void merge(std::span<const PartialAttention> parts, const HeadsView& output, float* log_sum_exp) {
-  require(!parts.empty(), "merge: there must be at least one part");
+  require(!parts.empty(), "merge: parts must not be empty");
   for (const PartialAttention& part : parts) {
     const HeadsView& view = part.output;
     require(part.log_sum_exp != nullptr, "merge: every part needs its log_sum_exp");

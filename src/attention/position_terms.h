@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the position of query and key adds to a tile of scores, for one head of one stretch.
+// What positions add to a tile of scores, for one head of one document.
 //
-// Where ids advance by ones, everything depends on key index - query index: one vector (of numbers, or of rows) holds
-// the whole matrix, and a tile reads a window of it. Elsewhere it is looked up by the difference of ids or by the pair.
+// If ids advance by one, everything depends on key index - query index: one vector (of numbers, or of rows) holds the
+// whole matrix, and a tile reads a window of it. Otherwise it is looked up by the difference of ids or by the pair.
 #pragma once
 
 #include <unordered_map>
@@ -16,7 +16,7 @@ namespace locus {
 
 inline constexpr double log2_e = 1.4426950408889634;
 
-/// A block of queries against a block of keys of a stretch.
+/// A block of queries against a block of keys of a document.
 struct TilePlace {
   std::int64_t first_query = 0, rows = 0;
   std::int64_t first_key = 0, columns = 0;
@@ -25,11 +25,11 @@ struct TilePlace {
 /// The score bias of one head, times log2 e.
 class BiasTerm {
  public:
-  BiasTerm(const Problem& problem, const Stretch& stretch, std::int64_t head);
+  BiasTerm(const Problem& problem, const Document& document, std::int64_t head);
 
   bool present() const { return problem_.bias() != nullptr; }
-  /// Query i and key j of the stretch: window(i, j)[c - r] is the bias of query i + r and key j + c. Absent where ids
-  /// do not advance.
+  /// Query i and key j of the document: window(i, j)[c - r] is the bias of query i + r and key j + c. Null if ids do
+  /// not advance.
   const float* window(std::int64_t query, std::int64_t key) const;
   void add(const TilePlace& tile, float* scores, std::int64_t stride) const;
 
@@ -37,18 +37,18 @@ class BiasTerm {
   double value(Position query, Position key) const;
 
   const Problem& problem_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_;
   double factor_ = 0;
   Position first_offset_ = 0;
-  std::vector<float> by_offset_;  ///< empty: every pair is asked for
+  std::vector<float> by_offset_;  ///< empty: evaluated for every pair
 };
 
-/// The vector that belongs to a pair of positions (relative_key site), in double, kept while there is room.
+/// The vector of a pair of positions (relative_key site), in double, with a bounded cache.
 class RelativeRows {
  public:
   RelativeRows(const Problem& problem, std::int64_t head, const Tensor& table);
-  const double* row(Position query, Position key);  ///< stays until the next call
+  const double* row(Position query, Position key);  ///< valid until the next call
 
  private:
   void compute(Position query, Position key, double* row) const;
@@ -64,12 +64,12 @@ class RelativeRows {
 /// The relative keys (and values) of one head.
 class RelativeTerm {
  public:
-  RelativeTerm(const Problem& problem, const Stretch& stretch, std::int64_t head, const AttendKernels& kernels);
+  RelativeTerm(const Problem& problem, const Document& document, std::int64_t head, const AttendKernels& kernels);
 
   bool present() const { return keys_ != nullptr; }
   bool has_values() const { return present() && !keys_->value_table.data.empty(); }
 
-  /// The queries that meet keys (content) and relative keys (position), scaled, in base 2: both [rows][dim].
+  /// Computes the queries for keys (content) and for relative keys (position), scaled, in base 2: both [rows][dim].
   void make_queries(const TilePlace& tile, float* content, float* position) const;
   void add(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
   void add_values(const TilePlace& tile, const float* weights, std::int64_t stride, const TileRows& shape,
@@ -82,7 +82,7 @@ class RelativeTerm {
   float* key_rows(const TilePlace& tile, AlignedFloats& room) const;
 
   const Problem& problem_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_;
   const AttendKernels& kernels_;
   const RelativeKeys* keys_;

@@ -9,7 +9,7 @@
 namespace locus {
 namespace {
 
-// A wider window hides nothing; a place plus or minus this one does not overflow.
+// A wider window masks nothing; adding this one to a place does not overflow.
 constexpr std::int64_t widest_window = 2 * max_position + 1;
 
 bool advances(std::span<const Position> ids) {
@@ -19,7 +19,7 @@ bool advances(std::span<const Position> ids) {
   return true;
 }
 
-// Whether the keys that a query sees are a range: in order of place, without any before a prefix or sinks.
+// Whether the keys that a query sees form a range: places are sorted, and none precedes a prefix or sinks.
 bool rise(const Mask& mask, std::span<const Position> places) {
   if (!mask.causal && mask.window == 0) return true;
   if (!std::is_sorted(places.begin(), places.end())) return false;
@@ -36,7 +36,7 @@ std::int64_t count_of(std::span<T> values) {
   return static_cast<std::int64_t>(values.size());
 }
 
-// The row of a batch, where there is one per row or one for all.
+// The values of a batch row, if there is one set per row or one for all.
 template <class T>
 std::span<const T> row_of(std::span<const T> all, std::int64_t batch, std::int64_t row_size) {
   return part(all, count_of(all) == row_size ? 0 : batch * row_size, row_size);
@@ -67,7 +67,7 @@ Problem::Problem(const AttentionCall& call) : call_(call) {
   check_masks();
   call_.mask.window = std::min(call_.mask.window, widest_window);
   take_encoding();
-  make_stretches();
+  make_documents();
   if (relative_ != nullptr && !call_.encoding->claims().has(Claim::unbounded)) check_relative_rows();
   project_rows();
 }
@@ -116,7 +116,7 @@ void Problem::check_masks() const {
   require(mask.prefix == 0 || mask.causal, "attend: mask.prefix needs mask.causal");
   require(mask.sinks == 0 || mask.window > 0, "attend: mask.sinks needs mask.window");
   require(call_.query_boundaries.size() == call_.key_boundaries.size(),
-          "attend: query_boundaries and key_boundaries must name the same documents, got ",
+          "attend: query_boundaries and key_boundaries must have the same documents, got ",
           call_.query_boundaries.size(), " and ", call_.key_boundaries.size(), " boundaries");
   if (!call_.query_boundaries.empty()) {
     check_boundaries("query_boundaries", call_.query_boundaries, queries);
@@ -154,14 +154,14 @@ void Problem::take_encoding() {
   require(std::isfinite(scale_), "attend: the softmax scale must be finite, got ", scale_);
 }
 
-void Problem::make_stretches() {
+void Problem::make_documents() {
   const std::int64_t queries = call_.query.tokens, keys = call_.key.tokens;
   const std::vector<std::int64_t> whole_queries{0, queries}, whole_keys{0, keys};
   const bool packed = !call_.query_boundaries.empty();
   const auto query_ends = packed ? call_.query_boundaries : std::span<const std::int64_t>(whole_queries);
   const auto key_ends = packed ? call_.key_boundaries : std::span<const std::int64_t>(whole_keys);
 
-  // Indices inside each document, the last query at the last key.
+  // Indices within each document; the last query is aligned with the last key.
   for (std::size_t i = 1; i < query_ends.size(); ++i) {
     const std::int64_t n = query_ends[i] - query_ends[i - 1], m = key_ends[i] - key_ends[i - 1];
     for (std::int64_t j = 0; j < n; ++j) default_query_.push_back(m - n + j);
@@ -180,11 +180,11 @@ void Problem::make_stretches() {
     const auto query_row = row_of(query_ids, batch, queries);
     const auto key_row = row_of(key_ids, batch, keys);
     for (std::size_t i = 1; i < query_ends.size(); ++i) {
-      Stretch s{.batch = batch,
-                .first_query = query_ends[i - 1],
-                .queries = query_ends[i] - query_ends[i - 1],
-                .first_key = key_ends[i - 1],
-                .keys = key_ends[i] - key_ends[i - 1]};
+      Document s{.batch = batch,
+                 .first_query = query_ends[i - 1],
+                 .queries = query_ends[i] - query_ends[i - 1],
+                 .first_key = key_ends[i - 1],
+                 .keys = key_ends[i] - key_ends[i - 1]};
       if (s.queries == 0) continue;
       if (!mask.keys.empty()) {
         const auto padding = row_of(mask.keys, batch, keys);
@@ -201,15 +201,15 @@ void Problem::make_stretches() {
       s.ids_advance = advances(s.query_ids) && advances(s.key_ids);
       s.places_rise = rise(mask, s.key_places);
       s.places_advance = advances(s.key_places);
-      stretches_.push_back(s);
+      documents_.push_back(s);
     }
   }
 }
 
 void Problem::check_relative_rows() const {
   const std::int64_t heads =
-      call_.mask.custom == nullptr ? 1 : call_.query.heads;  // only a custom rule asks for the head
-  for (const Stretch& s : stretches_) {
+      call_.mask.custom == nullptr ? 1 : call_.query.heads;  // only a custom condition depends on the head
+  for (const Document& s : documents_) {
     for (std::int64_t query = 0; query < s.queries; ++query) {
       for (std::int64_t key = 0; key < s.keys; ++key) {
         for (std::int64_t head = 0; head < heads; ++head) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of relative keys in tiles. Score gradients are laid along diagonals, as relative_term.cpp lays weights:
+// Gradients of relative keys in tiles. Score gradients are arranged along diagonals, like the weights in
+// relative_term.cpp:
 //
 //   G(i, c - i + rows - 1) = ds(i, c),  then  dq += G . rows,  d rows += G^T . queries
 //
-// and the same with columns for rows where the row meets the key as well. Rows are kept multiplied by the term's scale
-// and log2 e, as the queries are; what is summed here is divided by log2 e in the end.
+// and the same with columns for rows if the row is multiplied by the key too. Rows are stored multiplied by the
+// term's scale and log2 e, like the queries; the sums are divided by log2 e at the end.
 #include <algorithm>
 
 #include "attention/term_gradients.h"
@@ -20,10 +21,10 @@ std::int64_t end_of(const TileRows& shape, std::int64_t i) {
 
 }  // namespace
 
-RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretch, std::int64_t head,
+RelativeGradient::RelativeGradient(const Problem& problem, const Document& document, std::int64_t head,
                                    const AttendKernels& kernels, LearnedSums& learned)
     : problem_(problem),
-      stretch_(stretch),
+      document_(document),
       head_(head),
       dim_(problem.head_dim()),
       padded_dim_(round_up(dim_, kernels.panel)),
@@ -32,10 +33,10 @@ RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretc
       backward_(attend_backward_kernels()),
       learned_(learned),
       keys_(problem.relative()) {
-  if (keys_ == nullptr || stretch.keys == 0) return;
+  if (keys_ == nullptr || document.keys == 0) return;
   values_ = !keys_->value_table.data.empty();
-  if (!stretch.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
-  offsets_ = stretch.queries + stretch.keys - 1;
+  if (!document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
+  offsets_ = document.queries + document.keys - 1;
   key_rows_ = pack_rows(keys_->key_table, static_cast<float>(problem.relative_scale() * log2_e), false);
   key_row_gradient_ = zeros(offsets_ * padded_dim_);
   if (!values_) return;
@@ -46,7 +47,7 @@ RelativeGradient::RelativeGradient(const Problem& problem, const Stretch& stretc
 // Row t belongs to the offset (key index - query index) = t - (queries - 1).
 AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, bool as_keys) const {
   const std::int64_t room = round_up(offsets_, kernels_.panel);
-  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  const Position first = document_.key_ids[0] - document_.query_ids.back();
   const bool future_unseen = problem_.future_unseen();
   const AlignedFloats rows = zeros(offsets_ * dim_);
   RelativeRows source(problem_, head_, table);
@@ -56,7 +57,7 @@ AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, boo
       const double* row = source.row(0, first + t);
       for (std::int64_t j = 0; j < dim_; ++j) rows.data()[t * dim_ + j] = static_cast<float>(row[j]) * factor;
     } catch (const Error&) {
-      // An offset without a row: no visible pair has it, or the call would have been refused.
+      // An offset without a row: no visible pair has it, or the call would have been refused. Zero will do.
     }
   }
   AlignedFloats packed = zeros(room * padded_dim_);
@@ -69,9 +70,9 @@ AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, boo
   return packed;
 }
 
-// The row of the tile's first diagonal.
+// The index of the row of the tile's first diagonal.
 std::int64_t RelativeGradient::first_offset(const TilePlace& tile) const {
-  return tile.first_key - tile.first_query - tile.rows + stretch_.queries;
+  return tile.first_key - tile.first_query - tile.rows + document_.queries;
 }
 
 // The tile's keys, scaled as the position term, in base 2.
@@ -79,7 +80,7 @@ AlignedFloats RelativeGradient::tile_keys(const TilePlace& tile) const {
   const HeadsView& key = problem_.call().key;
   AlignedFloats rows(tile.columns * dim_);
   const StoredRows from{
-      .data = Problem::row(key, stretch_.batch, stretch_.first_key + tile.first_key, head_ / problem_.group()),
+      .data = Problem::row(key, document_.batch, document_.first_key + tile.first_key, head_ / problem_.group()),
       .stride = key.token_stride,
       .rows = tile.columns,
       .dim = dim_};
@@ -95,9 +96,9 @@ void RelativeGradient::add_products(const TilePlace& tile, const TileRows& shape
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = begin_of(shape, i); c < end_of(shape, i); ++c) {
         const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
-        if (!problem_.sees(stretch_, head_, query, key)) continue;
-        const double* row = source.row(stretch_.query_ids[static_cast<std::size_t>(query)],
-                                       stretch_.key_ids[static_cast<std::size_t>(key)]);
+        if (!problem_.sees(document_, head_, query, key)) continue;
+        const double* row = source.row(document_.query_ids[static_cast<std::size_t>(query)],
+                                       document_.key_ids[static_cast<std::size_t>(key)]);
         double sum = 0;
         for (std::int64_t j = 0; j < dim_; ++j) sum += row[j] * static_cast<double>(output_gradient[i * dim_ + j]);
         products[i * stride + c] += static_cast<float>(sum);
@@ -105,7 +106,7 @@ void RelativeGradient::add_products(const TilePlace& tile, const TileRows& shape
     }
     return;
   }
-  // The window of the tile, from a whole panel on.
+  // The window of the tile, aligned down to a whole panel.
   const std::int64_t first = first_offset(tile);
   const std::int64_t aligned = first / kernels_.panel * kernels_.panel;
   const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
@@ -221,9 +222,9 @@ void RelativeGradient::add_pairs(const RelativeTile& tile) {
       const std::int64_t query = place.first_query + i, key = place.first_key + c;
       const double weight = static_cast<double>(tile.weights[i * tile.stride + c]);
       const double ds = static_cast<double>(tile.gradients[i * tile.stride + c]);
-      if (weight == 0) continue;  // unseen, or without effect
-      const Position query_id = stretch_.query_ids[static_cast<std::size_t>(query)];
-      const Position key_id = stretch_.key_ids[static_cast<std::size_t>(key)];
+      if (weight == 0) continue;  // masked, or without effect
+      const Position query_id = document_.query_ids[static_cast<std::size_t>(query)];
+      const Position key_id = document_.key_ids[static_cast<std::size_t>(key)];
       const double* row = source.row(query_id, key_id);
       for (std::int64_t j = 0; j < dim_; ++j) {
         const double through = ds * row[j] * factor;
@@ -244,10 +245,10 @@ void RelativeGradient::add_pairs(const RelativeTile& tile) {
 
 void RelativeGradient::finish() {
   if (offsets_ == 0) return;
-  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  const Position first = document_.key_ids[0] - document_.query_ids.back();
   std::vector<double> row(static_cast<std::size_t>(dim_));
   const auto take = [&](const AlignedFloats& sums, std::int64_t t, double factor) {
-    bool any = false;  // an offset that no visible pair has may have no row
+    bool any = false;  // an offset without a visible pair may have no row
     for (std::int64_t j = 0; j < dim_; ++j) {
       row[static_cast<std::size_t>(j)] = static_cast<double>(sums.data()[t * padded_dim_ + j]) * factor;
       any |= row[static_cast<std::size_t>(j)] != 0;

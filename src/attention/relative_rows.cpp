@@ -21,7 +21,7 @@ void project(const RelativeKeys& keys, std::int64_t head, std::span<const double
 void Problem::project_rows() {
   if (relative_ == nullptr || relative_->index) return;
   Position first = max_position, last = -max_position;
-  for (const Stretch& s : stretches_) {
+  for (const Document& s : documents_) {
     if (!s.ids_advance || s.keys == 0) continue;
     first = std::min(first, s.key_ids.front() - s.query_ids.back());
     last = std::max(last, s.key_ids.back() - s.query_ids.front());
@@ -69,12 +69,12 @@ void RelativeRows::compute(Position query, Position key, double* row) const {
 }
 
 const double* RelativeRows::row(Position query, Position key) {
-  if (keys_.index || problem_.projected_row(head_, key - query) != nullptr) {  // looked up faster than found again
+  if (keys_.index || problem_.projected_row(head_, key - query) != nullptr) {  // a lookup is faster than the cache
     looked_up_.resize(static_cast<std::size_t>(keys_.head_dim));
     compute(query, key, looked_up_.data());
     return looked_up_.data();
   }
-  constexpr std::size_t most = 4096;  // rows kept: enough for neighbours, and never a matter of queries x keys
+  constexpr std::size_t most = 4096;  // cached rows: enough for neighbours, and independent of queries x keys
   const auto found = kept_.find(key - query);
   if (found != kept_.end()) return found->second.data();
   if (kept_.size() >= most) kept_.clear();

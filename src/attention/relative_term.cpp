@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative keys in tiles: the block of queries meets the rows of all offsets that occur in the tile, by the same
+// Relative keys in tiles: the block of queries is multiplied by the rows of all offsets in the tile, with the same
 // product as for keys, and the result is read along diagonals:
 //
 //   score(i, c) += G(i, c - i + rows - 1),  G = queries . rows of offsets [first - rows + 1, first + columns)
 //
-// Relative values are the same the other way round: weights are laid along diagonals, then meet the rows as values.
+// Relative values work in reverse: weights are arranged along diagonals, then multiplied by the rows as values.
 #include <algorithm>
 #include <vector>
 
@@ -13,12 +13,12 @@
 
 namespace locus {
 
-RelativeTerm::RelativeTerm(const Problem& problem, const Stretch& stretch, std::int64_t head,
+RelativeTerm::RelativeTerm(const Problem& problem, const Document& document, std::int64_t head,
                            const AttendKernels& kernels)
-    : problem_(problem), stretch_(stretch), head_(head), kernels_(kernels), keys_(problem.relative()) {
-  if (!present() || stretch.keys == 0) return;
-  if (!stretch.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
-  offsets_ = stretch.queries + stretch.keys - 1;
+    : problem_(problem), document_(document), head_(head), kernels_(kernels), keys_(problem.relative()) {
+  if (!present() || document.keys == 0) return;
+  if (!document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
+  offsets_ = document.queries + document.keys - 1;
   pack(keys_->key_table, false);
   if (has_values()) pack(keys_->value_table, true);
 }
@@ -27,7 +27,7 @@ RelativeTerm::RelativeTerm(const Problem& problem, const Stretch& stretch, std::
 void RelativeTerm::pack(const Tensor& table, bool values) {
   const std::int64_t dim = problem_.head_dim();
   const std::int64_t room = round_up(offsets_, kernels_.panel);
-  const Position first = stretch_.key_ids[0] - stretch_.query_ids.back();
+  const Position first = document_.key_ids[0] - document_.query_ids.back();
   const bool future_unseen = problem_.future_unseen();
   AlignedFloats& packed = values ? packed_values_ : packed_keys_;
   packed = AlignedFloats(room * round_up(dim, kernels_.panel));
@@ -43,7 +43,7 @@ void RelativeTerm::pack(const Tensor& table, bool values) {
         const double* row = source.row(0, first + t + i);
         for (std::int64_t j = 0; j < dim; ++j) block.data()[i * dim + j] = static_cast<float>(row[j]);
       } catch (const Error&) {
-        // An offset without a row: no visible pair has it, or the call would have been refused.
+        // An offset without a row: no visible pair has it, or the call would have been refused. Zero will do.
       }
     }
     const StoredRows rows{.data = block.data(), .stride = dim, .rows = count, .dim = dim};
@@ -63,7 +63,7 @@ void RelativeTerm::make_queries(const TilePlace& tile, float* content, float* po
   const bool biased = !keys_->u.data.empty();
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     const StoredRows from{
-        .data = Problem::row(call.query, stretch_.batch, stretch_.first_query + tile.first_query + i, head_),
+        .data = Problem::row(call.query, document_.batch, document_.first_query + tile.first_query + i, head_),
         .stride = 0,
         .rows = 1,
         .dim = dim};
@@ -87,7 +87,7 @@ float* RelativeTerm::key_rows(const TilePlace& tile, AlignedFloats& room) const 
   const std::int64_t dim = problem_.head_dim();
   room = AlignedFloats(tile.columns * dim);
   const StoredRows from{
-      .data = Problem::row(call.key, stretch_.batch, stretch_.first_key + tile.first_key, head_ / problem_.group()),
+      .data = Problem::row(call.key, document_.batch, document_.first_key + tile.first_key, head_ / problem_.group()),
       .stride = call.key.token_stride,
       .rows = tile.columns,
       .dim = dim};
@@ -101,8 +101,8 @@ void RelativeTerm::add(const TilePlace& tile, const float* position, float* scor
 
 void RelativeTerm::add_window(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
   const std::int64_t dim = problem_.head_dim();
-  // The window of the tile, from a whole panel on.
-  const std::int64_t first = tile.first_key - tile.first_query - tile.rows + stretch_.queries;
+  // The window of the tile, aligned down to a whole panel.
+  const std::int64_t first = tile.first_key - tile.first_query - tile.rows + document_.queries;
   const std::int64_t aligned = first / kernels_.panel * kernels_.panel;
   const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
   const std::int64_t room = round_up(width, kernels_.panel);
@@ -140,9 +140,9 @@ void RelativeTerm::add_pairs(const TilePlace& tile, const float* position, float
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     for (std::int64_t c = 0; c < tile.columns; ++c) {
       const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
-      if (!problem_.sees(stretch_, head_, query, key)) continue;
-      const double* row = source.row(stretch_.query_ids[static_cast<std::size_t>(query)],
-                                     stretch_.key_ids[static_cast<std::size_t>(key)]);
+      if (!problem_.sees(document_, head_, query, key)) continue;
+      const double* row = source.row(document_.query_ids[static_cast<std::size_t>(query)],
+                                     document_.key_ids[static_cast<std::size_t>(key)]);
       double sum = 0;
       for (std::int64_t j = 0; j < dim; ++j) {
         sum += row[j] * static_cast<double>(position[i * dim + j]);
@@ -163,9 +163,9 @@ void RelativeTerm::add_values(const TilePlace& tile, const float* weights, std::
       for (std::int64_t c = begin_of(i); c < end_of(i); ++c) {
         const float weight = weights[i * stride + c];
         const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
-        if (weight == 0 || !problem_.sees(stretch_, head_, query, key)) continue;
-        const double* row = source.row(stretch_.query_ids[static_cast<std::size_t>(query)],
-                                       stretch_.key_ids[static_cast<std::size_t>(key)]);
+        if (weight == 0 || !problem_.sees(document_, head_, query, key)) continue;
+        const double* row = source.row(document_.query_ids[static_cast<std::size_t>(query)],
+                                       document_.key_ids[static_cast<std::size_t>(key)]);
         for (std::int64_t j = 0; j < problem_.head_dim(); ++j) {
           output[i * padded_dim + j] += weight * static_cast<float>(row[j]);
         }
@@ -173,7 +173,7 @@ void RelativeTerm::add_values(const TilePlace& tile, const float* weights, std::
     }
     return;
   }
-  const std::int64_t first = tile.first_key - tile.first_query - tile.rows + stretch_.queries;
+  const std::int64_t first = tile.first_key - tile.first_query - tile.rows + document_.queries;
   const std::int64_t width = tile.columns + tile.rows - 1;
   AlignedFloats diagonals(tile.rows * width);
   std::fill_n(diagonals.data(), tile.rows * width, 0.0f);

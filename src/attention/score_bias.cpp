@@ -6,27 +6,28 @@
 namespace locus {
 namespace {
 
-// A tile reads whole panels, so beyond the last offset by less than one; the widest panel has two vectors of 2048 bits.
+// A tile reads whole panels, so it reads less than one panel beyond the last offset. The widest panel has two vectors
+// of 2048 bits.
 constexpr std::int64_t spare = 128;
 
 }  // namespace
 
-BiasTerm::BiasTerm(const Problem& problem, const Stretch& stretch, std::int64_t head)
-    : problem_(problem), stretch_(stretch), head_(head) {
-  if (!present() || stretch.keys == 0) return;
+BiasTerm::BiasTerm(const Problem& problem, const Document& document, std::int64_t head)
+    : problem_(problem), document_(document), head_(head) {
+  if (!present() || document.keys == 0) return;
   const ScoreBias& bias = *problem.bias();
   factor_ = log2_e * (bias.before_scale ? problem.scale() : 1.0);
   if (!bias.toeplitz) return;
-  const auto [first_query, last_query] = std::minmax_element(stretch.query_ids.begin(), stretch.query_ids.end());
-  const auto [first_key, last_key] = std::minmax_element(stretch.key_ids.begin(), stretch.key_ids.end());
+  const auto [first_query, last_query] = std::minmax_element(document.query_ids.begin(), document.query_ids.end());
+  const auto [first_key, last_key] = std::minmax_element(document.key_ids.begin(), document.key_ids.end());
   first_offset_ = *first_key - *last_query;
   const std::int64_t count = *last_key - *first_query - first_offset_ + 1;
-  // Scattered ids may lie so far apart that a vector by offset would be larger than the sequences themselves.
-  if (count > 4 * (stretch.queries + stretch.keys) + 4096) return;
+  // Scattered ids may be so far apart that a vector by offset would be larger than the sequences.
+  if (count > 4 * (document.queries + document.keys) + 4096) return;
   const bool future_unseen = problem.future_unseen();
   by_offset_.assign(static_cast<std::size_t>(count + spare), 0.0f);
   std::int64_t i = 0;
-  if (!bias.slopes.empty()) {  // known to be linear in the distance: no function to be called for each
+  if (!bias.slopes.empty()) {  // linear in the distance: needs no function call per offset
     const double slope = bias.slopes[static_cast<std::size_t>(head)];
     for (; i < count && first_offset_ + i <= 0; ++i) {
       const auto distance = static_cast<double>(-(first_offset_ + i));
@@ -47,8 +48,8 @@ double BiasTerm::value(Position query, Position key) const {
 }
 
 const float* BiasTerm::window(std::int64_t query, std::int64_t key) const {
-  if (by_offset_.empty() || !stretch_.ids_advance) return nullptr;
-  return by_offset_.data() + (stretch_.key_ids[0] + key - stretch_.query_ids[0] - query - first_offset_);
+  if (by_offset_.empty() || !document_.ids_advance) return nullptr;
+  return by_offset_.data() + (document_.key_ids[0] + key - document_.query_ids[0] - query - first_offset_);
 }
 
 void BiasTerm::add(const TilePlace& tile, float* scores, std::int64_t stride) const {
@@ -59,9 +60,9 @@ void BiasTerm::add(const TilePlace& tile, float* scores, std::int64_t stride) co
     return;
   }
   for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const Position query = stretch_.query_ids[static_cast<std::size_t>(tile.first_query + i)];
+    const Position query = document_.query_ids[static_cast<std::size_t>(tile.first_query + i)];
     for (std::int64_t c = 0; c < tile.columns; ++c) {
-      const Position key = stretch_.key_ids[static_cast<std::size_t>(tile.first_key + c)];
+      const Position key = document_.key_ids[static_cast<std::size_t>(tile.first_key + c)];
       scores[i * stride + c] += static_cast<float>(value(query, key));
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiles of score gradients give to the position terms of one head: the counterpart of position_terms.h.
+// The gradients of the position terms of one head from tiles of score gradients: the counterpart of position_terms.h.
 #pragma once
 
 #include <vector>
@@ -10,38 +10,38 @@
 
 namespace locus {
 
-/// Sums score gradients by offset, where ids advance; pair by pair elsewhere.
+/// Sums score gradients by offset if ids advance, else by pair.
 class BiasGradient {
  public:
-  BiasGradient(const Problem& problem, const Stretch& stretch, std::int64_t head, LearnedSums& learned);
+  BiasGradient(const Problem& problem, const Document& document, std::int64_t head, LearnedSums& learned);
   void add(const TilePlace& tile, const TileRows& shape, const float* gradients, std::int64_t stride);
   void finish();
 
  private:
   const Problem& problem_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_;
   LearnedSums& learned_;
   std::vector<float> by_offset_;  ///< of key index - query index + queries - 1
 };
 
-/// A tile of the backward pass, as the relative keys need it. Whatever meets a score is in base 2.
+/// A tile of the backward pass for relative keys. All factors of a score are in base 2.
 struct RelativeTile {
   TilePlace place;
   TileRows shape;
   const float* weights = nullptr;    ///< [rows][stride]
   const float* gradients = nullptr;  ///< of scores, the same
   std::int64_t stride = 0;
-  const float* position = nullptr;         ///< the queries that meet relative keys, [rows][dim]
+  const float* position = nullptr;         ///< the queries for relative keys, [rows][dim]
   const float* output_gradient = nullptr;  ///< [rows][dim]
   float* query_gradient = nullptr;         ///< through the relative keys only, [rows][padded dim]
   float* key_gradient = nullptr;           ///< [columns][padded dim]
 };
 
-/// Gradients through the relative keys and values of one head, and theirs.
+/// Gradients of the relative keys and values of one head, and gradients through them.
 class RelativeGradient {
  public:
-  RelativeGradient(const Problem& problem, const Stretch& stretch, std::int64_t head, const AttendKernels& kernels,
+  RelativeGradient(const Problem& problem, const Document& document, std::int64_t head, const AttendKernels& kernels,
                    LearnedSums& learned);
   /// products += output_gradient . relative value.
   void add_products(const TilePlace& tile, const TileRows& shape, const float* output_gradient, float* products,
@@ -58,7 +58,7 @@ class RelativeGradient {
   std::int64_t first_offset(const TilePlace& tile) const;
 
   const Problem& problem_;
-  const Stretch& stretch_;
+  const Document& document_;
   std::int64_t head_, dim_, padded_dim_;
   const AttendKernels& kernels_;
   AttendKernels plain_;

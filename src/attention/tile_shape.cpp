@@ -6,16 +6,16 @@
 
 namespace locus {
 
-TileShape::TileShape(const Problem& problem, const Stretch& stretch, std::int64_t first_query, std::int64_t rows)
+TileShape::TileShape(const Problem& problem, const Document& document, std::int64_t first_query, std::int64_t rows)
     : problem_(problem),
-      stretch_(stretch),
+      document_(document),
       first_query_(first_query),
       rows_(rows),
       begin_(static_cast<std::size_t>(rows)),
       end_(static_cast<std::size_t>(rows)) {
   for (std::int64_t i = 0; i < rows; ++i) {
-    ranges_.push_back(stretch.places_rise ? problem.visible_range(stretch, first_query + i)
-                                          : VisibleRange{0, stretch.keys, 0});
+    ranges_.push_back(document.places_rise ? problem.visible_range(document, first_query + i)
+                                           : VisibleRange{0, document.keys, 0});
   }
 }
 
@@ -23,7 +23,7 @@ bool TileShape::move_to(std::int64_t first_key, std::int64_t columns) {
   first_key_ = first_key;
   columns_ = columns;
   ragged_ = false;
-  one_by_one_ = stretch_.patchy || !stretch_.places_rise;
+  one_by_one_ = document_.patchy || !document_.places_rise;
   bool any = false;
   const auto inside = [&](std::int64_t key) { return std::clamp<std::int64_t>(key - first_key_, 0, columns_); };
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
@@ -31,7 +31,7 @@ bool TileShape::move_to(std::int64_t first_key, std::int64_t columns) {
     std::int64_t end = inside(ranges_[i].end);
     const std::int64_t sinks = inside(ranges_[i].sinks_end);
     if (sinks > 0) {
-      one_by_one_ |= begin < end;  // a gap between the sinks and the window
+      one_by_one_ |= begin < end;  // gap between the sinks and the window
       end = begin < end ? end : sinks;
       begin = 0;
     }
@@ -54,7 +54,7 @@ void TileShape::hide_unseen(std::int64_t head, float* scores, std::int64_t strid
   if (!one_by_one_) return;
   for (std::int64_t i = 0; i < rows_; ++i) {
     for (std::int64_t c = begin_[static_cast<std::size_t>(i)]; c < end_[static_cast<std::size_t>(i)]; ++c) {
-      if (problem_.sees(stretch_, head, first_query_ + i, first_key_ + c)) continue;
+      if (problem_.sees(document_, head, first_query_ + i, first_key_ + c)) continue;
       scores[i * stride + c] = -std::numeric_limits<float>::infinity();
     }
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in tiles with an online softmax. Keys and values are packed once per key head; each block of queries then
-// walks the key blocks, nearest first, keeping for every row the largest score, the sum of weights and the weighted
-// sum.
+// Attention in tiles with an online softmax. Keys and values are packed once per key head. Each block of queries then
+// visits the key blocks, nearest first, and keeps for every row the largest score, the sum of weights and the
+// weighted sum.
 //
-// Exact skipping. Under a bias that never grows with distance, let all keys of the blocks not yet walked on one side be
-// at least as far as key j, and n of them visible at most. By Cauchy-Schwarz their scores are at most
+// Exact skipping. With a bias that never grows with distance, let all keys of the unvisited blocks on one side be at
+// least as far as key j, and at most n of them visible. By Cauchy-Schwarz their scores are at most
 //   b = |q| max|k| scale + bias(q, j),
-// so that together they weigh at most n 2^(b - top) of the sum so far, which is at least 1 (all in base 2; top is the
-// largest score so far). The walk ends on that side when this is below 2^-26 for every row of the block: both sides
-// together leave out less than w = 2^-25 of a row's weight, and the output, a mean of values, moves by less than
-// 2 w max|v| = 2^-24 max|v|. |q| max|k| is taken 2^-15 larger, which covers the rounding of computed scores (at most
-// dim + 3 roundings of 2^-24, dim <= 256) and of the norms themselves.
+// so their total weight is at most n 2^(b - top), relative to a sum so far of at least 1 (all in base 2; top is the
+// largest score so far). The block stops on that side when this is below 2^-26 for every row: both sides together
+// omit less than w = 2^-25 of a row's weight, and the output, a mean of values, changes by less than 2 w max|v| =
+// 2^-24 max|v|. |q| max|k| is enlarged by 2^-15, which covers the rounding of computed scores (at most dim + 3
+// roundings of 2^-24, dim <= 256) and of the norms.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -29,26 +29,26 @@ struct BlockSizes {
   std::int64_t keys;
 };
 
-// Larger blocks amortise more; smaller ones can be skipped sooner.
+// Larger blocks amortise more; smaller ones can be skipped earlier.
 BlockSizes block_sizes(bool skipping, std::int64_t panel) {
   return skipping ? BlockSizes{60, round_up(64, panel)} : BlockSizes{120, round_up(128, panel)};
 }
 
-/// Keys and values of one head in one stretch, packed, with the norms that skipping needs.
+/// Keys and values of one head in one document, packed, with the norms for skipping.
 class PackedHead {
  public:
-  PackedHead(const Problem& problem, const Stretch& stretch, std::int64_t key_head, const AttendKernels& kernels,
+  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, const AttendKernels& kernels,
              std::int64_t block, bool with_norms)
       : dim_(problem.head_dim()),
         panel_(kernels.panel),
-        room_(round_up(stretch.keys, panel_)),
+        room_(round_up(document.keys, panel_)),
         keys_(room_ * dim_),
         values_(room_ * round_up(dim_, panel_)) {
     const AttentionCall& call = problem.call();
-    for (std::int64_t first = 0; first < stretch.keys; first += block) {
-      const std::int64_t count = std::min(block, stretch.keys - first);
+    for (std::int64_t first = 0; first < document.keys; first += block) {
+      const std::int64_t count = std::min(block, document.keys - first);
       const auto stored = [&](const HeadsView& view) {
-        return StoredRows{.data = Problem::row(view, stretch.batch, stretch.first_key + first, key_head),
+        return StoredRows{.data = Problem::row(view, document.batch, document.first_key + first, key_head),
                           .stride = view.token_stride,
                           .rows = count,
                           .dim = dim_};
@@ -82,7 +82,7 @@ class PackedHead {
           squares[static_cast<std::size_t>(c)] += panel[j * panel_ + c] * panel[j * panel_ + c];
         }
       }
-      for (const float square : squares) largest = largest >= square ? largest : square;  // NaN is largest
+      for (const float square : squares) largest = largest >= square ? largest : square;  // propagates NaN
     }
     return std::sqrt(largest);
   }
@@ -92,10 +92,10 @@ class PackedHead {
   std::vector<float> norms_, up_to_, from_;
 };
 
-/// Everything about one query head of a stretch.
+/// One query head of a document.
 struct Head {
   const Problem& problem;
-  const Stretch& stretch;
+  const Document& document;
   const AttendKernels& kernels;
   const PackedHead& packed;
   std::int64_t head;
@@ -105,7 +105,7 @@ struct Head {
   bool skipping;
 };
 
-/// One block of queries: its state and its walk over the keys.
+/// One block of queries: its state and its loop over the key blocks.
 class QueryBlock {
  public:
   QueryBlock(const Head& head, std::int64_t first, std::int64_t rows)
@@ -122,7 +122,7 @@ class QueryBlock {
         top_(static_cast<std::size_t>(rows), masked_score),
         rescale_(static_cast<std::size_t>(rows), 1.0f),
         total_(static_cast<std::size_t>(rows), 0.0),
-        tile_(head.problem, head.stretch, first, rows) {
+        tile_(head.problem, head.document, first, rows) {
     std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
     std::fill_n(scores_.data(), rows * stride_, 0.0f);
     load_queries();
@@ -135,7 +135,7 @@ class QueryBlock {
   }
 
   AttentionWork run() {
-    const std::int64_t blocks = round_up(h_.stretch.keys, h_.sizes.keys) / h_.sizes.keys;
+    const std::int64_t blocks = round_up(h_.document.keys, h_.sizes.keys) / h_.sizes.keys;
     if (blocks > 0) {
       const std::int64_t start = nearest_key() / h_.sizes.keys;
       for (std::int64_t b = start; b >= 0 && !left_is_irrelevant(b); --b) attend_block(b);
@@ -153,7 +153,7 @@ class QueryBlock {
       h_.relative.make_queries(place, query_.data(), position_.data());
     } else {
       const StoredRows from{
-          .data = Problem::row(call.query, h_.stretch.batch, h_.stretch.first_query + first_, h_.head),
+          .data = Problem::row(call.query, h_.document.batch, h_.document.first_query + first_, h_.head),
           .stride = call.query.token_stride,
           .rows = rows_,
           .dim = dim_};
@@ -165,26 +165,26 @@ class QueryBlock {
     }
   }
 
-  // Where the walk starts: the key that stands where the block's middle query does, or the last one that is seen.
+  // The first block to visit: that of the key at the place of the middle query, or of the last visible key.
   std::int64_t nearest_key() const {
     std::int64_t last = 0;
     for (const VisibleRange& range : tile_.ranges()) last = std::max(last, std::max(range.end, range.sinks_end) - 1);
-    if (!h_.stretch.ids_advance) return last;
-    const Position middle = h_.stretch.query_ids[0] + first_ + rows_ / 2;
-    return std::clamp<std::int64_t>(middle - h_.stretch.key_ids[0], 0, last);
+    if (!h_.document.ids_advance) return last;
+    const Position middle = h_.document.query_ids[0] + first_ + rows_ / 2;
+    return std::clamp<std::int64_t>(middle - h_.document.key_ids[0], 0, last);
   }
 
   // ---- skipping
 
-  // Whether keys of blocks up to b (from b on), of which `key` is the nearest, cannot matter to any row.
+  // Whether the keys of blocks up to b (from b on), of which `key` is the nearest, are negligible for every row.
   bool is_irrelevant(std::int64_t key, bool left, double norm, std::int64_t count) const {
     for (std::int64_t i = 0; i < rows_; ++i) {
       const VisibleRange& range = tile_.ranges()[static_cast<std::size_t>(i)];
       const bool unseen =
           left ? range.begin > key && range.sinks_end == 0 : std::max(range.end, range.sinks_end) <= key;
       if (unseen) continue;
-      const Position offset = h_.stretch.key_ids[0] + key - h_.stretch.query_ids[0] - first_ - i;
-      if (left ? offset > 0 : offset < 0) return false;  // the nearest key of all is still among them
+      const Position offset = h_.document.key_ids[0] + key - h_.document.query_ids[0] - first_ - i;
+      if (left ? offset > 0 : offset < 0) return false;  // the nearest key is among them
       const double most = norm_[static_cast<std::size_t>(i)] * norm * (1 + 0x1p-15) +
                           static_cast<double>(*h_.bias.window(first_ + i, key));
       const double top = static_cast<double>(top_[static_cast<std::size_t>(i)]);
@@ -195,7 +195,7 @@ class QueryBlock {
 
   bool left_is_irrelevant(std::int64_t b) {
     if (!h_.skipping) return false;
-    const std::int64_t end = std::min((b + 1) * h_.sizes.keys, h_.stretch.keys);
+    const std::int64_t end = std::min((b + 1) * h_.sizes.keys, h_.document.keys);
     if (!is_irrelevant(end - 1, true, static_cast<double>(h_.packed.largest_norm_up_to(b)), end)) return false;
     for (; b >= 0; --b) work_.skipped += shape_block(b);
     return true;
@@ -204,18 +204,18 @@ class QueryBlock {
   bool right_is_irrelevant(std::int64_t b) {
     if (!h_.skipping) return false;
     const std::int64_t first = b * h_.sizes.keys;
-    const std::int64_t count = h_.stretch.keys - first;
+    const std::int64_t count = h_.document.keys - first;
     if (!is_irrelevant(first, false, static_cast<double>(h_.packed.largest_norm_from(b)), count)) return false;
-    for (; b * h_.sizes.keys < h_.stretch.keys; ++b) work_.skipped += shape_block(b);
+    for (; b * h_.sizes.keys < h_.document.keys; ++b) work_.skipped += shape_block(b);
     return true;
   }
 
   // ---- one tile
 
-  // False where no row sees a key of block b.
+  // Returns false if no row sees a key of block b.
   bool shape_block(std::int64_t b) {
     const std::int64_t first = b * h_.sizes.keys;
-    return tile_.move_to(first, std::min(h_.sizes.keys, h_.stretch.keys - first));
+    return tile_.move_to(first, std::min(h_.sizes.keys, h_.document.keys - first));
   }
 
   void attend_block(std::int64_t b) {
@@ -262,12 +262,12 @@ class QueryBlock {
   void store() const {
     const AttentionCall& call = h_.problem.call();
     for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::int64_t query = h_.stretch.first_query + first_ + i;
+      const std::int64_t query = h_.document.first_query + first_ + i;
       const double total = total_[static_cast<std::size_t>(i)];
       const double top = static_cast<double>(top_[static_cast<std::size_t>(i)]);
       h_.kernels.store_row(output_.data() + i * padded_dim_, total == 0 ? 0.0f : static_cast<float>(1 / total), dim_,
-                           Problem::row(call.output, h_.stretch.batch, query, h_.head));
-      if (float* lse = h_.problem.log_sum_exp(h_.stretch.batch, h_.head, query)) {
+                           Problem::row(call.output, h_.document.batch, query, h_.head));
+      if (float* lse = h_.problem.log_sum_exp(h_.document.batch, h_.head, query)) {
         *lse = total == 0 ? masked_score : static_cast<float>((top + std::log2(total)) / log2_e);
       }
     }
@@ -292,32 +292,33 @@ void run_pieces(Executor* executor, std::int64_t count, const std::function<void
 AttentionWork attend_in_tiles(const Problem& problem) {
   const AttentionCall& call = problem.call();
   const AttendKernels kernels = attend_kernels(call.query.type);
-  const auto stretches = static_cast<std::int64_t>(problem.stretches().size());
-  const std::int64_t units = stretches * call.key.heads;
+  const auto documents = static_cast<std::int64_t>(problem.documents().size());
+  const std::int64_t units = documents * call.key.heads;
   std::atomic<std::int64_t> computed = 0, skipped = 0;
 
   const auto run_unit = [&](std::int64_t unit, Executor* executor) {
-    const Stretch& stretch = problem.stretches()[static_cast<std::size_t>(unit / call.key.heads)];
+    const Document& document = problem.documents()[static_cast<std::size_t>(unit / call.key.heads)];
     const std::int64_t key_head = unit % call.key.heads;
-    const bool skipping = call.skip_irrelevant_blocks && problem.decaying() && stretch.ids_advance &&
-                          stretch.keys > 0 && problem.bias()->toeplitz && problem.head_dim() <= 256;
+    const bool skipping = call.skip_irrelevant_blocks && problem.decaying() && document.ids_advance &&
+                          document.keys > 0 && problem.bias()->toeplitz && problem.head_dim() <= 256;
     const BlockSizes sizes = block_sizes(skipping, kernels.panel);
-    const PackedHead packed(problem, stretch, key_head, kernels, sizes.keys, skipping);
+    const PackedHead packed(problem, document, key_head, kernels, sizes.keys, skipping);
     for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
-      const BiasTerm bias(problem, stretch, head);
-      const RelativeTerm relative(problem, stretch, head, kernels);
-      const Head whole{problem, stretch, kernels, packed, head, bias, relative, sizes, skipping};
-      const std::int64_t blocks = round_up(stretch.queries, sizes.rows) / sizes.rows;
+      const BiasTerm bias(problem, document, head);
+      const RelativeTerm relative(problem, document, head, kernels);
+      const Head whole{problem, document, kernels, packed, head, bias, relative, sizes, skipping};
+      const std::int64_t blocks = round_up(document.queries, sizes.rows) / sizes.rows;
       run_pieces(executor, blocks, [&](std::int64_t i) {
-        const std::int64_t first = (blocks - 1 - i) * sizes.rows;  // under a causal mask the last has most to do
-        QueryBlock block(whole, first, std::min(sizes.rows, stretch.queries - first));
+        const std::int64_t first =
+            (blocks - 1 - i) * sizes.rows;  // with a causal mask the last block has the most work
+        QueryBlock block(whole, first, std::min(sizes.rows, document.queries - first));
         const AttentionWork work = block.run();
         computed += work.computed;
         skipped += work.skipped;
       });
     }
   };
-  // Heads share nothing, so they are the better pieces where there are enough of them.
+  // Heads share nothing, so they are the better pieces if there are enough of them.
   const std::int64_t threads = call.executor == nullptr ? 1 : call.executor->concurrency();
   const bool by_unit = units % threads == 0 || units >= 4 * threads;
   run_pieces(by_unit ? call.executor : nullptr, units,

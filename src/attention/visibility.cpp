@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks: which keys a query sees, one by one and as ranges.
+// Masks: which keys a query sees, individually and as ranges.
 #include <algorithm>
 
 #include "attention/problem.h"
@@ -7,12 +7,12 @@
 namespace locus {
 namespace {
 
-// A prefix and sinks begin at place 0; what stands before that is an ordinary key.
+// A prefix and sinks begin at place 0; keys before that are ordinary keys.
 bool is_first(Position place, std::int64_t count) { return place >= 0 && place < count; }
 
 }  // namespace
 
-bool Problem::sees(const Stretch& s, std::int64_t head, std::int64_t query, std::int64_t key) const {
+bool Problem::sees(const Document& s, std::int64_t head, std::int64_t query, std::int64_t key) const {
   const Mask& mask = call_.mask;
   const Position at = s.query_places[static_cast<std::size_t>(query)];
   const Position other = s.key_places[static_cast<std::size_t>(key)];
@@ -34,8 +34,8 @@ bool Problem::sees(const Stretch& s, std::int64_t head, std::int64_t query, std:
 
 bool Problem::future_unseen() const { return call_.mask.causal && call_.mask.prefix == 0 && !call_.mask.by_index; }
 
-// Places rise, and none lies before a prefix or sinks, so every condition on a place is a range of keys.
-VisibleRange Problem::visible_range(const Stretch& s, std::int64_t query) const {
+// Places rise, and none precedes a prefix or sinks, so every condition on a place is a range of keys.
+VisibleRange Problem::visible_range(const Document& s, std::int64_t query) const {
   const Mask& mask = call_.mask;
   const auto keys_below = [&](Position place) {
     if (s.places_advance && s.keys > 0) return std::clamp<std::int64_t>(place - s.key_places[0], 0, s.keys);

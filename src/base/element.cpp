@@ -7,8 +7,8 @@
 namespace locus {
 namespace {
 
-// Rounds a finite double to a float by odd rounding: exact results stay, inexact ones get their last bit set. A second
-// rounding to fewer bits is then the same as rounding the double directly.
+// Rounds a finite double to a float, to odd: exact results stay, inexact ones get their last bit set. A second
+// rounding to fewer bits then equals rounding the double directly.
 float round_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || !std::isfinite(nearest)) return nearest;
@@ -22,7 +22,7 @@ float round_to_odd(double value) {
 BFloat16 to_bfloat16(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   if (std::isnan(value)) return {static_cast<std::uint16_t>((bits >> 16) | 0x40u)};
-  // Adding 0x7fff, or 0x8000 where the kept part is odd, carries exactly when rounding up is due.
+  // Adding 0x7fff, or 0x8000 if the kept part is odd, carries exactly when the value must be rounded up.
   return {static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
 }
 

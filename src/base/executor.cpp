@@ -14,13 +14,13 @@ struct ThreadPool::Job {
   const std::function<void(std::int64_t)>* piece;
   std::int64_t count;
   std::int64_t next = 0;                  // the next piece to hand out
-  std::atomic<std::int64_t> finished{0};  // pieces that have ended
+  std::atomic<std::int64_t> finished{0};  // finished pieces
   std::exception_ptr error = nullptr;
 };
 
 namespace {
 
-// The pool for which this thread is running a piece. A call from inside a piece runs right there: the pool is busy with
+// The pool for which this thread is running a piece. A call from inside a piece runs inline: the pool is busy with
 // the outer call, which waits for this piece.
 thread_local const ThreadPool* working_for = nullptr;
 
@@ -37,12 +37,12 @@ std::exception_ptr run_piece(const ThreadPool* pool, const std::function<void(st
   return error;
 }
 
-// To be woken takes tens of microseconds, which many small calls in a row cannot afford: a thread looks out for what it
-// waits for a while, and only then sleeps.
+// Waking a thread takes tens of microseconds, too long for many small calls in a row. So a thread polls for a while
+// before it sleeps.
 constexpr std::chrono::microseconds patience{100};
 
 template <class Condition>
-void look_out_for(const Condition& condition) {
+void poll_for(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
 }
@@ -76,7 +76,7 @@ void ThreadPool::work() {
   while (!stopping_) {
     if (do_one_piece(lock)) continue;
     lock.unlock();
-    look_out_for([this] { return has_work_.load(); });
+    poll_for([this] { return has_work_.load(); });
     lock.lock();
     wake_.wait(lock, [this] { return stopping_ || has_work_; });
   }
@@ -91,7 +91,7 @@ bool ThreadPool::do_one_piece(std::unique_lock<std::mutex>& lock) {
   const std::exception_ptr error = run_piece(this, *job.piece, index);
   lock.lock();
   if (error) job.error = error;
-  if (++job.finished == job.count) done_.notify_all();  // the job may be gone from here on
+  if (++job.finished == job.count) done_.notify_all();  // from here on the job may no longer exist
   return true;
 }
 
@@ -113,7 +113,7 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
   wake_.notify_all();
   while (do_one_piece(lock)) continue;
   lock.unlock();
-  look_out_for([&] { return job.finished == count; });
+  poll_for([&] { return job.finished == count; });
   lock.lock();
   done_.wait(lock, [&] { return job.finished == count; });
   job_ = nullptr;

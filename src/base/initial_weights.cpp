@@ -11,7 +11,7 @@
 namespace locus {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood 2014): unlike std::normal_distribution, the same everywhere.
+// SplitMix64 (Steele, Lea and Flood 2014): unlike std::normal_distribution, the same on every platform.
 std::uint64_t next(std::uint64_t& state) {
   std::uint64_t z = state += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -48,7 +48,8 @@ Tensor weights_or_normal(std::string_view owner, const Arguments& arguments, std
     std::int64_t left = most;
     for (const std::int64_t extent : shape) left /= std::max<std::int64_t>(extent, 1);
     require(left > 0, owner, ".", name, " must have at most 2^32 values, got ", [&] { return shape_text(shape); });
-    // Streams keep two tensors of one scheme apart. Unsigned, for any seed is allowed and the sum may wrap.
+    // Streams give the tensors of one scheme different numbers. Unsigned, because any seed is allowed and the sum may
+    // wrap.
     const std::uint64_t apart = static_cast<std::uint64_t>(stream) * 0x632be59bd9b4e019u;
     const std::uint64_t seed = static_cast<std::uint64_t>(arguments.integer("seed")) + apart;
     return normal_weights(shape, static_cast<std::int64_t>(seed), arguments.real("deviation"));
@@ -65,7 +66,7 @@ Tensor weights_or_normal(std::string_view owner, const Arguments& arguments, std
 Parameter seed_parameter() {
   return {.name = "seed",
           .kind = ValueKind::integer,
-          .meaning = "of the initial weights, where none are given",
+          .meaning = "seed of the initial weights, if none are given",
           .fallback = std::int64_t{0}};
 }
 

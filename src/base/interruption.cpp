@@ -18,11 +18,12 @@ volatile std::time_t noted_at = 0;
 void set_handler(int signal, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // reading from a peer program must not fail half-way
+  action.sa_flags = SA_RESTART;  // an interrupted read from a peer program must be resumed
   sigaction(signal, &action, nullptr);
 }
 
-// `timeout` sends its signal twice, once to the program and once to its group; a person presses again after a while.
+// `timeout` sends its signal twice at once, to the program and to its group; a person presses Ctrl-C again after a
+// while.
 void note(int signal) {
   const std::time_t now = std::time(nullptr);
   if (noted != 0 && now > noted_at + 1) {

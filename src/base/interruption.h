@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C with a chance to show what is done: the first one is noted, another after a second or two ends the program.
+// Handles Ctrl-C so that a program can show what it has done: the first one is noted, another after a second or two
+// ends the program.
 #pragma once
 
 namespace locus {
 
-/// While it lives, SIGINT and SIGTERM are noted instead of ending the program.
+/// During its lifetime SIGINT and SIGTERM are noted and do not end the program.
 class Interruption {
  public:
   Interruption();
@@ -13,7 +14,7 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   bool happened() const;
-  /// Ends the program as the noted signal would have, so that a shell or a script sees it.
+  /// Ends the program by the noted signal, so that a shell or a script sees it.
   [[noreturn]] void end_program() const;
 };
 

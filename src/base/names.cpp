@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names under which enumerators are shown and given.
+// The names of enumerators in output and input.
 #include "locus/claims.h"
 #include "locus/site.h"
 

@@ -15,7 +15,7 @@ bool same_letter(char a, char b) {
 }
 
 // The optimal string alignment distance: insertions, deletions, replacements, and swaps of neighbours. Three rows of
-// the table of distances between prefixes are enough, since a swap looks back two of them.
+// the table of prefix distances are enough, since a swap looks back two rows.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -34,7 +34,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string_view> nearest_name(std::string_view given, const std::vector<std::string_view>& known) {
-  constexpr std::size_t longest = 256;  // what is longer is no slip of the finger, and the distance costs its square
+  constexpr std::size_t longest = 256;  // longer names are no typing errors, and the distance costs their square
   if (given.empty() || given.size() > longest) return std::nullopt;
   std::optional<std::string_view> nearest;
   std::size_t fewest = std::max<std::size_t>(1, given.size() / 3) + 1;

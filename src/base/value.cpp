@@ -51,17 +51,17 @@ void check_tensor(std::string_view owner, const Parameter& parameter, const Tens
   std::int64_t size = 1;
   for (const std::int64_t extent : tensor.shape) {
     require(extent >= 0 && (extent == 0 || size <= std::numeric_limits<std::int64_t>::max() / extent), owner, ".",
-            parameter.name, " has an impossible shape: ", [&] { return to_text(Value(tensor)); });
+            parameter.name, " has an invalid shape: ", [&] { return to_text(Value(tensor)); });
     size *= extent;
   }
   require(size == static_cast<std::int64_t>(tensor.data.size()), owner, ".", parameter.name, " has ",
-          tensor.data.size(), " values but its shape asks for ", size);
+          tensor.data.size(), " values, but its shape needs ", size);
   for (const float value : tensor.data) {
     require(std::isfinite(value), owner, ".", parameter.name, " must be finite, got ", value, " among its values");
   }
 }
 
-// Brings a given value to the parameter's kind, or refuses it.
+// Converts a given value to the parameter's kind. Error: a value of another kind.
 Value convert(std::string_view owner, const Parameter& parameter, const Value& given) {
   const auto refuse = [&]() -> Value {
     fail(owner, ".", parameter.name, " must be ", name_of(parameter.kind), ", got ", to_text(given));
@@ -165,7 +165,7 @@ bool Arguments::has(std::string_view name) const { return find(name) != nullptr;
 
 const Value& Arguments::at(std::string_view name) const {
   const Value* value = find(name);
-  require(value != nullptr, "there is no value for the parameter ", name);
+  require(value != nullptr, "parameter ", name, " has no value");
   return *value;
 }
 
@@ -217,7 +217,7 @@ Value parse_value(std::string_view owner, const Parameter& parameter, std::strin
     case ValueKind::integer: {
       std::int64_t integer = 0;
       if (parse_number(text, integer)) return integer;
-      [[fallthrough]];  // 1e6 is an integer too; validation refuses 1.5
+      [[fallthrough]];  // accepts 1e6 as an integer; validation refuses 1.5
     }
     case ValueKind::real: {
       double real = 0;
@@ -232,7 +232,7 @@ Value parse_value(std::string_view owner, const Parameter& parameter, std::strin
     case ValueKind::tensor:
       break;
   }
-  fail(owner, ".", parameter.name, " is a tensor and cannot be written as text");
+  fail(owner, ".", parameter.name, " is a tensor and cannot be given as text");
 }
 
 std::string to_text(const Value& value) {

@@ -9,7 +9,7 @@
 namespace locus {
 namespace {
 
-// Two encodings make the same keys when their rotations do.
+// Two encodings give the same keys if their rotations are equal.
 bool same_table(const Encoding& a, const Encoding& b) {
   if (a.site() != b.site()) return false;
   if (a.site() != Site::query_key) return true;
@@ -64,7 +64,7 @@ HeadsView KvCache::slots_view(const std::vector<std::byte>& bytes) const {
 const KvCache::Sequence& KvCache::find(SequenceId sequence) const {
   const bool known = sequence >= 0 && sequence < static_cast<SequenceId>(sequences_.size()) &&
                      sequences_[static_cast<std::size_t>(sequence)].has_value();
-  require(known, "cache: there is no sequence ", sequence);
+  require(known, "cache: unknown sequence ", sequence);
   return *sequences_[static_cast<std::size_t>(sequence)];
 }
 
@@ -117,7 +117,7 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
             "cache: tokens must be ", name_of(shape_.type), " [1, tokens, ", shape_.heads, ", ", shape_.head_dim,
             "], got ", name_of(view->type), " [", view->batch, ", ", view->tokens, ", ", view->heads, ", ",
             view->head_dim, "]");
-    require(view->tokens == static_cast<std::int64_t>(ids.size()), "cache: there are ", ids.size(), " positions for ",
+    require(view->tokens == static_cast<std::int64_t>(ids.size()), "cache: got ", ids.size(), " positions for ",
             view->tokens, " tokens");
   }
   require(ids.size() <= vacant_.size(), "cache: out of space: ", ids.size(), " tokens, ", vacant_.size(), " of ",
@@ -125,7 +125,7 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
   encoding_.check_positions(ids, shape_.type);
   const Position* last = entries.empty() ? nullptr : &entries.back().position;
   for (const Position& id : ids) {
-    require(last == nullptr || id > *last, "cache: positions must go upwards; ", id, " comes after ",
+    require(last == nullptr || id > *last, "cache: positions must rise; ", id, " comes after ",
             last == nullptr ? Position{0} : *last);
     last = &id;
   }
@@ -163,13 +163,14 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
 void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
   const bool empty = vacant_.size() == slots_.size();
   const bool keys_follow = empty || shape_.form == KeyForm::raw || same_table(encoding_, encoding);
-  require(encoding.site() == encoding_.site(), "cache: the new encoding enters at ", name_of(encoding.site()),
+  require(encoding.site() == encoding_.site(), "cache: the new encoding acts at the site ", name_of(encoding.site()),
           ", the old one at ", name_of(encoding_.site()));
   if (rotates()) {
     require(encoding.rotation().head_dim == shape_.head_dim && encoding.rotation().axes == 1,
             "cache: the new encoding must have head_dim ", shape_.head_dim, " and one axis");
   }
-  require(keys_follow || rerotate, "cache: its keys were rotated by another table, and the two must not be mixed; ",
+  require(keys_follow || rerotate,
+          "cache: its keys were rotated by another table, which must not be mixed with the new one; ",
           "rerotate them exactly (set_encoding(.., true)), or keep raw keys (KeyForm::raw)");
   if (!keys_follow) {
     std::vector<std::int64_t> used;
@@ -213,12 +214,12 @@ void KvCache::slide(SequenceId sequence, std::int64_t sinks, std::int64_t window
   entries = std::move(kept);
 }
 
-// Positions after a move must be ones that the encoding accepts, and still not go downwards.
+// Positions after a move must be in the encoding's range and must not decrease.
 void KvCache::check_move(SequenceId sequence, std::span<const Position> positions) const {
   encoding_.check_positions(positions, shape_.type);
   for (std::size_t t = 1; t < positions.size(); ++t) {
     require(positions[t] >= positions[t - 1], "cache: after this move of sequence ", sequence,
-            " positions would go backwards, from ", positions[t - 1], " to ", positions[t]);
+            " positions would decrease, from ", positions[t - 1], " to ", positions[t]);
   }
 }
 
@@ -267,7 +268,7 @@ void KvCache::copy_key(std::int64_t from, std::int64_t to) {
 }
 
 void KvCache::settle(SequenceId sequence) {
-  if (!rotates() || shape_.form == KeyForm::raw) return;  // raw keys are turned when used, whatever their position
+  if (!rotates() || shape_.form == KeyForm::raw) return;  // raw keys are rotated on use
   Sequence& entries = find(sequence);
   std::size_t copies = 0;
   for (const Entry& entry : entries) {
@@ -337,7 +338,7 @@ CachedSequence KvCache::gather(SequenceId sequence) const {
                 token_bytes);
   }
   if (!moved) return result;
-  // Keys that have not moved keep their bits; raw ones are all turned.
+  // Keys that have not moved keep their bits; raw keys are all rotated.
   std::vector<std::int64_t> inputs;
   std::vector<std::int64_t> outputs;
   std::vector<Position> old_ids;

@@ -65,7 +65,7 @@ namespace {
 template <class Term>
 const Term& term_as(const Encoding& encoding, Site wanted) {
   const Term* term = std::get_if<Term>(&encoding.term());
-  require(term != nullptr, encoding.scheme().name, " enters at the site ", name_of(encoding.site()), ", not at ",
+  require(term != nullptr, encoding.scheme().name, " acts at the site ", name_of(encoding.site()), ", not at ",
           name_of(wanted));
   return *term;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizing of learned position tables. Row o of the result looks at the source coordinate
+// Resizes learned position tables. Row o of the result reads the source coordinate
 //
 //   s = (o + 1/2) scale - 1/2,   scale = from / (to + scale_offset),
 //
 // and is a weighted sum of the source rows j around it:
 //   linear    max(s, 0), the two neighbours, the last row repeated beyond the end;
 //   bicubic   the four neighbours under Keys' cubic with a = -3/4, edge rows repeated beyond the ends;
-//   antialias every row within r f of s, f = max(scale, 1), weighted by k((j - s) / f) over the sum of the weights that
-//             there are; k is the triangle (r = 1) or Keys' cubic with a = -1/2 (r = 2).
+//   antialias every row within r f of s, f = max(scale, 1), weighted by k((j - s) / f) and normalised;
+//             k is the triangle (r = 1) or Keys' cubic with a = -1/2 (r = 2).
 // These are the rules of torch.nn.functional.interpolate with align_corners=False. (R. Keys, Cubic convolution
 // interpolation for digital image processing, IEEE Trans. ASSP 29, 1981, eq. 4 with a free parameter a.)
 #include "locus/resize.h"
@@ -37,7 +37,7 @@ double keys_cubic(double x, double a) {
   return 0;
 }
 
-/// One axis of a resize: which source rows make a row of the result.
+/// One axis of a resize: the source rows and weights of each row of the result.
 class Axis {
  public:
   Axis(std::int64_t from, std::int64_t to, const ResizeOptions& options)
@@ -112,7 +112,7 @@ void resample(const Source* source, std::int64_t outer, const Axis& axis, std::i
   }
 }
 
-/// a * b of two non-negative numbers, refused where an array of as many doubles could not be addressed.
+/// Returns a * b of two non-negative numbers. Error: a product of doubles beyond the address space.
 std::int64_t checked_product(std::int64_t a, std::int64_t b, const char* what) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(double));
   require(b == 0 || a <= most / b, "resize: ", what, " overflows (", a, " x ", b, ")");
@@ -125,7 +125,7 @@ void check_options(const ResizeOptions& options) {
   require(options.prefix_rows >= 0, "resize.prefix_rows must not be negative, got ", options.prefix_rows);
 }
 
-/// Throws unless the table has prefix_rows + `body` rows.
+/// Error: a table that does not have prefix_rows + `body` rows.
 void check_rows(std::size_t elements, std::int64_t dim, std::int64_t body, const ResizeOptions& options) {
   require(dim >= 1, "resize.dim must be at least 1, got ", dim);
   require(elements % static_cast<std::size_t>(dim) == 0, "resize.table must have whole rows of dim (", dim,
@@ -137,7 +137,7 @@ void check_rows(std::size_t elements, std::int64_t dim, std::int64_t body, const
           " rows, got ", rows);
 }
 
-/// Room for the result, with the prefix already in it.
+/// Allocates the result and copies the prefix into it.
 template <class T>
 std::vector<T> start_result(std::span<const T> table, std::int64_t dim, std::int64_t body, std::int64_t prefix_rows) {
   const std::int64_t rows = checked_product(body, 1, "the result") + prefix_rows;
@@ -146,7 +146,7 @@ std::vector<T> start_result(std::span<const T> table, std::int64_t dim, std::int
   return result;
 }
 
-/// Runs `work`; sizes that no memory can hold are bad input like any other.
+/// Runs `work`. Error: a result that does not fit in memory.
 template <class Work>
 auto within_memory(Work work) {
   try {

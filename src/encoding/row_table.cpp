@@ -18,9 +18,9 @@ const float* RowTable::row(Position position, const Fill& fill) const {
   if (const float* kept = built_row(position)) return kept;
   const std::int64_t block = position / block_rows;
   if (position < 0 || block >= max_blocks_) return nullptr;
-  if (block > built_.load(std::memory_order_acquire)) return nullptr;  // not next in line
+  if (block > built_.load(std::memory_order_acquire)) return nullptr;  // not the next block
   const std::lock_guard<std::mutex> lock(growing_);
-  if (const float* kept = built_row(position)) return kept;  // by another thread meanwhile
+  if (const float* kept = built_row(position)) return kept;  // built by another thread meanwhile
   std::vector<float> built(static_cast<std::size_t>(row_floats_ * block_rows));
   fill(block * block_rows, block_rows, built.data());
   owned_.push_back(std::move(built));

@@ -8,7 +8,7 @@ namespace locus {
 
 Arguments parse_settings(const Scheme& scheme, std::span<const Setting> settings, const TensorReader& tensor_of) {
   Arguments arguments;
-  for (const Setting& setting : settings) {  // the rule first: it brings parameters of its own
+  for (const Setting& setting : settings) {  // the rule first: it adds parameters
     if (setting.name == "rule") arguments.set("rule", setting.text);
   }
   const std::vector<Parameter> parameters = parameters_of(scheme, arguments);

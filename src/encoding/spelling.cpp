@@ -27,12 +27,12 @@ bool has_name(std::span<const Entry* const> entries, std::string_view name) {
 
 bool names_encoding(std::string_view name) { return has_name(schemes(), name) || has_name(rules(), name); }
 
-/// Whether a part of a list begins another encoding, in place of going on with the settings of the last.
+/// Returns whether a part of a list begins another encoding instead of continuing the settings of the last one.
 bool begins_encoding(std::string_view part) {
   return part.starts_with('@') || names_encoding(part.substr(0, part.find(':')));
 }
 
-/// `a=1`, `b=16` and `24` become a=1 and b=16,24. A rule's factor may stand first without its name.
+/// `a=1`, `b=16` and `24` become a=1 and b=16,24. A rule's factor may come first without its name.
 std::vector<Setting> settings_in(std::string_view text, std::string_view given, bool of_rule) {
   std::vector<Setting> settings;
   for (const std::string& part : split(given, ',')) {
@@ -48,7 +48,7 @@ std::vector<Setting> settings_in(std::string_view text, std::string_view given, 
   return settings;
 }
 
-/// Only lists have commas in them: elsewhere another encoding was meant.
+/// Only lists contain commas: elsewhere the comma was meant to separate encodings.
 void check_commas(const Spelling& spelling) {
   Arguments rule;
   if (const std::string_view name = spelling.setting("rule"); !name.empty()) rule.set("rule", std::string(name));
@@ -118,7 +118,7 @@ Spelling parse_spelling(std::string_view text) {
 std::vector<std::string> split_spellings(std::string_view text) {
   std::vector<std::string> spellings;
   for (std::string& one : split(text, ';')) {
-    if (one.starts_with('@')) {  // a file's name may have commas
+    if (one.starts_with('@')) {  // file names may contain commas
       spellings.push_back(std::move(one));
       continue;
     }
@@ -145,7 +145,7 @@ void require_encoding_name(std::string_view name) {
 }
 
 Arguments arguments_of(const Spelling& spelling, const TensorReader& tensor_of) {
-  require(spelling.config.empty(), spelling.text, ": a config has no settings of its own");
+  require(spelling.config.empty(), spelling.text, ": settings do not apply to a config");
   const auto refuse = [&](const Setting& setting) -> Tensor {
     fail(spelling.text, ": ", setting.name, " is a tensor and cannot be given here");
   };

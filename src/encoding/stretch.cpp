@@ -25,7 +25,7 @@ Encoding under_rule(const Encoding& encoding, std::string_view rule_name, const 
   const bool same_rule = encoding.arguments().text("rule") == rule.name;
   Arguments arguments;
   for (const auto& [name, value] : encoding.arguments().all()) {
-    // max_length belongs to the rule: some take it for the trained length, others for the extended one.
+    // max_length belongs to the rule: for some it is the trained length, for others the extended one.
     if (same_rule || (has_parameter(scheme.parameters, name) && name != "max_length")) arguments.set(name, value);
   }
   arguments.set("rule", std::string(rule.name));

@@ -27,11 +27,11 @@ void check(const Encoding& encoding, const HiddenView& view, const PositionIds& 
           " batch rows, got ", ids.batch);
   require(ids.tokens == view.tokens, "add: the tensor has ", view.tokens, " tokens, the position ids ", ids.tokens);
   require(static_cast<std::int64_t>(ids.ids.size()) == ids.batch * ids.tokens, "add: position ids have ",
-          ids.ids.size(), " values, their shape asks for ", ids.batch * ids.tokens);
+          ids.ids.size(), " values, their shape needs ", ids.batch * ids.tokens);
   encoding.check_positions(ids.ids);
 }
 
-// One thread's share, in the order of batch x tokens.
+// The share of one thread, a range of batch x tokens.
 void add_range(const HiddenRows& hidden, const HiddenPlan& plan, const HiddenView& view, const PositionIds& ids,
                std::int64_t begin, std::int64_t end) {
   const auto dim = static_cast<std::size_t>(view.dim);

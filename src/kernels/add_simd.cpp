@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the addition of a row for every SIMD target and picks the best at run time.
+// Compiles the addition of a row for every SIMD target and selects the best one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/add_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -12,6 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace {
 
+//   for (j < dim) values[j] = round(float(values[j]) + row[j]);
 template <class T>
 void add_row_of(const float* row, std::size_t dim, T* values) {
   const hn::ScalableTag<float> d;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of attention for one SIMD target: scores, online softmax, weighted values.
 //
-// Both products are register-blocked: 6 rows x 2 vectors of accumulators, one broadcast and two fused multiply-adds per
-// row and step. A panel of keys (or of values) stays in the first-level cache while the rows go by.
+// Both products are register-blocked: 6 rows x 2 vectors of accumulators, one broadcast and two fused multiply-adds
+// per row and step. A panel of keys (or of values) stays in the L1 cache while the rows are processed.
 
 #if defined(LOCUS_KERNELS_ATTEND_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_ATTEND_INL_H_
@@ -30,9 +30,9 @@ inline std::int64_t panel_width() { return 2 * lanes_of_float(); }
 
 constexpr std::int64_t rows_at_once = 6;
 
-// 2^x for x <= 0, within 2 ulp; 0 below 2^-125; NaN stays NaN. x = n + f with |f| <= 1/2 by adding 1.5 * 2^23, whose
-// last bits are then n; a polynomial of degree 5, exact at 0, gives 2^f (relative error 9e-8 before rounding),
-// n goes to the exponent.
+// 2^x for x <= 0, within 2 ulp; 0 below 2^-125; NaN stays NaN. Splits x = n + f with |f| <= 1/2 by adding 1.5 * 2^23,
+// whose last bits are then n. A polynomial of degree 5, exact at 0, gives 2^f (relative error 9e-8 before rounding);
+// n is added to the exponent.
 HWY_INLINE FloatVec exp2_of_negative(FloatVec x) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
@@ -56,6 +56,7 @@ HWY_INLINE float widen_one(const T* from) {
   return hn::GetLane(load(hn::CappedTag<float, 1>(), from));
 }
 
+//   for (i < count) to[i] = float(from[i]) * factor;
 template <class T>
 HWY_INLINE void widen_row(const T* from, std::int64_t count, float factor, float* to) {
   const FloatTag d;
@@ -83,7 +84,8 @@ HWY_INLINE void pack_four(const T* row, std::int64_t stride, std::int64_t dim, f
 
 #else
 
-// Four keys become four columns of the panel, by transposing squares of 4 x 4.
+// Four keys become four columns of the panel, by transposing 4 x 4 squares:
+//   for (t < 4) for (j < dim) to[j * panel + t] = float(row[t * stride + j]);
 template <class T>
 HWY_INLINE void pack_four(const T* row, std::int64_t stride, std::int64_t dim, float* to) {
   const hn::CappedTag<float, 4> d;
@@ -109,6 +111,7 @@ HWY_INLINE void pack_four(const T* row, std::int64_t stride, std::int64_t dim, f
 
 #endif
 
+//   for (t < rows) for (j < dim) to[t / panel][j][t % panel] = float(from[t][j]);   zeros up to a whole panel
 template <class T>
 void pack_keys(const StoredRows& from, float* to) {
   const std::int64_t panel = panel_width();
@@ -126,6 +129,7 @@ void pack_keys(const StoredRows& from, float* to) {
   }
 }
 
+//   for (t < rows) for (j < dim) to[j / panel][t][j % panel] = float(from[t][j]);   zeros up to a whole panel
 template <class T>
 void pack_values(const StoredRows& from, float* to, std::int64_t panel_stride) {
   const std::int64_t panel = panel_width();
@@ -139,6 +143,7 @@ void pack_values(const StoredRows& from, float* to, std::int64_t panel_stride) {
   }
 }
 
+//   for (i < dim) to[i] = T(from[i] * factor);
 template <class T>
 void store_row(const float* from, float factor, std::int64_t dim, void* to) {
   const FloatTag d;
@@ -152,7 +157,7 @@ void store_row(const float* from, float factor, std::int64_t dim, void* to) {
 
 // ---- the products of a tile
 
-// The accumulators of up to six rows, named, since vectors of unknown size cannot be put in arrays.
+// The accumulators of up to six rows. They are separate members because arrays cannot hold vectors of unknown size.
 struct Accumulators {
   FloatVec a0, a1, b0, b1, c0, c1, d0, d1, e0, e1, f0, f1;
 };
@@ -166,7 +171,7 @@ struct Accumulators {
   if constexpr (kRows > 4) visit(4, acc.e0, acc.e1); \
   if constexpr (kRows > 5) visit(5, acc.f0, acc.f1)
 
-// acc += left[row][p] * right[p], over p < depth.
+//   for (p < depth) acc[row] += left[row][p] * right[p];   for kRows rows and one panel of columns
 template <std::int64_t kRows>
 HWY_INLINE void multiply_panel(const float* HWY_RESTRICT left, std::int64_t left_stride, std::int64_t depth,
                                const float* HWY_RESTRICT right, Accumulators& acc) {
@@ -186,6 +191,7 @@ HWY_INLINE void multiply_panel(const float* HWY_RESTRICT left, std::int64_t left
   }
 }
 
+//   for (i < kRows) for (c < panel) scores[i][c] = sum over p < dim of query[i][p] * keys[p][c], plus bias[c - i];
 template <std::int64_t kRows, bool kBias>
 void score_panel(const float* query, std::int64_t query_stride, std::int64_t dim, const float* keys, const float* bias,
                  float* scores, std::int64_t stride) {
@@ -207,6 +213,8 @@ void score_panel(const float* query, std::int64_t query_stride, std::int64_t dim
 #undef LOCUS_STORE
 }
 
+//   for (i < kRows) for (j < panel)
+//     output[i][j] = output[i][j] * rescale[i] + sum over c < depth of weights[i][c] * values[c][j];
 template <std::int64_t kRows>
 void value_panel(const float* weights, std::int64_t stride, std::int64_t depth, const float* values,
                  const float* rescale, float* output, std::int64_t output_stride) {
@@ -238,7 +246,7 @@ struct Columns {
   std::int64_t end;
 };
 
-// The columns that any of these rows needs.
+// The range of columns that any of these rows needs.
 inline Columns columns_of(const TileRows& shape, std::int64_t first, std::int64_t count) {
   if (shape.begin == nullptr) return {0, shape.columns};
   Columns all{shape.columns, 0};
@@ -284,7 +292,7 @@ inline void value_tile(const ValueTile& tile) {
     for (std::int64_t first = 0; first < tile.shape.rows; first += rows_at_once) {
       const std::int64_t count = HWY_MIN(rows_at_once, tile.shape.rows - first);
       const Columns needed = columns_of(tile.shape, first, count);
-      if (needed.begin >= needed.end) continue;  // nothing new, so rescale is 1
+      if (needed.begin >= needed.end) continue;  // no new weights, so rescale is 1
       const float* weights = tile.weights + first * tile.stride + needed.begin;
       const float* rescale = tile.rescale == nullptr ? nullptr : tile.rescale + first;
       float* output = tile.output + first * tile.dim + column;
@@ -301,6 +309,7 @@ inline void value_tile(const ValueTile& tile) {
 
 // ---- softmax
 
+//   for (i < rows) for (c < columns) scores[i][c] = limit * tanh(scores[i][c] / limit);
 inline void cap_tile(const SoftmaxTile& tile, float limit) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
@@ -313,6 +322,7 @@ inline void cap_tile(const SoftmaxTile& tile, float limit) {
   }
 }
 
+//   for (c < count) largest = max(largest, row[c]);
 HWY_INLINE float largest_of(const float* row, std::int64_t count) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
@@ -331,7 +341,7 @@ HWY_INLINE float largest_of(const float* row, std::int64_t count) {
   return largest;
 }
 
-// Turns scores into weights and returns their sum; fills up with zeros to a whole vector.
+//   for (c < count) { row[c] = exp2(row[c] - top); sum += row[c]; }   zeros up to a whole vector
 HWY_INLINE float weights_of(float* row, std::int64_t count, float top) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
@@ -355,7 +365,9 @@ HWY_INLINE float weights_of(float* row, std::int64_t count, float top) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
 }
 
-// Three passes, so that rows do not wait for one another: tops, rescaling, weights.
+//   after = max(top[i], scores[i][c] of the visible c);  rescale[i] = exp2(top[i] - after);  top[i] = after;
+//   scores[i][c] = exp2(scores[i][c] - after);  total[i] = total[i] * rescale[i] + sum of scores[i];
+// Three passes (tops, rescaling, weights), so that rows do not wait for one another.
 inline void softmax_tile(const SoftmaxTile& tile) {
   const FloatTag d;
   constexpr float nothing = -std::numeric_limits<float>::infinity();
@@ -365,7 +377,7 @@ inline void softmax_tile(const SoftmaxTile& tile) {
   for (std::int64_t i = 0; i < shape.rows; ++i) {
     const std::int64_t begin = begin_of(i), end = end_of(i);
     const float largest = begin < end ? largest_of(tile.scores + i * tile.stride + begin, end - begin) : nothing;
-    tile.rescale[i] = largest <= tile.top[i] ? tile.top[i] : largest;  // NaN goes on
+    tile.rescale[i] = largest <= tile.top[i] ? tile.top[i] : largest;  // propagates NaN
   }
   for (std::int64_t i = 0; i < shape.rows; ++i) {
     const float before = tile.top[i], after = tile.rescale[i];
@@ -378,7 +390,7 @@ inline void softmax_tile(const SoftmaxTile& tile) {
     for (std::int64_t i = first; i < first + count; ++i) {
       float* row = tile.scores + i * tile.stride;
       const std::int64_t begin = HWY_MIN(begin_of(i), end_of(i)), end = end_of(i);
-      // Where nothing has been visible so far any finite top will do: all weights are 0.
+      // If no key has been visible so far, any finite top will do: all weights are 0.
       const float sum = weights_of(row + begin, end - begin, tile.top[i] == nothing ? 0.0f : tile.top[i]);
       tile.total[i] = tile.total[i] * static_cast<double>(tile.rescale[i]) + static_cast<double>(sum);
       for (std::int64_t c = needed.begin; c < begin; ++c) row[c] = 0;

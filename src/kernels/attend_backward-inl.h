@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of the backward pass of attention for one SIMD target. The product with a transposed tile is register-blocked
-// as those of attend-inl.h are: 6 columns of the tile x 2 vectors; a step reads 6 neighbours of one row.
+// like those of attend-inl.h: 6 columns of the tile x 2 vectors; a step reads 6 neighbours of one row.
 
 #if defined(LOCUS_KERNELS_ATTEND_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_ATTEND_BACKWARD_INL_H_
@@ -18,6 +18,7 @@ namespace locus::HWY_NAMESPACE {
 
 // ---- weights
 
+//   for (begin <= c < end) { scores[c] = exp2(scores[c] - lse); products[c] = scores[c] * (products[c] - mean); }
 inline void weight_row(float* scores, float* products, std::int64_t begin, std::int64_t end, float lse, float mean) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
@@ -52,7 +53,7 @@ inline void weight_tile(const WeightTile& tile) {
 
 // ---- the transposed product
 
-// Named, since vectors of unknown size cannot be put in arrays.
+// Separate members, because arrays cannot hold vectors of unknown size.
 struct ColumnSums {
   FloatVec a0, a1, b0, b1, c0, c1, d0, d1, e0, e1, f0, f1;
 };
@@ -65,6 +66,7 @@ struct ColumnSums {
   if constexpr (kColumns > 4) visit(4, sums.e0, sums.e1); \
   if constexpr (kColumns > 5) visit(5, sums.f0, sums.f1)
 
+//   for (c < kColumns) for (j < panel) output[c][j] += sum over p < rows of weights[p][c] * values[p][j];
 template <std::int64_t kColumns>
 void transposed_panel(const float* HWY_RESTRICT weights, std::int64_t stride, std::int64_t rows,
                       const float* HWY_RESTRICT values, float* output, std::int64_t output_stride) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary between the backward pass of attention and its SIMD targets: what attend_simd.h does not have. Scores
-// are in base 2 and layouts are those of attend_simd.h.
+// The interface between the backward pass of attention and its SIMD targets, in addition to attend_simd.h. Scores are
+// in base 2 and layouts are those of attend_simd.h.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace locus {
 
-/// Scores become weights, 2^(score - log_sum_exp); products become weight x (product - mean). Columns that take no
-/// part become 0 in both. Whole vectors are written: a row has room for its columns rounded up to a panel.
+/// Converts scores to weights, 2^(score - log_sum_exp), and products to weight x (product - mean). Masked columns
+/// become 0 in both. Writes whole vectors: a row has space for its columns rounded up to a panel.
 struct WeightTile {
   TileRows shape;
   float* scores = nullptr;    ///< [rows][stride]
@@ -20,7 +20,7 @@ struct WeightTile {
   const float* mean = nullptr;         ///< per row
 };
 
-/// output += weights^T . values, for the columns of a tile; weights of columns that take no part are 0.
+/// output += weights^T . values, for the columns of a tile. Weights of masked columns are 0.
 struct TransposedTile {
   TileRows shape;
   std::int64_t dim = 0;            ///< padded to whole panels
@@ -31,13 +31,13 @@ struct TransposedTile {
   float* output = nullptr;        ///< [columns][dim]
 };
 
-/// Errors: a weight is within 2 float32 ulp of 2^x and has one rounding of x; an output has one rounding per row.
+/// Accuracy: a weight is within 2 float32 ulp of 2^x, with one rounding of x; an output has one rounding per row.
 struct AttendBackwardKernels {
   void (*weights)(const WeightTile& tile);
   void (*transposed)(const TransposedTile& tile);
 };
 
-/// The best of this machine.
+/// Returns the best kernels of this machine.
 AttendBackwardKernels attend_backward_kernels();
 
 }  // namespace locus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the tiles of attention for every SIMD target and picks the best at run time.
+// Compiles the tiles of attention for every SIMD target and selects the best one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attend_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary between attention and its SIMD targets: packed blocks in, tiles of scores and outputs out.
+// The interface between attention and its SIMD targets: packed blocks in, tiles of scores and outputs out.
 //
-// A tile is a block of queries against a block of keys. Scores are in base 2 (the caller folds log2 e into the
-// queries), so that exp2 needs no product. Layouts, with `panel` = two vectors of float32:
+// A tile is a block of queries against a block of keys. Scores are in base 2 (the caller multiplies the queries by
+// log2 e), so that exp2 needs no product. Layouts, with `panel` = two vectors of float32:
 //
 //   packed keys     [keys / panel][dim][panel]     transposed: a column of the tile per lane
 //   packed values   [dim / panel][keys][panel]     a column of the output per lane
 //
-// both filled up with zeros to whole panels. Extents and strides count elements.
+// both padded with zeros to whole panels. Extents and strides count elements.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace locus {
 
-/// The columns of each row that take part, relative to the tile; absent: all. Rows may differ.
+/// The visible columns of each row, relative to the tile; absent: all. Rows may differ.
 struct TileRows {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -24,20 +24,21 @@ struct TileRows {
   const std::int32_t* end = nullptr;
 };
 
-/// scores = query . key (+ bias). Whole panels are written: a row of scores has room for columns rounded up to one.
+/// scores = query . key (+ bias). Writes whole panels: a row of scores has space for its columns rounded up to a
+/// panel.
 struct ScoreTile {
   TileRows shape;
   std::int64_t dim = 0;
   const float* query = nullptr;  ///< [rows][query_stride]
   std::int64_t query_stride = 0;
   const float* keys = nullptr;  ///< packed, from the tile's first column
-  const float* bias = nullptr;  ///< row i, column c adds bias[c - i]; readable to whole panels; absent: nothing
+  const float* bias = nullptr;  ///< row i, column c adds bias[c - i]; readable up to whole panels; absent: no bias
   float* scores = nullptr;      ///< [rows][stride]
   std::int64_t stride = 0;
 };
 
-/// One step of the online softmax: scores become 2^(score - top), `top` the largest so far; columns that take no part
-/// become 0 up to whole vectors. `rescale` is what older sums must be multiplied by.
+/// One step of the online softmax: scores become 2^(score - top), where `top` is the largest so far; masked columns
+/// become 0 up to whole vectors. Earlier sums must be multiplied by `rescale`.
 struct SoftmaxTile {
   TileRows shape;
   float* scores = nullptr;
@@ -59,7 +60,7 @@ struct ValueTile {
   float* output = nullptr;         ///< [rows][dim]
 };
 
-/// Rows of one head as they lie in memory.
+/// Rows of one head as stored by the caller.
 struct StoredRows {
   const void* data = nullptr;
   std::int64_t stride = 0;
@@ -68,8 +69,8 @@ struct StoredRows {
 };
 
 /// The functions of one SIMD target for one element type (float32, bfloat16, float16).
-/// Errors: a score has one rounding per coordinate, 2^x is within 2 float32 ulp and 0 below 2^-125, an output has one
-/// rounding per key.
+/// Accuracy: a score has one rounding per coordinate, 2^x is within 2 float32 ulp and 0 below 2^-125, an output has
+/// one rounding per key.
 struct AttendKernels {
   std::int64_t panel;
   void (*pack_keys)(const StoredRows& from, float* to);
@@ -81,14 +82,14 @@ struct AttendKernels {
   void (*values)(const ValueTile& tile);
   void (*store_row)(const float* from, float factor, std::int64_t dim, void* to);
 
-  // Few rows against keys and values as they lie in memory, each read once.
+  // A few rows against stored keys and values, each read once.
   void (*stored_scores)(const StoredRows& keys, const float* query, std::int64_t query_stride, std::int64_t rows,
                         float* scores, std::int64_t stride);
   void (*stored_values)(const StoredRows& values, const float* weights, std::int64_t stride, std::int64_t rows,
                         const float* rescale, float* output, std::int64_t output_stride);
 };
 
-/// The best of this machine.
+/// Returns the best kernels of this machine.
 AttendKernels attend_kernels(ElementType type);
 
 }  // namespace locus

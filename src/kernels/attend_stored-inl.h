@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few queries against keys and values as they lie in memory, for one SIMD target: each is read once, for all query
+// A few queries against stored keys and values, for one SIMD target. Each key and value is read once for all query
 // heads that share it.
 
 #if defined(LOCUS_KERNELS_ATTEND_STORED_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -16,6 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+//   for (j < dim) sum += query[j] * float(key[j]);
 template <class T>
 HWY_INLINE float dot_with(const float* query, const T* key, std::int64_t dim) {
   const FloatTag d;
@@ -52,7 +53,8 @@ HWY_INLINE hn::Vec<hn::CappedTag<float, 4> > sum_of_blocks(D, hn::Vec<D> v) {
   }
 }
 
-// Four keys share the loads of the query, and their sums over lanes are made by one transposition.
+//   for (t < 4) sums[t] = dot_with(query, key + t * stride, dim);
+// Four keys share the loads of the query, and one transposition sums over the lanes of all four.
 template <class T>
 HWY_INLINE void dots_of_four(const float* query, const T* key, std::int64_t stride, std::int64_t dim, float* sums) {
   const FloatTag d;
@@ -80,6 +82,7 @@ HWY_INLINE void dots_of_four(const float* query, const T* key, std::int64_t stri
 
 #endif
 
+//   for (r < rows) for (t < keys.rows) scores[r][t] = sum over j < dim of query[r][j] * float(key[t][j]);
 template <class T>
 void stored_scores(const StoredRows& keys, const float* query, std::int64_t query_stride, std::int64_t rows,
                    float* scores, std::int64_t stride) {
@@ -97,7 +100,8 @@ void stored_scores(const StoredRows& keys, const float* query, std::int64_t quer
   }
 }
 
-// output[0 .. 8 vectors) = output * rescale + sum of weight times value: the sums stay in registers.
+//   for (j < 8 vectors) output[j] = output[j] * rescale + sum over t < rows of weights[t] * float(value[t][j]);
+// The sums stay in registers.
 template <class T>
 HWY_INLINE void eight_vectors(const T* value, std::int64_t stride, std::int64_t rows, const float* weights,
                               float rescale, float* output) {
@@ -127,7 +131,7 @@ HWY_INLINE void eight_vectors(const T* value, std::int64_t stride, std::int64_t 
   hn::StoreU(a7, d, output + 7 * n);
 }
 
-// The same for as many lanes as D has.
+// The same for one vector of D.
 template <class D, class T>
 HWY_INLINE void one_vector(D d, const T* value, std::int64_t stride, std::int64_t rows, const float* weights,
                            float rescale, float* output) {
@@ -138,6 +142,8 @@ HWY_INLINE void one_vector(D d, const T* value, std::int64_t stride, std::int64_
   hn::StoreU(sum, d, output);
 }
 
+//   for (r < rows) for (j < dim)
+//     output[r][j] = output[r][j] * rescale[r] + sum over t < values.rows of weights[r][t] * float(value[t][j]);
 template <class T>
 void stored_values(const StoredRows& values, const float* weights, std::int64_t stride, std::int64_t rows,
                    const float* rescale, float* output, std::int64_t output_stride) {

@@ -8,7 +8,7 @@
 namespace locus {
 namespace {
 
-// The offsets key - query that occur, where they span no more than a Toeplitz vector may hold.
+// The range of offsets key - query, if it is small enough for a Toeplitz vector.
 struct Offsets {
   std::int64_t first = 0;
   std::int64_t count = 0;

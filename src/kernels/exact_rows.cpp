@@ -14,7 +14,7 @@ void fill_row(std::span<const Turns> turns, Position position, double magnitude,
   phases_to_cos_sin(phases.data(), turns.size(), magnitude, row, row + turns.size());
 }
 
-// One row turned by another, in double.
+// One row rotated by another, in double.
 void turn_row(const double* row, const double* by, std::size_t width, double* out) {
   for (std::size_t i = 0; i < width; ++i) {
     const double cos = row[i] * by[i] - row[width + i] * by[width + i];

@@ -10,7 +10,7 @@
 
 namespace locus {
 
-/// The rows of positions 0 .. 31 and 0, 32 .. 992 in double: made once for an encoding, shared by all threads.
+/// The rows of positions 0 .. 31 and 0, 32 .. 992 in double. Computed once for an encoding, shared by all threads.
 class StepRows {
  public:
   explicit StepRows(std::vector<Turns> turns);
@@ -27,16 +27,16 @@ class StepRows {
   std::vector<double> rows_;
 };
 
-/// Makes float32 rows. Position p = 1024 a + 32 b + c is the row of 1024 a turned by that of 32 b and by that of c; the
-/// last ones are remembered, so that consecutive positions cost one complex product per pair, scattered ones a
-/// polynomial more. The bits are the same either way. One per thread.
+/// Computes float32 rows. The row of position p = 1024 a + 32 b + c is the row of 1024 a rotated by those of 32 b and
+/// c. The last two anchors are kept, so consecutive positions cost one complex product per pair; scattered ones also
+/// cost a polynomial. The bits are the same either way. One object per thread.
 class ExactRows {
  public:
   ExactRows(const StepRows& steps, double magnitude);
 
   /// Rows [cos | sin] of `first`, `first` + 1, ..., each `stride` floats after the last.
   void rows(Position first, std::int64_t count, float* out, std::size_t stride);
-  /// One row, cos and sin apart.
+  /// One row, with separate cos and sin.
   void row(Position position, float* cos, float* sin);
 
  private:
@@ -51,7 +51,7 @@ class ExactRows {
   std::vector<double> anchor_row_;  // [cos | sin] of the multiple of 32 below
 };
 
-/// One row on its own, without making the other steps: the same bits.
+/// One row without the table of steps; the same bits.
 void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin);
 
 }  // namespace locus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows for the hidden site, one after another.
+// Computes rows for the hidden site.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 
 namespace locus {
 
-/// How a row of waves is put together: made once for an encoding.
+/// How to assemble a row of waves. Computed once for an encoding.
 struct HiddenPlan {
   explicit HiddenPlan(const HiddenRows& hidden);
 
-  /// Columns that stand in the row as they stand among the values.
+  /// Columns that are consecutive both in the row and among the values.
   struct Run {
     std::size_t column;
     std::size_t value;
     std::size_t length;
   };
   std::size_t axes = 1;
-  bool alternating = false;       ///< sin, cos, sin, cos, ..: no runs then
+  bool alternating = false;       ///< sin, cos, sin, cos, ..; then there are no runs
   std::vector<Run> runs;          ///< values are [cos | sin] per axis, then one 0 for silent columns
   std::optional<StepRows> steps;  ///< of the distinct frequencies; absent for a table
 };
 
-/// Makes the float32 rows; cheap for consecutive positions, and the same bits for any order. One per thread.
+/// Computes float32 rows. Cheap for consecutive positions; the bits do not depend on the order. One object per
+/// thread.
 class HiddenRowMaker {
  public:
   HiddenRowMaker(const HiddenRows& hidden, const HiddenPlan& plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels derive from an encoding when they first meet it and keep with it.
+// What the kernels derive from an encoding on first use and store with it.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class KernelState {
   std::optional<HiddenPlan> hidden;  ///< at the site hidden
 };
 
-/// Made on the first call, shared by all threads from then on.
+/// Computed on the first call, then shared by all threads.
 const KernelState& kernel_state_of(const Encoding& encoding);
 
 }  // namespace locus

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the pairs (x, y) of a head come into float32 vectors and go back, for one SIMD target.
+// Loads the pairs (x, y) of a head into float32 vectors and stores them back, for one SIMD target. In scalar form:
+//   half:         x = head[i], y = head[i + pairs]      interleaved:  x = head[2 i], y = head[2 i + 1]
 //
-// A layout has: Element; Head, where a head's pairs are; interleaved; vectors, how many of pairs it takes at a time;
-// held, how many of cos and sin may stay in registers beside its own needs; load and store, from pair i on; and, where
-// `reorders`, the order in which load delivers the pairs, for cos and sin to be brought into as well.
+// A layout has: Element; Head, the addresses of a head's pairs; interleaved; vectors, the number of vectors of pairs
+// per step; held, how many vectors of cos and sin may stay in registers; load and store, from pair i on; and, if
+// `reorders`, the order in which load returns the pairs, so that cos and sin can be permuted alike.
 
 #if defined(LOCUS_KERNELS_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_PAIRS_INL_H_
@@ -46,7 +47,7 @@ struct OneRun {
   T* xy;
 };
 
-// What every layout says of itself.
+// The constants of every layout.
 template <class T, class HeadOfT, int kVectors, int kHeld, bool kReorders>
 struct PairsLayout {
   using Element = T;
@@ -80,7 +81,7 @@ struct InterleavedPairs;
 template <>
 struct InterleavedPairs<float> : PairsLayout<float, OneRun<float>, 1, 6, HWY_TARGET == HWY_AVX2> {
 #if HWY_TARGET == HWY_AVX2
-  // Shuffles that cross the two blocks of a vector are slow: pairs 2, 3 and 4, 5 change places instead.
+  // Shuffles across the two blocks of a vector are slow: pairs 2, 3 and 4, 5 are swapped instead.
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x, FloatVec& y) {
     const FloatVec low = loaded_once(hn::LoadU(Floats(), head.xy + 2 * i));
     const FloatVec high = loaded_once(hn::LoadU(Floats(), head.xy + 2 * i + 8));
@@ -123,8 +124,8 @@ struct InterleavedPairs<Float16> : PairsLayout<Float16, OneRun<Float16>, 1, 4, f
 
 // ---- bfloat16
 //
-// A 32-bit lane holds two neighbours: the upper half is the odd one as a float32 already (once its lower bits are
-// cleared), the lower half the even one (once shifted up). So nothing has to move between lanes in either direction.
+// A 32-bit lane holds two neighbours: the upper half, with the lower bits cleared, is the odd one as a float32; the
+// lower half, shifted up, is the even one. So nothing moves between lanes in either direction.
 
 #if HWY_TARGET != HWY_SCALAR
 
@@ -135,9 +136,10 @@ HWY_INLINE void load_neighbours(const BFloat16* from, FloatVec& even, FloatVec& 
   odd = hn::BitCast(Floats(), hn::And(both, hn::Set(du, 0xffff0000u)));
 }
 
-// Rounds to nearest even in 16-bit lanes, twice as many at a time: (cut + 0x7fff + odd) carries into `kept` where its
-// half, which an average with rounding gives without overflow, has its top bit set. A NaN needs no care here: one that
-// comes from turning bfloat16 values has nothing in `cut`, for it is one of them made quiet or the machine's own.
+// Rounds to nearest even in 16-bit lanes, twice as many at a time: (cut + 0x7fff + odd) carries into `kept` if half
+// of it has its top bit set; a rounding average computes that half without overflow. A NaN needs no special case: a
+// NaN from rotating bfloat16 values has zeros in `cut`, because it is one of the inputs made quiet or the machine's
+// default NaN.
 HWY_INLINE void store_neighbours(FloatVec even, FloatVec odd, BFloat16* to) {
   const hn::RebindToUnsigned<Floats> du;
   const hn::Repartition<std::uint16_t, Floats> d16;
@@ -152,7 +154,7 @@ HWY_INLINE void store_neighbours(FloatVec even, FloatVec odd, BFloat16* to) {
 
 template <>
 struct HalfPairs<BFloat16>
-    : PairsLayout<BFloat16, TwoHalves<BFloat16>, 2, 0, true> {  // none held: rounding needs the registers
+    : PairsLayout<BFloat16, TwoHalves<BFloat16>, 2, 0, true> {  // holds none: rounding needs the registers
   static HWY_INLINE void load(const Head& head, std::size_t i, FloatVec& x0, FloatVec& x1, FloatVec& y0, FloatVec& y1) {
     load_neighbours(head.x + i, x0, x1);
     load_neighbours(head.y + i, y0, y1);
@@ -181,7 +183,7 @@ struct InterleavedPairs<BFloat16> : PairsLayout<BFloat16, OneRun<BFloat16>, 1, 4
   }
 };
 
-#else  // lanes of one have no neighbours
+#else  // vectors of one lane have no neighbours
 
 template <>
 struct InterleavedPairs<BFloat16> : PairsLayout<BFloat16, OneRun<BFloat16>, 1, 0, false> {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rotation of tokens' heads, for one SIMD target. Included once per target by rotate_simd.cpp.
+// Rotates the heads of tokens, for one SIMD target. Included once per target by rotate_simd.cpp.
 //
 //   half:         [x0 x1 x2 x3 | y0 y1 y2 y3]     interleaved: [x0 y0 x1 y1 x2 y2 x3 y3]
 //
-//   x' = x cos - y sin,  y' = y cos + x sin       (inverse: by a copy of the row with sin negated)
+//   x' = x cos - y sin,  y' = y cos + x sin       (inverse: a copy of the row with sin negated)
 //
-// Every element type is widened to float32, turned, and rounded once: to nearest even. x' and y' are each one product
-// and one fused multiply-add, in this order, whatever the layout and wherever the pair stands in a vector.
+// Every element type is widened to float32, rotated, and rounded once to nearest even. x' and y' are each one product
+// and one fused multiply-add, in this order, for every layout and lane.
 //
-// There is one loop. How coordinates come into vectors and go back is a matter of pairs-inl.h, which may take a
-// token's pairs in an order of its own, the same for the coordinates and for cos and sin.
+// There is one loop. pairs-inl.h loads and stores the coordinates; it may permute a token's pairs, together with cos
+// and sin. In scalar form:
+//   for (t < tokens) for (h < heads) for (i < pairs) {
+//     out.x[i] = in.x[i] * cos[t][i] - in.y[i] * sin[t][i];
+//     out.y[i] = in.y[i] * cos[t][i] + in.x[i] * sin[t][i]; }
 
 #if defined(LOCUS_KERNELS_ROTATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_ROTATE_INL_H_
@@ -36,7 +39,7 @@ HWY_INLINE V turned_y(V x, V y, V cos, V sin) {
   return hn::MulAdd(x, sin, hn::Mul(y, cos));
 }
 
-// The sin of a row, negated where the turn goes back: one pass for all heads in place of a second set of loops.
+// The sin of a row, negated for the inverse rotation: one pass for all heads instead of a second set of loops.
 inline const float* sin_of(const RotateTokens& all, const float* row) {
   const float* sin = row + all.pairs;
   if (!all.inverse) return sin;
@@ -61,7 +64,7 @@ HWY_INLINE Token<T> token_at(const RotateTokens& all, std::size_t t) {
           static_cast<T*>(all.out) + index * all.out_token_stride, all.rows[t], sin_of(all, all.rows[t])};
 }
 
-// One pair at a time, for tails and for layouts that change on the way.
+// One pair at a time, for tails and for outputs of another layout.
 template <class T>
 void rotate_any_layout(const RotateTokens& all, const Token<T>& token, bool interleaved_in, bool interleaved_out,
                        std::size_t first_pair) {
@@ -80,7 +83,7 @@ void rotate_any_layout(const RotateTokens& all, const Token<T>& token, bool inte
   }
 }
 
-// One or two vectors of pairs, as many as the layout takes at a time, from pair i on.
+// Rotates one or two vectors of pairs, one step of the layout, from pair i on.
 template <class Pairs, class V>
 HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, V cos,
                            V sin) {
@@ -113,7 +116,7 @@ requires(Pairs::vectors == 2) HWY_INLINE void turn_held(const typename Pairs::He
   turn_held<Pairs>(in, out, i + Pairs::per_step(), held...);
 }
 
-// The others: cos and sin are read again.
+// The vectors whose cos and sin are reloaded.
 template <class Pairs>
 HWY_INLINE void turn_read(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
                           const float* cos, const float* sin) {
@@ -137,9 +140,9 @@ HWY_INLINE void turn_read_steps(const typename Pairs::Head& in, const typename P
   }
 }
 
-// Turns the first `body` pairs of all heads. Memory is walked in order, head after head; the first kHeld vectors of cos
-// and sin stay in registers (`held`) meanwhile, the others are read again for each head, from the first cache.
-// kRead: how many steps that is, or -1 for a number known at run time only.
+// Rotates the first `body` pairs of all heads, head after head in memory order. The first kHeld vectors of cos and
+// sin stay in registers (`held`); the others are reloaded for each head from the L1 cache. kRead: the number of
+// reloading steps, or -1 if it is known only at run time.
 template <int kHeld, int kRead, bool kInPlace, class Pairs, class T, class... Held>
 HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std::size_t body, Held... held) {
   const hn::ScalableTag<float> d;
@@ -171,7 +174,7 @@ HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std
 template <int kHeld, int kRead, bool kInPlace, class Pairs>
 HWY_INLINE void rotate_each(const RotateTokens& given, std::size_t body) {
   using T = typename Pairs::Element;
-  const RotateTokens all = given;  // stores through `out` cannot change a local copy
+  const RotateTokens all = given;  // stores through `out` cannot alias a local copy
   const T* in = static_cast<const T*>(all.in);
   T* out = static_cast<T*>(all.out);
   for (std::size_t t = 0; t < all.tokens; ++t, in += all.in_token_stride, out += all.out_token_stride) {
@@ -189,7 +192,7 @@ HWY_INLINE void rotate_each(const RotateTokens& given, std::size_t body) {
   }
 }
 
-// Heads of a common width have a loop without a loop inside.
+// Heads of a common width get a fully unrolled inner loop.
 template <bool kInPlace, class Pairs>
 HWY_INLINE void rotate_any_width(const RotateTokens& all) {
   constexpr int held = Pairs::held;
@@ -205,7 +208,7 @@ HWY_INLINE void rotate_any_width(const RotateTokens& all) {
   }
 }
 
-// Tokens whose order of coordinates stays as it is.
+// Tokens whose order of coordinates does not change.
 template <class Pairs>
 void rotate_tokens(const RotateTokens& all) {
   const bool in_place =

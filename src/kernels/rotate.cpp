@@ -14,7 +14,7 @@
 namespace locus {
 namespace {
 
-// The inverse of a rotation that de-interleaves takes [evens | odds] and gives pairs back.
+// The inverse of a rotation that de-interleaves takes [evens | odds] and returns interleaved pairs.
 Layout layout_of(const Rotation& rotation, Direction direction) {
   const bool interleaved = rotation.pairing == Pairing::interleaved;
   const bool other = interleaved && !rotation.deinterleaved_output;
@@ -28,7 +28,7 @@ void check_pair(const HeadsView& input, const HeadsView& output) {
           "rotate: input and output must have the same batch, heads and head_dim");
 }
 
-// Two tokens in one slot would overwrite each other, in any order. Slots mostly rise, which is quickly seen.
+// Two tokens in one slot would overwrite each other. Slots usually rise, which is quick to check.
 void check_slots(std::span<const std::int64_t> slots, std::int64_t capacity) {
   bool rising = true;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -57,8 +57,8 @@ void copy_rest(const HeadsView& input, const HeadsView& output, const Rotation& 
   }
 }
 
-// Hands tokens to the kernel with their rows: runs of tokens whose rows are in the encoding's table, others one at a
-// time. A head that changes its layout in place goes through scratch. One per thread.
+// Passes tokens and their rows to the kernel: runs of tokens whose rows are in the encoding's table, others one at a
+// time. A head that changes its layout in place is copied to scratch first. One object per thread.
 class TokenRotator {
  public:
   TokenRotator(const Encoding& encoding, Role role, Direction direction, const HeadsView& input,
@@ -93,7 +93,7 @@ class TokenRotator {
     runs_ = turn_ != nullptr && scratch_.empty() && (in_place || rotation_.rotary_dim == rotation_.head_dim);
   }
 
-  /// Token `from` of the input becomes token `to` of the output.
+  /// Rotates token `from` of the input into token `to` of the output.
   void rotate(std::span<const Position> ids, std::int64_t batch, std::int64_t from, std::int64_t to) {
     tokens_.in = at(input_, batch, from, 0, rotation_.rotary_offset);
     tokens_.out = at(output_, batch, to, 0, rotation_.rotary_offset);
@@ -111,7 +111,8 @@ class TokenRotator {
     if (input_.data != output_.data) copy_rest(input_, output_, rotation_, batch, from, to);
   }
 
-  /// Turns as many tokens from `token` on as have rows in the table; `ids` are those of the batch row from there.
+  /// Rotates the tokens from `token` on that have rows in the table and returns their number. `ids` are the ids of
+  /// the batch row from there on.
   std::int64_t rotate_run(std::span<const Position> ids, std::int64_t batch, std::int64_t token) {
     if (!runs_) return 0;
     const std::size_t count = rows_.kept_rows(ids.first(std::min(ids.size(), run_.size())), run_);
@@ -144,7 +145,7 @@ class TokenRotator {
   std::size_t pairs_;
   RowSource rows_;
   RotateTokensFunction turn_ = nullptr;
-  bool runs_ = false;  // several tokens may go to the kernel at once
+  bool runs_ = false;  // the kernel may get several tokens at once
   std::vector<std::byte> scratch_;
   std::vector<double> double_row_;
   std::vector<float> row_scratch_;
@@ -159,7 +160,7 @@ HeadsView heads_view(void* data, ElementType type, std::string_view axes, std::s
   bool found = false;
   for (const std::string_view name : known) found = found || name == axes;
   require(found, "axes must be bthd, bhtd, thd, htd or td, got ", axes);
-  require(extents.size() == axes.size(), "axes ", axes, " name ", axes.size(), " extents, the tensor has ",
+  require(extents.size() == axes.size(), "axes ", axes, " need ", axes.size(), " extents, the tensor has ",
           extents.size());
   HeadsView view{.data = data, .type = type};
   std::int64_t stride = 1;

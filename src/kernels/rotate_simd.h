@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary between the rotate entry points and their SIMD targets: a run of tokens at a time.
+// The interface between the rotate entry points and their SIMD targets: a run of tokens at a time.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace locus {
 
-/// Tokens that lie at equal distances: the rotary slice of each of their heads is turned by the token's row [cos |
-/// sin].
+/// Tokens at equal strides: the rotary slice of each of their heads is rotated by the token's row [cos | sin].
 struct RotateTokens {
   const void* in = nullptr;  ///< the first token's first head's rotary slice
   void* out = nullptr;       ///< may be `in`, unless the layouts differ
@@ -21,20 +20,20 @@ struct RotateTokens {
   std::size_t heads = 0;
   std::size_t pairs = 0;
   const float* const* rows = nullptr;  ///< one per token
-  bool inverse = false;                ///< turn back
-  float* scratch = nullptr;            ///< 3 * pairs floats: a row in another order, and its sin negated
+  bool inverse = false;                ///< rotate back
+  float* scratch = nullptr;            ///< 3 * pairs floats: a permuted row, and its sin negated
 };
 
 using RotateTokensFunction = void (*)(const RotateTokens&);
 
-/// What tokens are turned like: their type (float32, bfloat16, float16), their order of coordinates.
+/// The element type (float32, bfloat16, float16) and the order of coordinates before and after.
 struct RotateKind {
   ElementType type = ElementType::float32;
   bool interleaved_in = false;
   bool interleaved_out = false;
 };
 
-/// The best function of this machine.
+/// Returns the best function of this machine.
 RotateTokensFunction rotate_tokens_function(const RotateKind& kind);
 
 }  // namespace locus

@@ -24,7 +24,7 @@ RowSource::RowSource(const Encoding& encoding, Role role)
       tabled_(rotation_.map.kind == PositionMap::Kind::direct && !rotation_.scale),
       fill_([this](Position first, std::int64_t count, float* rows) { uniform_rows(first, count, rows); }) {}
 
-// Rows in which every coordinate is the position.
+// Rows whose coordinates all equal the position.
 void RowSource::uniform_rows(Position first, std::int64_t count, float* rows) {
   const auto pairs = static_cast<std::size_t>(rotation_.pairs());
   if (is_exact(rotation_)) {
@@ -56,7 +56,7 @@ const float* RowSource::other_row(std::span<const Position> ids) {
   const bool alike = std::all_of(ids.begin(), ids.end(), [&](Position id) { return id == ids[0]; });
   if (alike) return whole_row(ids[0], scratch_);
   scratch_.resize(2 * pairs);
-  for (std::size_t axis = 0; axis < ids.size(); ++axis) {  // each pair from the row of its own coordinate
+  for (std::size_t axis = 0; axis < ids.size(); ++axis) {  // each pair from the row of its coordinate
     const float* from = whole_row(ids[axis], other_);
     for (std::size_t i = 0; i < pairs; ++i) {
       if (rotation_.axis[i] != axis) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rotation kernel gets a token's cos and sin from: the encoding's table, or computed on the spot.
+// Provides a token's cos and sin to the rotation kernel, from the encoding's table or computed.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace locus {
 
-/// One per thread and call; the row it returns, [cos | sin], stays valid until the next one is asked for.
+/// One object per thread and call. A returned row, [cos | sin], is valid until the next call.
 class RowSource {
  public:
   RowSource(const Encoding& encoding, Role role);
@@ -25,7 +25,8 @@ class RowSource {
     return other_row(ids);
   }
 
-  /// Looks up rows in the table until one is not there; how many there were. These stay valid with the encoding.
+  /// Looks up rows in the table until one is missing and returns their number. These stay valid as long as the
+  /// encoding.
   std::size_t kept_rows(std::span<const Position> ids, std::span<const float*> rows) const {
     std::size_t n = 0;
     while (tabled_ && n < ids.size() && (rows[n] = table_.built_row(ids[n])) != nullptr) ++n;
@@ -41,8 +42,8 @@ class RowSource {
   const RowTable& table_;
   const Rotation& rotation_;
   Role role_;
-  bool tabled_;                     // rows depend on one whole coordinate per pair
-  std::optional<ExactRows> exact_;  // made when a row is not in the table
+  bool tabled_;                     // rows depend on one integer coordinate per pair
+  std::optional<ExactRows> exact_;  // created when a row is not in the table
   RowTable::Fill fill_;
   std::vector<float> scratch_;
   std::vector<float> other_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosines and sines of integer phases, for one SIMD target.
+// Cosines and sines of integer phases, and products of rows, for one SIMD target.
 
 #if defined(LOCUS_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_ROWS_INL_H_
@@ -18,8 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The phase is cut into a quarter turn q and a rest in [-1/8, 1/8) turn, exactly, before it becomes a double; the
-// minimax polynomials of Sun's fdlibm on [-pi/4, pi/4] are good to below one ulp.
+//   cos = magnitude * cos(2 pi phase / 2^64);  sin = magnitude * sin(2 pi phase / 2^64);
+// The integer phase is split exactly into a quarter turn q and a rest in [-1/8, 1/8) turn before it becomes a double.
+// The minimax polynomials of Sun's fdlibm on [-pi/4, pi/4] have an error below one ulp.
 template <class D>
 HWY_INLINE void cos_sin_of_phases(D d, const std::uint64_t* phases, hn::Vec<D> magnitude, hn::Vec<D>& cos,
                                   hn::Vec<D>& sin) {
@@ -65,6 +66,8 @@ HWY_INLINE void phases_at(D d, const std::uint64_t* phases, std::size_t i, doubl
   hn::StoreU(s, d, sin + i);
 }
 
+//   for (i < count) { cos[i] = magnitude * cos(2 pi phases[i] / 2^64);
+//                     sin[i] = magnitude * sin(2 pi phases[i] / 2^64); }
 void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, double magnitude, double* cos,
                             double* sin) {
   const hn::ScalableTag<double> d;
@@ -74,7 +77,9 @@ void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, doub
   for (; i < count; ++i) phases_at(one, phases, i, magnitude, cos, sin);
 }
 
-// The product of anchor and step from entry i on, as many as D has lanes.
+// The product of anchor and step for one vector from entry i on:
+//   cos = float(anchor_cos * step_cos - anchor_sin * step_sin);
+//   sin = float(anchor_sin * step_cos + anchor_cos * step_sin);
 template <class D>
 struct Combined {
   HWY_INLINE Combined(D d, const double* anchor, const double* step, std::size_t width, std::size_t i) {
@@ -106,7 +111,7 @@ HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::
   combine_at(d, anchor, step, width, i + hn::Lanes(d), cos, sin);
 }
 #else
-// Two at a time fill a whole vector of float32: half as many stores.
+// Two at a time fill a whole vector of float32, which halves the number of stores.
 template <class D>
 HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::size_t width, std::size_t i, float* cos,
                             float* sin) {
@@ -118,7 +123,8 @@ HWY_INLINE void combine_two(D d, const double* anchor, const double* step, std::
 }
 #endif
 
-// Row after row, so that memory is written in order; the anchor is read again for each, from the first cache.
+//   for (r < rows) for (i < width) (cos[r][i], sin[r][i]) = float(anchor[i] * steps[r][i]);   complex products
+// Row after row, so that memory is written in order; the anchor is reloaded for each row from the L1 cache.
 void combine_rows_here(const double* anchor, const double* steps, std::size_t width, std::size_t rows, float* cos,
                        float* sin, std::size_t stride) {
   const hn::ScalableTag<double> d;
@@ -135,6 +141,7 @@ void combine_rows_here(const double* anchor, const double* steps, std::size_t wi
   }
 }
 
+//   for (i < count) { out[2 * i] = first[i]; out[2 * i + 1] = second[i]; }
 void interleave_here(const float* first, const float* second, std::size_t count, float* out) {
   const hn::ScalableTag<float> d;
   std::size_t i = 0;

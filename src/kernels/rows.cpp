@@ -14,39 +14,39 @@
 namespace locus {
 namespace {
 
-// Real coordinates are in turns already: DINOv3's angle is 2 pi times coordinate times frequency.
-double exact_angle(const Rotation& rotation, const Place& place, std::size_t pair) {
+// Real coordinates are in turns: the angle is 2 pi times coordinate times frequency.
+double exact_angle(const Rotation& rotation, const Coordinates& coordinates, std::size_t pair) {
   const std::size_t axis = rotation.axis[pair];
-  if (place.real) return 2 * double_double_pi.hi * place.centre[axis] * rotation.inv_freq[pair];
-  return angle_of(rotation.turns[pair], place.whole[axis]);
+  if (coordinates.real) return 2 * double_double_pi.hi * coordinates.centre[axis] * rotation.inv_freq[pair];
+  return angle_of(rotation.turns[pair], coordinates.whole[axis]);
 }
 
-double scale_of(const Rotation& rotation, Role role, const Place& place, std::size_t pair) {
+double scale_of(const Rotation& rotation, Role role, const Coordinates& coordinates, std::size_t pair) {
   if (!rotation.scale) return rotation.magnitude;
   const PairScale& scale = *rotation.scale;
-  const double exponent = static_cast<double>(place.whole[0] - scale.centre) / scale.scale_base;
+  const double exponent = static_cast<double>(coordinates.whole[0] - scale.centre) / scale.scale_base;
   return rotation.magnitude * std::pow(scale.zeta[pair], role == Role::query ? exponent : -exponent);
 }
 
 template <class T>
-void direct_row(const Rotation& rotation, Role role, const Place& place, std::span<T> cos, std::span<T> sin) {
+void direct_row(const Rotation& rotation, Role role, const Coordinates& coordinates, std::span<T> cos,
+                std::span<T> sin) {
   for (std::size_t i = 0; i < cos.size(); ++i) {
-    const double angle = exact_angle(rotation, place, i);
-    const double scale = scale_of(rotation, role, place, i);
+    const double angle = exact_angle(rotation, coordinates, i);
+    const double scale = scale_of(rotation, role, coordinates, i);
     cos[i] = static_cast<T>(std::cos(angle) * scale);
     sin[i] = static_cast<T>(std::sin(angle) * scale);
   }
 }
 
-// The float32 row of whole coordinates. Pairs driven by one coordinate share a row; M-RoPE and grids take each pair
-// from the row of its own coordinate.
-void whole_row(const Rotation& rotation, const Place& place, std::span<float> cos, std::span<float> sin) {
-  exact_row(rotation.turns, rotation.magnitude, place.whole[rotation.axis[0]], cos.data(), sin.data());
+// The float32 row of integer coordinates. With several coordinates, each pair comes from the row of its coordinate.
+void whole_row(const Rotation& rotation, const Coordinates& coordinates, std::span<float> cos, std::span<float> sin) {
+  exact_row(rotation.turns, rotation.magnitude, coordinates.whole[rotation.axis[0]], cos.data(), sin.data());
   std::vector<float> other(2 * cos.size());
   const int axes = rotation.map.kind == PositionMap::Kind::direct ? rotation.axes : 2;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis) {
-    if (place.whole[axis] == place.whole[rotation.axis[0]]) continue;
-    exact_row(rotation.turns, rotation.magnitude, place.whole[axis], other.data(), other.data() + cos.size());
+    if (coordinates.whole[axis] == coordinates.whole[rotation.axis[0]]) continue;
+    exact_row(rotation.turns, rotation.magnitude, coordinates.whole[axis], other.data(), other.data() + cos.size());
     for (std::size_t i = 0; i < cos.size(); ++i) {
       if (rotation.axis[i] != axis) continue;
       cos[i] = other[i];
@@ -59,18 +59,18 @@ void whole_row(const Rotation& rotation, const Place& place, std::span<float> co
 
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<float> cos,
                   std::span<float> sin) {
-  const Place place = place_of(rotation.map, ids);
-  if (!place.placed) {
+  const Coordinates coordinates = coordinates_of(rotation.map, ids);
+  if (!coordinates.defined) {
     std::fill(cos.begin(), cos.end(), 1.0f);
     std::fill(sin.begin(), sin.end(), 0.0f);
     return;
   }
   if (rotation.profile != Profile::exact) {
-    engine_row(rotation, place, cos, sin);
-  } else if (place.real || rotation.scale) {
-    direct_row(rotation, role, place, cos, sin);
+    engine_row(rotation, coordinates, cos, sin);
+  } else if (coordinates.real || rotation.scale) {
+    direct_row(rotation, role, coordinates, cos, sin);
   } else {
-    whole_row(rotation, place, cos, sin);
+    whole_row(rotation, coordinates, cos, sin);
   }
   round_to(rotation.table_type, cos);
   round_to(rotation.table_type, sin);
@@ -78,9 +78,9 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
 
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin) {
-  const Place place = place_of(rotation.map, ids);
-  if (place.placed && rotation.profile == Profile::exact && rotation.table_type == ElementType::float32) {
-    direct_row(rotation, role, place, cos, sin);
+  const Coordinates coordinates = coordinates_of(rotation.map, ids);
+  if (coordinates.defined && rotation.profile == Profile::exact && rotation.table_type == ElementType::float32) {
+    direct_row(rotation, role, coordinates, cos, sin);
     return;
   }
   std::vector<float> single(cos.size() * 2);
@@ -93,7 +93,7 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
 
 namespace {
 
-// Whether rows are what ExactRows makes of the position alone.
+// Whether ExactRows computes the row from the position alone.
 bool plain(const Rotation& rotation) {
   return rotation.profile == Profile::exact && rotation.table_type == ElementType::float32 &&
          rotation.map.kind == PositionMap::Kind::direct && !rotation.scale;
@@ -147,18 +147,18 @@ void hidden_row(const HiddenRows& hidden, Position id, std::span<double> row) {
     std::copy(stored.begin(), stored.end(), row.begin());
     return;
   }
-  const Place place = place_of(hidden.map, std::span(&id, 1));
-  const bool silent = !place.placed || hidden.zero_position == id;
+  const Coordinates coordinates = coordinates_of(hidden.map, std::span(&id, 1));
+  const bool silent = !coordinates.defined || hidden.zero_position == id;
   for (std::size_t j = 0; j < row.size(); ++j) {
     const Wave& wave = hidden.waves[j];
-    const double angle = angle_of(wave.turns, place.whole[wave.axis] + hidden.first_position);
+    const double angle = angle_of(wave.turns, coordinates.whole[wave.axis] + hidden.first_position);
     row[j] = silent || wave.silent ? 0 : wave.cosine ? std::cos(angle) : std::sin(angle);
   }
 }
 
 HiddenPlan::HiddenPlan(const HiddenRows& hidden) {
   if (hidden.waves.empty()) return;
-  std::unordered_map<Turns, std::size_t> seen;  // a sine and a cosine of one frequency share what is computed
+  std::unordered_map<Turns, std::size_t> seen;  // the sine and the cosine of one frequency are computed together
   std::vector<Turns> turns;
   std::vector<std::size_t> frequency;
   for (const Wave& wave : hidden.waves) {
@@ -169,7 +169,7 @@ HiddenPlan::HiddenPlan(const HiddenRows& hidden) {
   const std::size_t n = turns.size();
   axes = hidden.map.kind == PositionMap::Kind::direct ? 1 : 2;
   steps.emplace(std::move(turns));
-  std::vector<std::size_t> values;  // where each column is found
+  std::vector<std::size_t> values;  // the index of each column's value
   for (std::size_t j = 0; j < hidden.waves.size(); ++j) {
     const Wave& wave = hidden.waves[j];
     values.push_back(wave.silent ? 2 * n * axes : 2 * n * wave.axis + (wave.cosine ? 0 : n) + frequency[j]);
@@ -200,15 +200,15 @@ void HiddenRowMaker::row(Position id, std::span<float> row) {
     std::copy(stored.begin(), stored.end(), row.begin());
     return;
   }
-  const Place place = place_of(hidden_.map, std::span(&id, 1));
-  if (!place.placed || hidden_.zero_position == id) {
+  const Coordinates coordinates = coordinates_of(hidden_.map, std::span(&id, 1));
+  if (!coordinates.defined || hidden_.zero_position == id) {
     std::fill(row.begin(), row.end(), 0.0f);
     return;
   }
   const std::size_t n = plan_.steps->width();
   for (std::size_t axis = 0; axis < plan_.axes; ++axis) {
     float* cos = values_.data() + 2 * n * axis;
-    rows_->row(place.whole[axis] + hidden_.first_position, cos, cos + n);
+    rows_->row(coordinates.whole[axis] + hidden_.first_position, cos, cos + n);
   }
   if (plan_.alternating) {
     interleave(values_.data() + n, values_.data(), n, row.data());

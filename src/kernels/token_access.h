@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entry points of rotation share: where a token is, its ids, the order of its coordinates, and the same in
-// double, unoptimised.
+// Shared by the entry points of rotation: the address of a token, its ids, the order of its coordinates, and an
+// unoptimised version in double.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 #include "kernels/rotate_simd.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
-#include "positions/place.h"
+#include "positions/coordinates.h"
 
 namespace locus {
 
-// Less work than this per thread is not worth waking one.
+// Less work than this does not justify another thread.
 inline constexpr std::int64_t bytes_per_thread = std::int64_t{1} << 18;
 
 struct Layout {
@@ -48,7 +48,7 @@ inline void check_ids(const HeadsView& view, const Rotation& rotation, const Pos
           " batch rows, got ", ids.batch);
   require(ids.tokens == view.tokens, "rotate: the tensor has ", view.tokens, " tokens, the position ids ", ids.tokens);
   require(static_cast<std::int64_t>(ids.ids.size()) == ids.axes * ids.batch * ids.tokens, "rotate: position ids have ",
-          ids.ids.size(), " values, their shape asks for ", ids.axes * ids.batch * ids.tokens);
+          ids.ids.size(), " values, their shape needs ", ids.axes * ids.batch * ids.tokens);
 }
 
 inline void rotate_token_double(const RotateTokens& token, const Layout& layout, const double* cos, const double* sin,
@@ -66,13 +66,14 @@ inline void rotate_token_double(const RotateTokens& token, const Layout& layout,
   }
 }
 
-// Calls `token(batch, token, ids of that token)` for a range of batch x tokens; where `run(batch, token, ids from there
-// on)` says that it took some, these are passed over. Runs need ids of one axis.
+// Calls `token(batch, token, ids of that token)` for each token of a range of batch x tokens. With ids of one axis it
+// first calls `run(batch, token, ids from there on)`, which returns how many tokens it has processed; these are
+// skipped.
 template <class Run, class Function>
 void for_tokens(const PositionIds& ids, std::int64_t begin, std::int64_t end, const Run& run, const Function& token) {
   const std::int64_t axis_stride = ids.batch * ids.tokens;
-  std::array<Position, max_axes> place{};
-  const std::span<const Position> places = std::span(place).first(static_cast<std::size_t>(ids.axes));
+  std::array<Position, max_axes> axis_ids{};
+  const std::span<const Position> token_ids = std::span(axis_ids).first(static_cast<std::size_t>(ids.axes));
   while (begin < end) {
     const std::int64_t batch = begin / ids.tokens;
     const std::int64_t first = begin % ids.tokens;
@@ -87,9 +88,9 @@ void for_tokens(const PositionIds& ids, std::int64_t begin, std::int64_t end, co
         if (taken > 0) continue;
       }
       for (std::int64_t axis = 0; axis < ids.axes; ++axis) {
-        place[static_cast<std::size_t>(axis)] = ids.ids[static_cast<std::size_t>(axis * axis_stride + index)];
+        axis_ids[static_cast<std::size_t>(axis)] = ids.ids[static_cast<std::size_t>(axis * axis_stride + index)];
       }
-      token(batch, t, places);
+      token(batch, t, token_ids);
       ++t;
     }
     begin += last - first;

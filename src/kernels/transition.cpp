@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shift() and transition(): both turn tokens by one row of cos and sin in double. The row of a shift is that of the
-// delta, the row of a transition is (row after) / (row before) as complex numbers.
+// shift() and transition() both rotate tokens by a row of cos and sin in double. The row of a shift is that of the
+// delta; the row of a transition is (row after) / (row before) as complex numbers.
 #include "kernels/transition.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using Row = std::vector<double>;  // [cos | sin]
 std::span<double> cosines(Row& row) { return std::span(row).first(row.size() / 2); }
 std::span<double> sines(Row& row) { return std::span(row).last(row.size() / 2); }
 
-// Turns the rotary slices of a token's heads by a row, whatever the element type. One per thread.
+// Rotates the rotary slices of a token's heads by a row, for every element type. One object per thread.
 class TokenTurner {
  public:
   TokenTurner(ElementType type, Layout layout, std::size_t pairs)
@@ -44,17 +44,18 @@ class TokenTurner {
   std::vector<float> single_, scratch_;
 };
 
-// The order of coordinates that rotated keys have.
+// Whether rotated keys are interleaved.
 bool interleaved_after(const Rotation& rotation) {
   return rotation.pairing == Pairing::interleaved && !rotation.deinterleaved_output;
 }
 
 // ---- shift
 
-// The rotation that moves a rotated key: no magnitude, no centre, and the order that the keys came out in.
+// The rotation that moves a rotated key: without magnitude and centre, in the coordinate order of rotated keys.
 Rotation rotation_of_deltas(const Encoding& encoding) {
   Rotation rotation = encoding.rotation();
-  require(rotation.map.kind == PositionMap::Kind::direct, "shift: the ids of this encoding name places of a grid");
+  require(rotation.map.kind == PositionMap::Kind::direct,
+          "shift: the ids of this encoding are cells of a grid and cannot be shifted");
   rotation.pairing = interleaved_after(rotation) ? Pairing::interleaved : Pairing::half;
   rotation.deinterleaved_output = false;
   rotation.magnitude = 1;
@@ -64,7 +65,7 @@ Rotation rotation_of_deltas(const Encoding& encoding) {
   return rotation;
 }
 
-// Rows of deltas. Whole sequences mostly move by one delta: the last row is kept.
+// Rows of deltas. A whole sequence usually moves by one delta, so the last row is kept.
 class DeltaRows {
  public:
   DeltaRows(const Rotation& rotation, Role role)
@@ -85,7 +86,8 @@ class DeltaRows {
   std::vector<Position> last_;
 };
 
-// A delta scales a key like a position that far from the centre, and its scale must stay inside the type as well.
+// A delta scales a key like a position at that distance from the centre, so its scale must also stay in the range of
+// the type.
 Position largest_delta(const Encoding& encoding, ElementType type) {
   const auto& scale = encoding.rotation().scale;
   if (!scale) return max_position;
@@ -95,7 +97,7 @@ Position largest_delta(const Encoding& encoding, ElementType type) {
 
 // ---- transition
 
-// cos and sin of one encoding at one position; nothing turns without an encoding.
+// cos and sin of an encoding at a position; without an encoding, of no rotation.
 void fill_row(const Encoding* encoding, Position id, Row& row) {
   if (encoding == nullptr) {
     std::ranges::fill(cosines(row), 1.0);
@@ -159,7 +161,7 @@ void transition(const Transition& change, const HeadsView& input, const HeadsVie
     fill_row(change.from, moves.from_ids[t], from);
     fill_row(change.to, moves.to_ids[t], to);
     divide(to, from);
-    // Heads are gathered first: the output may be the input, and the layouts may differ.
+    // Copies the heads first: the output may be the input, and the layouts may differ.
     for (std::int64_t head = 0; head < input.heads; ++head) {
       std::byte* gathered = token.data() + static_cast<std::size_t>(head) * head_bytes;
       std::memcpy(gathered, at(input, 0, moves.input_slots[t], head, 0), head_bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turning keys that are rotated already: from one position to another, from one table to another, or both.
+// Rotates keys that are already rotated: from one position to another, from one table to another, or both.
 #pragma once
 
 #include <span>
@@ -9,22 +9,22 @@
 
 namespace locus {
 
-/// The tables before and after. An absent encoding means not rotated: from nothing is a plain rotation.
+/// The encodings before and after. Null means not rotated, so a transition from null is a plain rotation.
 struct Transition {
   const Encoding* from = nullptr;
   const Encoding* to = nullptr;
 };
 
 /// Move t takes the token in input slot input_slots[t], at position from_ids[t], to output slot output_slots[t], at
-/// position to_ids[t]. All four are equally long.
+/// position to_ids[t]. All four have the same length.
 struct Moves {
   std::span<const std::int64_t> input_slots, output_slots;
   std::span<const Position> from_ids, to_ids;
 };
 
-/// Applies the moves one after another; `output` may be `input` where no slot is read after it was written.
-/// Error: a move is one rotation, its cos and sin made in double: one rounding of the element type however far it goes.
-/// With one encoding the magnitude cancels to 1.
+/// Applies the moves in order. `output` may be `input` if no slot is read after it was written. If both encodings are
+/// the same, the magnitude cancels.
+/// Accuracy: a move is one rotation with cos and sin in double, so one rounding of the element type at any distance.
 void transition(const Transition& change, const HeadsView& input, const HeadsView& output, const Moves& moves);
 
 }  // namespace locus

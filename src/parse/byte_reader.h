@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading little-endian bytes from strangers: a cursor that cannot leave its bytes, and sizes that cannot overflow.
+// Reads untrusted little-endian bytes: a bounds-checked cursor, and overflow-checked sizes.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ namespace locus::io {
 
 static_assert(std::endian::native == std::endian::little, "numbers are used as they are stored");
 
-/// A number at any address, aligned or not.
+/// Loads a number from any address, aligned or not.
 template <class T>
 T load(const std::byte* from) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -27,7 +27,7 @@ T load(const std::byte* from) {
   return value;
 }
 
-/// Text out of a file, fit for a message: quoted, printable and not too long.
+/// Formats text of a file for a message: quoted, printable and not too long.
 inline std::string shown(std::string_view text) {
   constexpr std::size_t longest = 80;
   std::string result = "'";
@@ -39,7 +39,7 @@ inline std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Takes what comes next or throws locus::Error that says what was cut short. `name` must outlive the reader.
+/// Reads the next bytes. Error: too few bytes; the message says what is truncated. `name` must outlive the reader.
 class ByteReader {
  public:
   ByteReader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -67,7 +67,7 @@ class ByteReader {
   std::size_t at_ = 0;
 };
 
-/// a x b, at most 2^63 - 1, so that the result fits signed and unsigned sizes alike.
+/// Returns a x b. Error: a product above 2^63 - 1, the limit of signed sizes.
 template <class... Subject>
 std::uint64_t checked_multiply(std::uint64_t a, std::uint64_t b, const Subject&... subject) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -75,7 +75,8 @@ std::uint64_t checked_multiply(std::uint64_t a, std::uint64_t b, const Subject&.
   return a * b;
 }
 
-/// The number of elements. Axes of length zero do not excuse an overflow of the others: strides would meet it.
+/// Returns the number of elements. An axis of length zero does not excuse an overflow of the others, since strides
+/// would overflow.
 template <class... Subject>
 std::uint64_t checked_elements(std::span<const std::int64_t> shape, const Subject&... subject) {
   std::uint64_t elements = 1;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The interface that nlohmann's parser calls; every event answers whether to go on.
+/// The interface that nlohmann's parser calls; every event returns whether to continue.
 class Scanner : public nlohmann::json_sax<Json> {
  public:
   Scanner(const std::string& name, const JsonLimits& limits) : name_(name), limits_(limits) {}

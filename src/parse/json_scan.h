@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look through a JSON text before a tree is made of it: limits, and what a tree does not keep.
+// Scans a JSON text before it is parsed into a tree: checks limits, and collects what a tree does not keep.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ struct JsonLimits {
 };
 
 struct JsonScan {
-  /// Paths of the keys that an object has more than once, the first hundred, each once: `rope_scaling.factor`.
+  /// Paths of duplicate keys, the first hundred, each once: `rope_scaling.factor`.
   std::vector<std::string> repeated;
-  std::vector<std::string>
-      rope_order;  ///< keys of rope_parameters and rope_scaling, the first 64, as the file has them
+  std::vector<std::string> rope_order;  ///< keys of rope_parameters and rope_scaling, the first 64, in file order
 };
 
-/// Throws Error where the text goes beyond the limits; `name` starts the message. Ends in silence where it is not JSON:
-/// the parser says what is wrong. Cost: linear in the text, which a parse with nlohmann's own callbacks is not.
+/// Scans `text`. Returns what it has at a syntax error, which the parser reports.
+/// Error: a text beyond the limits; `name` starts the message.
+/// Cost: linear in the text, unlike a parse with nlohmann's callbacks.
 JsonScan scan_json(std::string_view text, const std::string& name, const JsonLimits& limits);
 
 }  // namespace locus::io

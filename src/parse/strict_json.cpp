@@ -17,7 +17,7 @@ constexpr JsonLimits strict_limits{.depth = 16, .values = 8'000'000};
 
 Json parse_strict_json(std::string_view text, const std::string& name) {
   require(text.size() <= most_bytes, name, ": JSON must be at most ", most_bytes, " bytes long, got ", text.size());
-  // The parser takes a zero byte for the end of the text and would not see what is hidden behind it.
+  // The parser takes a zero byte for the end of the text and would ignore what follows.
   require(text.find('\0') == std::string_view::npos, name, ": not JSON, it has a zero byte");
   const JsonScan scan = scan_json(text, name, strict_limits);
   Json root;

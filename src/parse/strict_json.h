@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON that describes bytes: bounded, and no key may come twice, for readers disagree about which one counts.
+// JSON that describes bytes: bounded, and without duplicate keys, because readers disagree about which one counts.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 
 namespace locus::io {
 
-/// Throws locus::Error for anything but one JSON object of bounded size and depth with distinct keys. `name` starts the
-/// message.
+/// Parses one JSON object.
+/// Error: any other text, an object beyond the limits of size and depth, duplicate keys; `name` starts the message.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& name);
 
 }  // namespace locus::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every planner checks before it allocates or adds.
+// Checks of every planner, made before it allocates or adds.
 #pragma once
 
 #include <limits>
@@ -15,14 +15,14 @@ inline void require_at_least(std::string_view name, std::int64_t value, std::int
   require(value >= least, name, " must be at least ", least, ", got ", value);
 }
 
-/// first * second where both are at least 0 and the product at most max_ids.
+/// Returns first * second of numbers that are at least 0. Error: a product above max_ids.
 inline std::int64_t checked_count(std::string_view name, std::int64_t first, std::int64_t second) {
   require(second == 0 || first <= max_ids / second, name, " must hold at most ", max_ids, " ids, got ", first, " x ",
           second);
   return first * second;
 }
 
-/// first + second where both are at least 0.
+/// Returns first + second of numbers that are at least 0. Error: a sum beyond 64 bits.
 inline Position checked_sum(std::string_view name, Position first, Position second) {
   require(first <= std::numeric_limits<Position>::max() - second, name, " must fit into 64 bits, got ", first, " + ",
           second);
@@ -36,7 +36,7 @@ std::vector<Value> checked_vector(std::string_view name, std::int64_t size) try 
   fail(name, " must fit into memory, got ", size, " entries");
 }
 
-/// Ids of this shape, all 0.
+/// Returns ids of this shape, all 0.
 inline PositionIds make_ids(std::string_view name, std::int64_t axes, std::int64_t batch, std::int64_t tokens) {
   const std::int64_t size = checked_count(name, checked_count(name, axes, batch), tokens);
   return {axes, batch, tokens, checked_vector<Position>(name, size)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches of a picture: by row and column, by entry of a square table, or by the place of their centres.
+// Patches of an image: by row and column, by entry of a square table, or by the coordinates of their centres.
 #include "positions/checks.h"
 
 namespace locus::positions {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// M-RoPE ids for text with pictures. Text, a picture of 2 x 3 tokens, text:
+// M-RoPE ids for text with images. Text, an image of 2 x 3 tokens, text:
 //   time   0 1 | 2 2 2 2 2 2 | 5 6
 //   height 0 1 | 2 2 2 3 3 3 | 5 6
 //   width  0 1 | 2 3 4 2 3 4 | 5 6        largest id 6, 10 tokens: decode_delta = 7 - 10 = -3
 // Deviations of transformers: 4.x multiplies second_per_grid_t in float32, later also without its fraction, so a time
-// id may differ; 5.x goes on at p + max(rows, cols) behind a video, also where its time ids reach further.
+// id may differ; 5.x continues at p + max(rows, cols) after a video, even if its time ids reach further.
 #include <algorithm>
 #include <cmath>
 
@@ -30,9 +30,9 @@ std::int64_t count(const Vision& vision) {
   return checked_count(subject, checked_count(subject, vision.frames, vision.rows), vision.cols);
 }
 
-/// Whole ids from the first frame to this one.
+/// The number of ids from the first frame to this one.
 std::int64_t elapsed(const Vision& vision, std::int64_t frame) {
-  constexpr double limit = 0x1p62;  // far below where the conversion would overflow
+  constexpr double limit = 0x1p62;  // far below the overflow of the conversion
   const double ids = std::floor(static_cast<double>(frame) * vision.time_scale);
   require(ids < limit, "multimodal ids must fit into 64 bits, got frame ", frame, " x time_scale ", vision.time_scale);
   return static_cast<std::int64_t>(ids);

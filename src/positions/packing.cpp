@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several documents in one row, each counted from 0.
+// Several documents in one row; each counts from 0.
 #include <numeric>
 #include <string>
 

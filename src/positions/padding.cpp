@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of unequal rows. A mask says which slots are tokens; the ids follow from it alone.
+// Batches of rows of different lengths. A mask marks the slots with tokens; the ids follow from the mask alone.
 #include <algorithm>
 
 #include "positions/checks.h"
@@ -12,7 +12,7 @@ enum class Side : std::uint8_t { left, right };
 
 Padded padded(std::string_view name, Side side, std::span<const std::int64_t> lengths,
               std::optional<std::int64_t> given_width, Position pad_id) {
-  require(!lengths.empty(), name, ".lengths must name at least one row");
+  require(!lengths.empty(), name, ".lengths must have at least one row");
   for (std::size_t row = 0; row < lengths.size(); ++row) {
     require(lengths[row] >= 0, name, ".lengths[", row, "] must be at least 0, got ", lengths[row]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sequence, from its start or behind a cached prefix.
+// One sequence, from its start or after a cached prefix.
 #include "positions/checks.h"
 
 namespace locus::positions {
@@ -9,7 +9,7 @@ namespace {
 PositionIds running(std::string_view name, std::int64_t tokens, Position start) {
   PositionIds result = make_ids(name, 1, 1, tokens);
   if (tokens > 0) checked_sum(name, start, tokens - 1);
-  // Not std::iota: its last increment would overflow when the last id is the largest that 64 bits hold.
+  // Not std::iota: its last increment would overflow if the last id is the largest 64-bit number.
   for (std::int64_t token = 0; token < tokens; ++token) result.ids[static_cast<std::size_t>(token)] = start + token;
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sequence cut over the ranks of context parallelism. Who holds which of 8 tokens on 2 ranks:
+// One sequence split over the ranks of context parallelism. The ranks of 8 tokens on 2 ranks:
 //   contiguous 0 0 0 0 1 1 1 1     striped 0 1 0 1 0 1 0 1     zigzag 0 0 1 1 1 1 0 0
 #include "positions/checks.h"
 
@@ -7,7 +7,7 @@ namespace locus::positions {
 
 namespace {
 
-/// Tokens per rank, or an error.
+/// Returns the tokens per rank. Error: tokens that do not divide evenly.
 std::int64_t share(ShardKind kind, std::int64_t tokens, std::int64_t ranks) {
   require_at_least("shard.tokens", tokens, 1);
   require_at_least("shard.ranks", ranks, 1);
@@ -17,7 +17,7 @@ std::int64_t share(ShardKind kind, std::int64_t tokens, std::int64_t ranks) {
   return tokens / ranks;
 }
 
-/// The id of token `token` of the `per_rank` that `rank` holds.
+/// Returns the id of token `token` of the `per_rank` tokens of `rank`.
 Position id_of(ShardKind kind, std::int64_t per_rank, std::int64_t ranks, std::int64_t rank, std::int64_t token) {
   switch (kind) {
     case ShardKind::contiguous:

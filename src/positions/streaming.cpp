@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endless text through a bounded cache: the first tokens (attention sinks) and the most recent ones stay.
+// Unbounded text through a bounded cache: the first tokens (attention sinks) and the most recent ones stay.
 #include <numeric>
 
 #include "positions/checks.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of drafted tokens: a token's position is its depth, not its place in the batch.
+// Trees of drafted tokens: the position of a token is its depth, not its index in the batch.
 #include <algorithm>
 
 #include "positions/checks.h"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t no_parent = -1;
 
-/// Edges between each node and its root. Every node is walked over once: a walk ends where another has been.
+/// Returns the number of edges from each node to its root. Visits every node once: a walk ends at a node of known
+/// depth.
 std::vector<std::int64_t> depths(std::span<const std::int64_t> parents) {
   constexpr std::int64_t unknown = -1;
   constexpr std::int64_t on_this_walk = -2;
@@ -48,7 +49,7 @@ PositionIds tree(std::span<const std::int64_t> parents, std::int64_t prefix) {
 }
 
 std::vector<std::uint8_t> ancestor_mask(std::span<const std::int64_t> parents) {
-  depths(parents);  // for its checks: the walks below must end
+  depths(parents);  // checks the tree, so that the walks below end
   const auto nodes = static_cast<std::int64_t>(parents.size());
   auto mask = checked_vector<std::uint8_t>("tree.mask", checked_count("tree.mask", nodes, nodes));
   for (std::int64_t row = 0; row < nodes; ++row) {

@@ -26,7 +26,7 @@ std::vector<double> vector_of(const HeadsView& view, std::int64_t batch, std::in
   return values;
 }
 
-// Index inside the document, and which document it is.
+// The document of a token, its index within the document, and the document's size.
 struct Place {
   std::int64_t document = 0;
   std::int64_t index = 0;

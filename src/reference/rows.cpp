@@ -8,8 +8,8 @@
 namespace locus::reference {
 namespace {
 
-// cos and sin of position * (w + w_low). The product is taken with its rounding error; std::remainder is exact for the
-// double nearest to 2 pi, and what that double lacks is subtracted once per turn.
+// cos and sin of position * (w + w_low). The product carries its rounding error. std::remainder is exact for the
+// double nearest to 2 pi, and the rest of 2 pi is subtracted once per turn.
 struct CosSin {
   double cos;
   double sin;
@@ -32,8 +32,8 @@ bool before_prefix(const PositionMap& map, Position id) {
 
 double coordinate(const PositionMap& map, std::span<const Position> ids, int axis) {
   if (map.kind == PositionMap::Kind::direct) return static_cast<double>(ids[static_cast<std::size_t>(axis)]);
-  const Position place = ids[0] - map.prefix;
-  const Position index = axis == 0 ? place / map.width : place % map.width;
+  const Position cell = ids[0] - map.prefix;
+  const Position index = axis == 0 ? cell / map.width : cell % map.width;
   if (map.kind == PositionMap::Kind::row_column) return static_cast<double>(index);
   const std::int64_t extent = axis == 0 ? map.height : map.width;
   const double centre = (static_cast<double>(index) + 0.5) / static_cast<double>(extent);
@@ -46,11 +46,11 @@ double rounded(ElementType type, double value) {
   return value;
 }
 
-// Another engine's arithmetic is its own definition: there is no truer value to compute.
+// The arithmetic of another engine is the definition here: there is no more exact value to compute.
 void engine_row_of(const Rotation& rotation, std::span<const Position> ids, std::span<double> cos,
                    std::span<double> sin) {
   std::vector<float> c(cos.size()), s(sin.size());
-  engine_row(rotation, place_of(rotation.map, ids), c, s);
+  engine_row(rotation, coordinates_of(rotation.map, ids), c, s);
   for (std::size_t i = 0; i < c.size(); ++i) {
     cos[i] = rounded(rotation.table_type, c[i]);
     sin[i] = rounded(rotation.table_type, s[i]);

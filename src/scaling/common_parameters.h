@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters that mean the same in several rules.
+// Parameters shared by several rules.
 #pragma once
 
 #include "locus/value.h"
@@ -19,7 +19,7 @@ inline Parameter original_length_parameter(double least = 1) {
 inline Parameter ext_factor_parameter() {
   return {.name = "ext_factor",
           .kind = ValueKind::real,
-          .meaning = "how much of the fast frequencies is kept; the rest of them is treated as slow (Grok: 0.5)",
+          .meaning = "share of the fast frequencies that is kept; the rest is treated as slow (Grok: 0.5)",
           .fallback = 1.0,
           .least = 0,
           .most = 1};

@@ -21,7 +21,7 @@ DoubleDouble sqrt(DoubleDouble value) {
 }
 
 // exp(x) = 2^k exp(r)^512 with r = (x - k ln 2) / 512, |r| < 7e-4, by its Taylor series. The series is summed for
-// exp(r) - 1 and squared as such, (1 + s)^2 - 1 = 2 s + s^2, so that no bit is lost beside the 1.
+// exp(r) - 1 and squared in that form, (1 + s)^2 - 1 = 2 s + s^2, so that the 1 costs no bits.
 DoubleDouble exp(DoubleDouble value) {
   const double k = std::floor(value.hi / double_double_ln2.hi + 0.5);
   const DoubleDouble reduced = value - double_double_ln2 * k;

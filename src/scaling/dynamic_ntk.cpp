@@ -3,8 +3,8 @@
 // base * (f L / L_max - (f - 1))^(d/(d-2)).
 // emozilla 2023, "Dynamically Scaled RoPE"; Peng et al. 2023 (arXiv 2309.00071), section 3.3.
 //
-// Keys cached under one length are wrong under another. Deviations: transformers computes the base in float32 and goes
-// back when the length shrinks; vLLM freezes L at f * L_max from the start (profile `vllm`).
+// Keys cached at one length are wrong at another. Deviations: transformers computes the base in float32 and restores
+// it when the length shrinks; vLLM fixes L at f * L_max from the start (profile `vllm`).
 #include <algorithm>
 
 #include "locus/error.h"
@@ -34,7 +34,7 @@ const Rule& dynamic_ntk_rule() {
   static const Rule rule{
       .name = "dynamic_ntk",
       .title = "dynamic NTK",
-      .summary = "NTK-aware with a base that grows with the sequence; cached keys do not survive a change of length",
+      .summary = "NTK-aware with a base that grows with the sequence; cached keys become wrong when the length changes",
       .paper = "emozilla 2023; Peng et al. 2023, arXiv 2309.00071",
       .parameters = {{.name = "factor",
                       .kind = ValueKind::real,
@@ -49,7 +49,7 @@ const Rule& dynamic_ntk_rule() {
                       .most = 0x1p31},
                      {.name = "length",
                       .kind = ValueKind::integer,
-                      .meaning = "length of the sequence at hand; absent: not extended",
+                      .meaning = "current sequence length; absent: not extended",
                       .least = 1,
                       .most = 0x1p31}},
       .example = {{"factor", 2.0}, {"max_length", std::int64_t{2048}}},

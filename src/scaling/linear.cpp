@@ -30,7 +30,7 @@ const Rule& linear_rule() {
       .paper = "Chen et al. 2023, arXiv 2306.15595",
       .parameters = {{.name = "factor",
                       .kind = ValueKind::real,
-                      .meaning = "how many times longer than trained",
+                      .meaning = "extended length / trained length",
                       .required = true,
                       .least = 1}},
       .example = {{"factor", 4.0}},

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Llama 3's rule, by wavelength l_i = 2 pi / w_i against the original length L:
+// Llama 3's rule, by the wavelength l_i = 2 pi / w_i and the trained length L:
 //   l_i < L / high  kept;  l_i > L / low  divided by f;  between them
 //   s = (L / l_i - low) / (high - low),  w'_i = (1 - s) w_i / f + s w_i.
 // Dubey et al. 2024, "The Llama 3 Herd of Models" (arXiv 2407.21783) and Meta's published code.
 //
-// low = high leaves no band between, only its edge: there s is 1. As a GGUF divisor the rule is 1 / ((1 - s)/f + s).
+// If low = high, the band between has no width and s is 1 at its edge.
+// As a GGUF divisor the rule is 1 / ((1 - s)/f + s).
 #include "locus/error.h"
 #include "locus/scaling.h"
 #include "scaling/common_parameters.h"
@@ -46,7 +47,7 @@ const Rule& llama3_rule() {
   static const Rule rule{
       .name = "llama3",
       .title = "Llama 3",
-      .summary = "short wavelengths kept, long ones divided by the factor, a blend between",
+      .summary = "short wavelengths kept, long ones divided by the factor, a blend in between",
       .paper = "Dubey et al. 2024, arXiv 2407.21783",
       .parameters = {{.name = "factor",
                       .kind = ValueKind::real,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// LongRoPE: each frequency has its own divisor, w_i / ext_i, from a short list up to the original length L and a long
-// list beyond it. cos and sin are multiplied by sqrt(1 + ln f / ln L) under both lists (1 where f <= 1), with
-// f = max_length / L where no factor is given; short_mscale and long_mscale replace it where a model has them.
-// Ding et al. 2024, "LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens" (arXiv 2402.13753).
+// LongRoPE: each frequency has a divisor, w_i / ext_i, from a short list up to the trained length L and a long list
+// beyond it. cos and sin are multiplied by sqrt(1 + ln f / ln L) with both lists (1 if f <= 1), with f = max_length /
+// L if no factor is given. short_mscale and long_mscale replace it if a model has them. Ding et al. 2024, "LongRoPE:
+// Extending LLM Context Window Beyond 2 Million Tokens" (arXiv 2402.13753).
 //
-// Keys cached under one list are wrong under the other. transformers chooses the list per call by the largest position;
-// vLLM and llama.cpp once, from the maximum context (profiles `vllm` and `ggml`, where no length is given).
+// Keys cached with one list are wrong with the other. transformers chooses the list per call by the largest position;
+// vLLM and llama.cpp choose once, by the maximum context (profiles `vllm` and `ggml`, if no length is given).
 #include <cmath>
 
 #include "locus/error.h"
@@ -78,13 +78,13 @@ const Rule& longrope_rule() {
       .parameters =
           {{.name = "short_factor",
             .kind = ValueKind::list,
-            .meaning = "divisors up to the original length, one per pair",
+            .meaning = "divisors up to the trained length, one per pair",
             .required = true,
             .least = 0,
             .above_least = true},
            {.name = "long_factor",
             .kind = ValueKind::list,
-            .meaning = "divisors beyond the original length, one per pair",
+            .meaning = "divisors beyond the trained length, one per pair",
             .required = true,
             .least = 0,
             .above_least = true},
@@ -92,27 +92,27 @@ const Rule& longrope_rule() {
            {.name = "max_length", .kind = ValueKind::integer, .meaning = "extended length", .least = 1, .most = 0x1p31},
            {.name = "factor",
             .kind = ValueKind::real,
-            .meaning = "how many times longer than trained; absent: max_length / original_length",
+            .meaning = "extended length / trained length; absent: max_length / original_length",
             .least = 0,
             .above_least = true},
            {.name = "attention_factor",
             .kind = ValueKind::real,
-            .meaning = "replaces the magnitude that the rule would give",
+            .meaning = "replaces the rule's magnitude of cos and sin",
             .least = 0,
             .above_least = true},
            {.name = "short_mscale",
             .kind = ValueKind::real,
-            .meaning = "magnitude under the short list",
+            .meaning = "magnitude with the short list",
             .least = 0,
             .above_least = true},
            {.name = "long_mscale",
             .kind = ValueKind::real,
-            .meaning = "magnitude under the long list",
+            .meaning = "magnitude with the long list",
             .least = 0,
             .above_least = true},
            {.name = "length",
             .kind = ValueKind::integer,
-            .meaning = "length of the sequence at hand; absent: not extended",
+            .meaning = "current sequence length; absent: not extended",
             .least = 1,
             .most = 0x1p31}},
       .example = {{"short_factor", std::vector<double>(8, 1.5)},

@@ -33,11 +33,11 @@ const Rule& ntk_rule() {
   static const Rule rule{
       .name = "ntk",
       .title = "NTK",
-      .summary = "NTK-aware: a larger base, so that slow frequencies are stretched and fast ones kept",
+      .summary = "NTK-aware: a larger base divides slow frequencies and keeps fast ones",
       .paper = "bloc97 2023; Peng et al. 2023, arXiv 2309.00071",
       .parameters = {{.name = "factor",
                       .kind = ValueKind::real,
-                      .meaning = "how many times longer than trained (alpha)",
+                      .meaning = "extended length / trained length (alpha)",
                       .required = true,
                       .least = 1}},
       .example = {{"factor", 4.0}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NTK-by-parts, YaRN's forerunner: three frequencies per pair, joined by two ramps over the pair index.
+// NTK-by-parts, the predecessor of YaRN: three frequencies per pair, blended by two ramps over the pair index.
 //   kept   w_i = base^(-2i/d);  linear  w_i / f;  ntk  (base f^(d/(d-2)))^(-2i/d)
-//   dim(r) = d ln(L / (2 pi r)) / (2 ln base)       the pair that turns r times within the original length L
+//   dim(r) = d ln(L / (2 pi r)) / (2 ln base)       the pair that turns r times within the trained length L
 //   ramp(a, b) over [max(floor(dim(a)), 0), min(ceil(dim(b)), d - 1)], clamped to [0, 1]; equal bounds: upper += 0.001
 //   n_i     = ntk_factor (1 - ramp(5/4, 3/4)_i),  k_i = ext_factor (1 - ramp(16, 2)_i); both factors default to 1
 //   inner_i = ntk n_i + linear (1 - n_i)
@@ -32,7 +32,8 @@ Frequencies<Real> ntk_by_parts(const RuleContext& context, const Arguments& argu
   const Scalar original(static_cast<double>(arguments.integer("original_length")));
   const Scalar base(context.base);
   const Real ntk_base = static_cast<Real>(base * pow(factor, d / (d - Scalar(2))));
-  // The share of the faster of two frequencies: 1 up to the pair that turns `fast` times, 0 from `slow` on.
+  // The share of the faster of two frequencies: 1 up to the pair that turns `fast` times, 0 from the one that turns
+  // `slow` times.
   const auto share = [&](double fast, double slow, std::int64_t i) {
     const Scalar low = std::max(floor(pair_turning(Scalar(fast), d, base, original)), Scalar(0));
     Scalar high = std::min(ceil(pair_turning(Scalar(slow), d, base, original)), d - Scalar(1));
@@ -67,13 +68,13 @@ const Rule& ntk_by_parts_rule() {
       .paper = "bloc97 2023; jquesnelle/yarn",
       .parameters = {{.name = "factor",
                       .kind = ValueKind::real,
-                      .meaning = "how many times longer than trained",
+                      .meaning = "extended length / trained length",
                       .required = true,
                       .least = 1},
                      original_length_parameter(),
                      {.name = "ntk_factor",
                       .kind = ValueKind::real,
-                      .meaning = "how much of the middle frequencies is NTK-aware; the rest of them is divided",
+                      .meaning = "share of the middle frequencies that is NTK-aware; the rest is divided by the factor",
                       .fallback = 1.0,
                       .least = 0,
                       .most = 1},

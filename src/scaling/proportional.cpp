@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proportional RoPE (Gemma 4): the exponent runs over the whole head, w_i = base^(-2i/head_dim), but only the first
-// floor(fraction * head_dim / 2) pairs turn; the others have frequency 0. Then everything is divided by the factor.
-// Not the same as a shorter rotary width, whose exponents are denser.
+// floor(fraction * head_dim / 2) pairs rotate; the others have frequency 0. Then all frequencies are divided by the
+// factor. This differs from a shorter rotary width, whose exponents are denser.
 #include <cmath>
 
 #include "locus/scaling.h"
@@ -30,7 +30,7 @@ const Rule& proportional_rule() {
       .paper = "Gemma 4 (Google 2026), as published in transformers",
       .parameters = {{.name = "rotary_fraction",
                       .kind = ValueKind::real,
-                      .meaning = "share of the pairs that turn",
+                      .meaning = "share of the pairs that rotate",
                       .required = true,
                       .least = 0,
                       .most = 1,

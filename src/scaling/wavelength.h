@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rules that look at wavelengths share.
+// Helpers for rules that depend on wavelengths.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace locus {
 
-/// pi with as many bits as the type has.
+/// pi in the precision of the type.
 template <class Real>
 Real pi_of() {
   if constexpr (std::is_same_v<Real, DoubleDouble>) {

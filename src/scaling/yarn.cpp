@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// YaRN: fast frequencies are kept, slow ones divided by the factor f, those between blended by a ramp over the pair
-// index.
-//   dim(r)  = d ln(L / (2 pi r)) / (2 ln base)      the pair whose wavelength fits r times into the original length L
+// YaRN: keeps fast frequencies, divides slow ones by the factor f, and blends those in between by a ramp over the
+// pair index.
+//   dim(r)  = d ln(L / (2 pi r)) / (2 ln base)      the pair whose wavelength fits r times into the trained length L
 //   low     = dim(beta_fast), high = dim(beta_slow) floor and ceil unless `truncate` is false; clamped to [0, d - 1]
 //   ramp_i  = clamp((i - low) / (high - low), 0, 1)  equal bounds: high += 0.001
-//   keep_i  = e (1 - ramp_i)                         e = ext_factor, 1 but for a few models
+//   keep_i  = e (1 - ramp_i)                         e = ext_factor, 1 in most models
 //   w'_i    = (w_i / f) (1 - keep_i) + w_i keep_i
 //   m(s, k) = 1 if s <= 1, else 0.1 k ln s + 1
-// cos and sin are multiplied by an explicit attention_factor, else m(f, mscale) / m(f, mscale_all_dim) where both are
-// given and not 0, else m(f, 1). DeepSeek also multiplies the softmax scale by m(f, mscale_all_dim)^2.
+// cos and sin are multiplied by an explicit attention_factor, else by m(f, mscale) / m(f, mscale_all_dim) if both are
+// given and not 0, else by m(f, 1). DeepSeek also multiplies the softmax scale by m(f, mscale_all_dim)^2.
 // Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models" (arXiv 2309.00071), section 3.
 //
-// A factor below 1, which transformers reads with a warning, divides as any other; its magnitude is 1.
-// Deviations: the clamp ends at d - 1 although pairs end at d/2 - 1, everywhere. ggml always truncates, and multiplies
-// by 1 + 0.1 ln f itself.
+// A factor below 1, which transformers reads with a warning, divides like any other; its magnitude is 1.
+// Deviations: all projects clamp at d - 1 although pairs end at d/2 - 1. ggml always truncates, and multiplies by
+// 1 + 0.1 ln f itself.
 #include <algorithm>
 #include <cmath>
 
@@ -93,7 +93,7 @@ Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
 GgmlRope yarn_ggml(const RuleContext& context, const Arguments& arguments) {
   const YarnLengths<double> lengths = lengths_of<double>(arguments);
   const double share = arguments.real("ext_factor");
-  const double own = share == 0 ? 1 : 1 + 0.1 * std::log(lengths.factor);  // what ggml multiplies by itself
+  const double own = share == 0 ? 1 : 1 + 0.1 * std::log(lengths.factor);  // the factor that ggml applies itself
   return {.freq_base = static_cast<float>(context.base),
           .freq_scale = static_cast<float>(1 / lengths.factor),
           .ext_factor = static_cast<float>(share),
@@ -110,12 +110,12 @@ const Rule& yarn_rule() {
   static const Rule rule{
       .name = "yarn",
       .title = "YaRN",
-      .summary = "fast frequencies kept, slow ones interpolated, a ramp between; scores sharpened",
+      .summary = "fast frequencies kept, slow ones interpolated, a ramp in between; scores sharpened",
       .paper = "Peng et al. 2023, arXiv 2309.00071",
       .parameters =
           {{.name = "factor",
             .kind = ValueKind::real,
-            .meaning = "how many times longer than trained; absent: max_length / original_length",
+            .meaning = "extended length / trained length; absent: max_length / original_length",
             .least = 0,
             .above_least = true},
            {.name = "original_length",
@@ -126,20 +126,20 @@ const Rule& yarn_rule() {
            {.name = "max_length", .kind = ValueKind::integer, .meaning = "extended length", .least = 1, .most = 0x1p31},
            {.name = "beta_fast",
             .kind = ValueKind::real,
-            .meaning = "pairs that turn more often than this within the trained length are kept",
+            .meaning = "pairs with more turns than this within the trained length are kept",
             .fallback = 32.0,
             .least = 0,
             .above_least = true},
            {.name = "beta_slow",
             .kind = ValueKind::real,
-            .meaning = "pairs that turn less often than this are interpolated",
+            .meaning = "pairs with fewer turns than this within the trained length are interpolated",
             .fallback = 1.0,
             .least = 0,
             .above_least = true},
            ext_factor_parameter(),
            {.name = "truncate",
             .kind = ValueKind::boolean,
-            .meaning = "round the ramp's bounds outwards to whole pairs (gpt-oss does not)",
+            .meaning = "round the ramp's bounds outwards to integers (gpt-oss does not)",
             .fallback = true},
            {.name = "mscale",
             .kind = ValueKind::real,
@@ -147,11 +147,11 @@ const Rule& yarn_rule() {
             .least = 0},
            {.name = "mscale_all_dim",
             .kind = ValueKind::real,
-            .meaning = "DeepSeek's; its magnitude squared goes to the softmax scale",
+            .meaning = "DeepSeek: the square of its magnitude multiplies the softmax scale",
             .least = 0},
            {.name = "attention_factor",
             .kind = ValueKind::real,
-            .meaning = "replaces the magnitude that the rule would give",
+            .meaning = "replaces the rule's magnitude of cos and sin",
             .least = 0,
             .above_least = true}},
       .example = {{"factor", 4.0}, {"original_length", std::int64_t{4096}}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ALiBi: a penalty on the score that grows linearly with distance, one slope per head.
 //   n = largest power of two <= heads;  slope_h = 2^(-b (h + 1) / n) for h < n, with b = bias_max = 8;
-//   the other heads take every second slope of a series twice as fine: 2^(-b (2 (h - n) + 1) / (2 n)).
+//   the other heads use every second slope of the series for 2n heads: 2^(-b (2 (h - n) + 1) / (2 n)).
 // Press et al. 2021, "Train Short, Test Long" (arXiv 2108.12409), section 3. Not monotone over heads, by design.
 //
 // Forms (all equal under a causal softmax, which a constant per row does not change):
@@ -53,7 +53,7 @@ SchemeResult make(const Arguments& arguments) {
     };
     kept = kept.with(Claim::distance_only).without(Claim::causal_only);
   } else {
-    // These depend on the key alone: relative only through the softmax, so no claim is made of the numbers.
+    // These depend on the key alone. They are relative only after the softmax, so the numbers make no such claim.
     kept = {Claim::cache_safe, Claim::unbounded, Claim::causal_only};
     bias.toeplitz = false;
     if (form == "bloom") {
@@ -98,7 +98,7 @@ const Scheme& alibi_scheme() {
                       .above_least = true},
                      {.name = "form",
                       .kind = ValueKind::choice,
-                      .meaning = "whose form of the bias",
+                      .meaning = "form of the bias",
                       .fallback = std::string("causal"),
                       .choices = {"causal", "symmetric", "bloom", "mpt", "falcon"}},
                      {.name = "length",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters that mean the same in several schemes.
+// Parameters shared by several schemes.
 #pragma once
 
 #include "locus/value.h"

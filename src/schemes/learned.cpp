@@ -2,9 +2,9 @@
 // Learned absolute positions: row p of a trained table is added to the hidden state.
 // Gehring et al. 2017 (arXiv 1705.03122); GPT-2, BERT, OPT, ViT.
 //
-// A position outside the table is an error, never a wrap-around. Deviations: OPT's rows start at +2, RoBERTa's at its
-// padding index + 1 (row_offset); max_positions counts the positions that may be used, so the table has
-// max_positions + row_offset rows.
+// A position outside the table is an error; it never wraps around. Deviations: OPT's rows start at +2, RoBERTa's at
+// its padding index + 1 (row_offset). max_positions counts the usable positions, so the table has max_positions +
+// row_offset rows.
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
@@ -55,7 +55,7 @@ const Scheme& learned_scheme() {
       .claims = claims,
       .parameters = {{.name = "max_positions",
                       .kind = ValueKind::integer,
-                      .meaning = "positions that the table serves",
+                      .meaning = "number of usable positions",
                       .least = 1,
                       .most = 0x1p31},
                      {.name = "dim",
@@ -65,7 +65,7 @@ const Scheme& learned_scheme() {
                       .most = 1048576},
                      {.name = "row_offset",
                       .kind = ValueKind::integer,
-                      .meaning = "position p uses row p + this (OPT 2, RoBERTa padding index + 1)",
+                      .meaning = "position p uses row p + row_offset (OPT 2, RoBERTa padding index + 1)",
                       .fallback = std::int64_t{0},
                       .least = 0,
                       .most = 65536},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No positional encoding at all. A causal mask alone lets a decoder find some order; without it, attention is
+// No positional encoding. A causal mask alone lets a decoder infer some order; without it, attention is
 // permutation-equivariant. Kazemnejad et al. 2023 (arXiv 2305.19466).
 #include "locus/registry.h"
 

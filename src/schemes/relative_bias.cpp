@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learned number per head for each index that the two positions give. Index rules:
+// A learned number per head for each index computed from the two positions. Index rules:
 //   clipped  clip(key - query, -left, right) + left                                 left + right + 1 rows
 //   deberta  log buckets of query - key (He et al. 2020, arXiv 2006.03654, DeBERTa-v2): with mid = bucket_size / 2,
 //            |r| <= mid: r; beyond: sign(r) (mid + ceil(ln(|r|/mid) / ln((max_position - 1)/mid) (mid - 1))),
 //            then + bucket_size, clamped into the 2 bucket_size rows
-//   swin     places of a height x width window, ids in row-major order (Liu et al. 2021, arXiv 2103.14030):
+//   swin     cells of a height x width window, ids in row-major order (Liu et al. 2021, arXiv 2103.14030):
 //            (drow + height - 1)(2 width - 1) + dcolumn + width - 1, d = query - key
 //
-// Deviation: transformers takes DeBERTa's logarithm in float32, which can land on the other side of a whole number
-// (profile `hf`); its bucket function itself does not clamp, the lookup does.
+// Deviation: transformers computes DeBERTa's logarithm in float32, which can fall on the other side of an integer
+// (profile `hf`). Its bucket function does not clamp; the lookup does.
 #include <algorithm>
 #include <cmath>
 
@@ -110,7 +110,7 @@ SchemeResult make(const Arguments& arguments) {
   result.learned = {{.name = "table", .shape = bias.table.shape, .gradient = LearnedGradient::bias_table}};
   if (bias.max_id) {
     result.range = {0, *bias.max_id - 1};
-    result.range_reason = "the places of its window";
+    result.range_reason = "the cells of its window";
   }
   result.term = std::move(bias);
   return result;
@@ -131,17 +131,17 @@ const Scheme& relative_bias_scheme() {
       .parameters = {heads_parameter(),
                      {.name = "index",
                       .kind = ValueKind::choice,
-                      .meaning = "how two positions choose a row",
+                      .meaning = "how two positions select a row",
                       .fallback = std::string("clipped"),
                       .choices = {"clipped", "deberta", "swin"}},
                      {.name = "clip_left",
                       .kind = ValueKind::integer,
-                      .meaning = "clipped: farthest past offset with a row of its own",
+                      .meaning = "clipped: largest past offset with a separate row",
                       .least = 0,
                       .most = 1048576},
                      {.name = "clip_right",
                       .kind = ValueKind::integer,
-                      .meaning = "clipped: farthest future offset; absent: clip_left",
+                      .meaning = "clipped: largest future offset with a separate row; absent: clip_left",
                       .least = 0,
                       .most = 1048576},
                      {.name = "bucket_size",
@@ -151,7 +151,7 @@ const Scheme& relative_bias_scheme() {
                       .most = 1048576},
                      {.name = "max_position",
                       .kind = ValueKind::integer,
-                      .meaning = "deberta: distance at which the buckets end",
+                      .meaning = "deberta: distance from which all share the last bucket",
                       .least = 1,
                       .most = 0x1p31},
                      {.name = "window_height",

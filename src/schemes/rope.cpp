@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotary position embedding = pairing x rotary width and offset x frequency rule x position axes.
 //
-// Pair (x, y) of a query or key at position p turns by the angle p w_i:
+// Pair (x, y) of a query or key at position p is rotated by the angle p w_i:
 //   (x, y) -> (x cos - y sin, x sin + y cos)
 // so that the dot product of a query at m and a key at n depends on m - n only.
 // Su et al. 2021, "RoFormer" (arXiv 2104.09864), equation 15; the rules w_i are in scaling/.
 //
-// Axes: which coordinate drives pair i, and with which frequency (d = rotary_dim, n = d/2 pairs)
+// Axes: which coordinate rotates pair i, and with which frequency (d = rotary_dim, n = d/2 pairs)
 //   1d                 the position;                             w_i = base^(-2i/d)
-//   mrope              sections count pairs: the first s_0 by time, the next s_1 by height, ...; the index runs on
+//   mrope              sections count pairs: the first s_0 by time, the next s_1 by height, ...; the index continues
 //   mrope_interleaved  time, height, width in turn; height at 1, 4, .. below 3 s_1, width at 2, 5, .. below 3 s_2, all
 //                      others time (ggml: those beyond their section take a fourth row)
 //   grid               [n/2 by row | n/2 by column], the index restarts: w_k = base^(-2k/(d/2))      (Qwen2-VL vision)
 //   pixtral            id = row * grid_width + column; the first n/2 pairs by row with w_0, w_2, .., the others by
 //                      column with w_1, w_3, ..
 //   dinov3             patch centres in [-1, 1], angle 2 pi coordinate base^(-4k/d), [row | column]; `prefix` leading
-//                      tokens stay as they are
+//                      tokens are not rotated
 // Bai et al. 2024, Qwen2-VL (arXiv 2409.12191); Agrawal et al. 2024, Pixtral (arXiv 2410.07073); Simeoni et al. 2025,
 // DINOv3 (arXiv 2508.10104).
 //
-// Deviations: engines disagree on the pairing, so there is no default; DeepSeek-V3 in transformers takes interleaved
+// Deviations: engines disagree on the pairing, so it has no default. DeepSeek-V3 in transformers takes interleaved
 // pairs and returns them as [evens | odds] (output_order = deinterleaved).
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,8 @@ const std::vector<Parameter>& own_parameters() {
         head_dim_parameter(2),
         {.name = "pairing",
          .kind = ValueKind::choice,
-         .meaning = "which coordinates turn together: (i, i + d/2) or (2i, 2i + 1); engines disagree, so say which",
+         .meaning =
+             "which coordinates rotate together: (i, i + d/2) or (2i, 2i + 1); no default, because engines disagree",
          .required = true,
          .choices = {"half", "interleaved"}},
         {.name = "base",
@@ -56,12 +57,12 @@ const std::vector<Parameter>& own_parameters() {
          .above_least = true},
         {.name = "rotary_dim",
          .kind = ValueKind::integer,
-         .meaning = "coordinates that are rotated; absent: all",
+         .meaning = "number of rotated coordinates; absent: all",
          .least = 2,
          .most = 65536},
         {.name = "rotary_offset",
          .kind = ValueKind::integer,
-         .meaning = "where they start inside the head",
+         .meaning = "first rotated coordinate of the head",
          .fallback = std::int64_t{0},
          .least = 0,
          .most = 65536},
@@ -72,7 +73,7 @@ const std::vector<Parameter>& own_parameters() {
          .choices = rule_names},
         {.name = "axes",
          .kind = ValueKind::choice,
-         .meaning = "how positions drive the pairs",
+         .meaning = "how position axes map to pairs",
          .fallback = std::string("1d"),
          .choices = {"1d", "mrope", "mrope_interleaved", "grid", "pixtral", "dinov3"}},
         {.name = "sections", .kind = ValueKind::list, .meaning = "mrope: pairs per axis", .least = 0, .most = 32768},
@@ -90,22 +91,22 @@ const std::vector<Parameter>& own_parameters() {
          .most = 65536},
         {.name = "output_order",
          .kind = ValueKind::choice,
-         .meaning = "deinterleaved: interleaved pairs come out as [evens | odds]",
+         .meaning = "deinterleaved: returns interleaved pairs as [evens | odds]",
          .fallback = std::string("same"),
          .choices = {"same", "deinterleaved"}},
         {.name = "max_length",
          .kind = ValueKind::integer,
-         .meaning = "the length the model was trained or extended to",
+         .meaning = "length that the model was trained or extended to",
          .least = 1,
          .most = 0x1p31},
         {.name = "profile",
          .kind = ValueKind::choice,
-         .meaning = "whose float32 arithmetic the tables reproduce",
+         .meaning = "engine whose float32 arithmetic the tables reproduce",
          .fallback = std::string("exact"),
          .choices = {"exact", "hf", "ggml", "vllm"}},
         {.name = "table_type",
          .kind = ValueKind::choice,
-         .meaning = "cos and sin are rounded to this, as bfloat16 models in transformers do",
+         .meaning = "type that cos and sin are rounded to, as in bfloat16 models of transformers",
          .fallback = std::string("float32"),
          .choices = {"float32", "bfloat16", "float16"}},
     };
@@ -113,7 +114,7 @@ const std::vector<Parameter>& own_parameters() {
   return parameters;
 }
 
-// The rule's parameters follow; where both have one of the same name, the rule's says more.
+// The rule's parameters follow. The rule's declaration replaces one of the same name.
 std::vector<Parameter> parameters_for(const Arguments& given) {
   std::vector<Parameter> parameters = own_parameters();
   const Value* name = given.find("rule");
@@ -147,7 +148,7 @@ std::vector<std::int64_t> sections_of(const Arguments& arguments, std::int64_t p
 }
 
 void set_chunked_sections(Rotation& rotation, const std::vector<std::int64_t>& sections) {
-  require(sections.size() >= 2 && sections.size() <= 4, "rope.sections must name 2 to 4 axes, got ", sections.size());
+  require(sections.size() >= 2 && sections.size() <= 4, "rope.sections must have 2 to 4 axes, got ", sections.size());
   rotation.axes = static_cast<int>(sections.size());
   for (std::size_t axis = 0; axis < sections.size(); ++axis) {
     rotation.axis.insert(rotation.axis.end(), static_cast<std::size_t>(sections[axis]),
@@ -159,7 +160,7 @@ void set_interleaved_sections(Rotation& rotation, const std::vector<std::int64_t
   const bool ggml = rotation.profile == Profile::ggml;
   const bool fourth_is_empty = sections.size() == 4 && sections[3] == 0;
   require(sections.size() == 3 || (ggml && fourth_is_empty),
-          "rope.sections must name 3 axes with axes=mrope_interleaved, got ", sections.size());
+          "rope.sections must have 3 axes with axes=mrope_interleaved, got ", sections.size());
   rotation.axes = ggml ? 4 : 3;
   for (std::int64_t i = 0; i < rotation.pairs(); ++i) {
     const auto turn = static_cast<std::size_t>(i % 3);
@@ -168,7 +169,7 @@ void set_interleaved_sections(Rotation& rotation, const std::vector<std::int64_t
   }
 }
 
-// An argument that the axes do not read was meant for others.
+// Error: an argument that these axes do not use.
 void check_read_by(const std::string& axes, const Arguments& arguments) {
   struct Reader {
     const char* argument;
@@ -217,13 +218,13 @@ void set_axes(Rotation& rotation, const Arguments& arguments) {
   }
 }
 
-// Brings the rule's frequencies into pair order. `width` is the d of the exponent that the rule was asked with.
+// Arranges the rule's frequencies in pair order.
 template <class Real>
 std::vector<Real> arrange(const std::string& axes, std::vector<Real> inv_freq) {
   if (axes == "grid" || axes == "dinov3") {  // one set of frequencies for both axes
     const std::vector<Real> once = inv_freq;
     inv_freq.insert(inv_freq.end(), once.begin(), once.end());
-  } else if (axes == "pixtral") {  // evens for rows, odds for columns
+  } else if (axes == "pixtral") {  // even ones for rows, odd ones for columns
     std::vector<Real> split;
     for (const std::size_t start : {std::size_t{0}, std::size_t{1}}) {
       for (std::size_t i = start; i < inv_freq.size(); i += 2) split.push_back(inv_freq[i]);
@@ -238,7 +239,7 @@ GgmlRope ggml_call(const Rule& rule, const RuleContext& context, const Arguments
   if (rule.ggml != nullptr) {
     rope = rule.ggml(context, arguments);
   } else {
-    // A rule that ggml does not know reaches it as divisors of the plain frequencies.
+    // A rule that ggml does not know is passed as divisors of the plain frequencies.
     rope.freq_base = static_cast<float>(context.base);
     const std::vector<DoubleDouble> plain = plain_frequencies(context.rotary_dim, DoubleDouble(context.base));
     const std::vector<DoubleDouble> ruled = rule.exact(context, arguments).inv_freq;
@@ -276,7 +277,7 @@ void set_frequencies(Rotation& rotation, const Arguments& arguments) {
     rotation.inv_freq_low.assign(rotation.inv_freq.size(), 0);
     for (std::size_t i = 0; i < rotation.turns.size(); ++i) rotation.turns[i] = to_turns(rotation.inv_freq[i]);
   } else if (rotation.profile == Profile::ggml) {
-    require(axes != "pixtral" && axes != "dinov3", "rope.profile ggml does not know axes=", axes);
+    require(axes != "pixtral" && axes != "dinov3", "rope.profile ggml does not support axes=", axes);
     rotation.ggml = ggml_call(rule, context, arguments);
   }
 }
@@ -321,7 +322,7 @@ SchemeResult make(const Arguments& arguments) {
   SchemeResult result{.term = {}, .claims = kept};
   if (rotation.map.kind == PositionMap::Kind::patch_centres) {
     result.range = {0, rotation.map.prefix + rotation.map.height * rotation.map.width - 1};
-    result.range_reason = "the places of its grid";
+    result.range_reason = "the patches of its grid";
   }
   result.term = std::move(rotation);
   return result;
@@ -333,7 +334,7 @@ Arguments small_rope(const Arguments& more) {
   return arguments;
 }
 
-// Every rule by its own example, then the layouts.
+// The example of every rule, then the layouts.
 std::vector<Example> variants() {
   using List = std::vector<double>;
   static const std::vector<std::string> rule_labels = [] {
@@ -371,7 +372,7 @@ const Scheme& rope_scheme() {
   static const Scheme scheme{
       .name = "rope",
       .title = "RoPE",
-      .summary = "rotary embedding: pairs of Q and K turn with the position",
+      .summary = "rotary embedding: rotates pairs of Q and K by the position",
       .paper = "Su et al. 2021, arXiv 2104.09864",
       .site = Site::query_key,
       .claims = claims,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shaw's relative keys: a learned vector chosen by the offset meets the query, and optionally joins the value:
+// Shaw's relative keys: the offset selects a learned vector that is added to the key, and optionally one for the
+// value:
 //   score = q . (k + a_index),  output = sum p (v + b_index).
 // Shaw et al. 2018, "Self-Attention with Relative Position Representations" (arXiv 1803.02155), equations 3 and 4.
 //
@@ -68,13 +69,13 @@ const Scheme& shaw_scheme() {
                      head_dim_parameter(1),
                      {.name = "clip_left",
                       .kind = ValueKind::integer,
-                      .meaning = "farthest past offset with a row of its own",
+                      .meaning = "largest past offset with a separate row",
                       .fallback = std::int64_t{16},
                       .least = 0,
                       .most = 1048576},
                      {.name = "clip_right",
                       .kind = ValueKind::integer,
-                      .meaning = "farthest future offset; absent: clip_left",
+                      .meaning = "largest future offset with a separate row; absent: clip_left",
                       .least = 0,
                       .most = 1048576},
                      {.name = "index",
@@ -84,19 +85,19 @@ const Scheme& shaw_scheme() {
                       .choices = {"key_minus_query", "query_minus_key"}},
                      {.name = "clip",
                       .kind = ValueKind::boolean,
-                      .meaning = "false: offsets beyond the table are refused",
+                      .meaning = "clamp offsets beyond the table; false: refuse them",
                       .fallback = true},
                      {.name = "values",
                       .kind = ValueKind::boolean,
-                      .meaning = "a second table for the values",
+                      .meaning = "use a second table for the values",
                       .fallback = false},
                      {.name = "scaled",
                       .kind = ValueKind::boolean,
-                      .meaning = "the softmax scale applies to the position term too",
+                      .meaning = "apply the softmax scale to the position term too",
                       .fallback = true},
                      {.name = "meets_key",
                       .kind = ValueKind::boolean,
-                      .meaning = "the row meets the key as well (relative_key_query)",
+                      .meaning = "multiply the row by the key too (relative_key_query)",
                       .fallback = false},
                      {.name = "key_table",
                       .kind = ValueKind::tensor,

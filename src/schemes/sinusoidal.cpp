@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sinusoidal rows: sine and cosine of the position at geometrically spaced rates, added to the hidden state.
+// Sinusoidal rows: sines and cosines of the position at geometrically spaced rates, added to the hidden state.
 //   vaswani  rate_i = base^(-2i/d)            Vaswani et al. 2017 (arXiv 1706.03762), section 3.5; XLM, Marian,
 //                                             Transformer-XL, and (over d/4 per block) MAE
 //   fairseq  rate_i = base^(-i/(d/2 - 1))     fairseq, tensor2tensor, Whisper
@@ -7,7 +7,7 @@
 // axes = grid (MAE): [sin row | cos row | sin column | cos column], each d/4 wide; ids count `prefix` class tokens (a
 // row of zeros) and then patches in row-major order.
 //
-// Odd widths: with vaswani the sines have one column more; with fairseq the last column is 0, as each project does.
+// Odd widths: with vaswani the sines have one more column; with fairseq the last column is 0, as in each project.
 #include "locus/error.h"
 #include "locus/registry.h"
 #include "locus/turns.h"
@@ -67,7 +67,8 @@ SchemeResult make(const Arguments& arguments) {
   rows.zero_position = arguments.maybe_integer("zero_position");
   if (arguments.text("axes") == "1d") {
     rows.waves = line_waves(arguments, rows.dim);
-    // A sine without its cosine, or a row of zeros among the others, is no linear map of its neighbours.
+    // A sine without its cosine, or a row of zeros among the others, is no linear map of its neighbours: no claim
+    // then.
     const bool unpaired = rows.dim % 2 == 1 && arguments.text("rate") == "vaswani";
     const bool linear = !unpaired && !rows.zero_position;
     return {std::move(rows), linear ? claims : claims.without(Claim::linear_shift)};
@@ -84,7 +85,7 @@ SchemeResult make(const Arguments& arguments) {
   return {.term = std::move(rows),
           .claims = {Claim::cache_safe},
           .range = PositionRange{0, places - 1},
-          .range_reason = "the places of its grid"};
+          .range_reason = "the patches of its grid"};
 }
 
 }  // namespace
@@ -134,7 +135,7 @@ const Scheme& sinusoidal_scheme() {
             .most = 0x1p31},
            {.name = "axes",
             .kind = ValueKind::choice,
-            .meaning = "1d, or rows and columns of a grid of patches",
+            .meaning = "one axis, or rows and columns of a grid of patches",
             .fallback = std::string("1d"),
             .choices = {"1d", "grid"}},
            {.name = "grid_height", .kind = ValueKind::integer, .meaning = "grid: rows", .least = 1, .most = 65536},

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// T5's relative bias: the offset key - query falls into a bucket, and each head has a learned number per bucket.
+// T5's relative bias: the offset key - query selects a bucket, and each head has a learned number per bucket.
 //   bidirectional: half of the buckets for keys after the query; causal: keys after the query share bucket 0
 //   with m buckets per sign and e = m/2: distances below e have a bucket each; beyond,
 //   bucket = e + floor(ln(n/e) / ln(max_distance/e) (m - e)), at most m - 1.
 // Raffel et al. 2019 (arXiv 1910.10683), section 2.1. No softmax scale: T5 folds it into its initialisation.
 //
 // The logarithm is used once, to find the integer at which each bucket starts; lookups compare integers. Deviation:
-// where a threshold is a whole number a computed logarithm may fall on either side, so float32 and float64
-// implementations disagree, e.g. for (20, 160) at 10, 20 and 80, where float64 is the wrong one; the profile `hf` takes
-// float32's side.
+// at a threshold that is an integer, a computed logarithm may fall on either side, so float32 and float64
+// implementations disagree, e.g. for (20, 160) at 10, 20 and 80, where float64 is wrong. The profile `hf` follows
+// float32.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +32,7 @@ std::vector<std::int64_t> bucket_starts(std::int64_t m, std::int64_t e, std::int
   for (std::int64_t j = 0; j < m - e; ++j) {
     const DoubleDouble power = DoubleDouble(static_cast<double>(j)) / DoubleDouble(static_cast<double>(m - e));
     const DoubleDouble start = exact * pow(ratio, power);
-    // A whole threshold comes out within 1e-25 of itself; nothing else comes that close.
+    // An integer threshold is computed to within 1e-25; no other threshold is that close to an integer.
     const DoubleDouble nearest = floor(start + 0.5);
     const DoubleDouble off = start - nearest;
     const bool whole = std::fabs(off.hi) < 1e-20 * start.hi;
@@ -80,9 +80,8 @@ SchemeResult make(const Arguments& arguments) {
     buckets.per_sign = num_buckets / 2;
   }
   buckets.exact = buckets.per_sign / 2;
-  require(buckets.max_distance > buckets.exact,
-          "t5.max_distance must exceed the distances with a bucket of their own (", buckets.exact, "), got ",
-          buckets.max_distance);
+  require(buckets.max_distance > buckets.exact, "t5.max_distance must exceed the distances with separate buckets (",
+          buckets.exact, "), got ", buckets.max_distance);
   buckets.starts = bucket_starts(buckets.per_sign, buckets.exact, buckets.max_distance);
 
   ScoreBias bias;
@@ -120,18 +119,18 @@ const Scheme& t5_scheme() {
                       .most = 65536},
                      {.name = "max_distance",
                       .kind = ValueKind::integer,
-                      .meaning = "distances from here on share the last bucket",
+                      .meaning = "distance from which all share the last bucket",
                       .fallback = std::int64_t{128},
                       .least = 1,
                       .most = 0x1p31},
                      {.name = "bidirectional",
                       .kind = ValueKind::boolean,
-                      .meaning = "buckets for keys after the query too (encoders)",
+                      .meaning = "use buckets for keys after the query too (encoders)",
                       .fallback = true},
                      {.name = "table", .kind = ValueKind::tensor, .meaning = "learned numbers [num_buckets, heads]"},
                      {.name = "profile",
                       .kind = ValueKind::choice,
-                      .meaning = "hf: thresholds as a float32 logarithm puts them",
+                      .meaning = "hf: thresholds from a float32 logarithm",
                       .fallback = std::string("exact"),
                       .choices = {"exact", "hf"}},
                      seed_parameter(),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transformer-XL's relative keys: content and position meet the query apart,
+// Transformer-XL's relative keys: the query is multiplied by content and position separately,
 //   score = (q + u) . k + (q + v) . (W_r R_n),  n = query - key,
 // with R_n the sinusoid [sin | cos] of the distance, u and v learned per head, W_r a learned projection; one softmax
 // scale over both. Dai et al. 2019, "Transformer-XL" (arXiv 1901.02860), section 3.3.
 //
 // The published code gets R_(i-j) by a "relative shift" (pad a zero column on the left, drop the first row), which
-// leaves junk right of the causal diagonal; here the distance is looked up, and negative ones are simply those of R.
+// leaves wrong entries right of the causal diagonal. Here the distance is looked up, and R is defined for negative
+// distances too.
 #include <cmath>
 
 #include "locus/error.h"
@@ -53,7 +54,7 @@ const Scheme& transformer_xl_scheme() {
   static const Scheme scheme{
       .name = "transformer_xl",
       .title = "Transformer-XL",
-      .summary = "a projected sinusoid of the distance meets the query, with learned biases",
+      .summary = "a projected sinusoid of the distance, multiplied by the query, with learned biases",
       .paper = "Dai et al. 2019, arXiv 1901.02860",
       .site = Site::relative_key,
       .claims = claims,
@@ -66,7 +67,7 @@ const Scheme& transformer_xl_scheme() {
                       .most = 1048576},
                      {.name = "base",
                       .kind = ValueKind::real,
-                      .meaning = "of the sinusoid",
+                      .meaning = "base of the sinusoid",
                       .fallback = 10000.0,
                       .least = 0,
                       .above_least = true},

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// xPos: RoPE whose pairs also grow or shrink with the position, queries one way and keys the other, so that the score
-// decays with distance:
+// xPos: RoPE whose pairs are also scaled by a power of the position, queries by a factor and keys by its inverse, so
+// that the score decays with distance:
 //   zeta_i = (2i + 0.4 d) / (1.4 d),  query times zeta_i^((p - c)/s), key divided by it, s = 512.
 // Sun et al. 2022, "A Length-Extrapolatable Transformer" (arXiv 2212.10554), equation 9.
 //
-// With a fixed centre c the product of the two scales depends on the difference of positions only. torchscale's centre
-// moves with the length, ceil(length / 2), which makes cached keys wrong (moving_centre). zeta_0 = 2/7, so the scale
-// leaves float32's normal range where |p - c| > 87.33 s / ln(7/2), about 35,690 positions, and float16's where it is more
-// than 9.70 s / ln(7/2), about 3,965: refused beyond.
+// With a fixed centre c the product of the two scales depends on the difference of positions only. torchscale's
+// centre moves with the length, ceil(length / 2), which makes cached keys wrong (moving_centre). zeta_0 = 2/7, so the
+// scale leaves float32's normal range at |p - c| > 87.33 s / ln(7/2), about 35,690 positions, and float16's at 9.70 s
+// / ln(7/2), about 3,965. Positions beyond are refused.
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +22,8 @@ namespace {
 
 constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions};
 
-// The positions whose scale and inverse scale, for the smallest zeta, are normal numbers of a type whose smallest is
-// 2^-exponent: 126 for float32 and bfloat16, 14 for float16.
+// The positions whose scale and inverse scale, for the smallest zeta, are normal numbers of a type whose smallest
+// normal number is 2^-exponent: 126 for float32 and bfloat16, 14 for float16.
 PositionRange range_within(const PairScale& scale, int exponent) {
   const double smallest = *std::min_element(scale.zeta.begin(), scale.zeta.end());
   const double reach = std::floor(exponent * std::log(2.0) * scale.scale_base / -std::log(smallest));
@@ -56,7 +56,7 @@ SchemeResult make(const Arguments& arguments) {
                       .claims = moving ? claims.without(Claim::cache_safe).without(Claim::relative) : claims};
   result.range = range_within(scale, 126);
   result.float16_range = range_within(scale, 14);
-  result.range_reason = "beyond, its scale leaves the element type";
+  result.range_reason = "beyond these its scale leaves the range of the element type";
   rotation.scale = std::move(scale);
   result.term = std::move(rotation);
   return result;
@@ -76,7 +76,7 @@ const Scheme& xpos_scheme() {
       .parameters = {head_dim_parameter(2),
                      {.name = "pairing",
                       .kind = ValueKind::choice,
-                      .meaning = "which coordinates turn together (torchscale: interleaved)",
+                      .meaning = "which coordinates rotate together (torchscale: interleaved)",
                       .required = true,
                       .choices = {"half", "interleaved"}},
                      {.name = "base",
@@ -92,7 +92,7 @@ const Scheme& xpos_scheme() {
                       .least = 1},
                      {.name = "centre",
                       .kind = ValueKind::integer,
-                      .meaning = "the position whose scale is 1",
+                      .meaning = "position whose scale is 1",
                       .fallback = std::int64_t{0},
                       .least = -0x1p31,
                       .most = 0x1p31},
@@ -102,7 +102,7 @@ const Scheme& xpos_scheme() {
                       .fallback = false},
                      {.name = "length",
                       .kind = ValueKind::integer,
-                      .meaning = "moving_centre: length of the sequence at hand",
+                      .meaning = "moving_centre: current sequence length",
                       .least = 1,
                       .most = 0x1p31}},
       .make = make,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading any element type as float32 lanes and storing them back, for one SIMD target.
+// Loads any element type as float32 lanes and stores them back, for one SIMD target. In scalar form:
+//   load:  lane[i] = to_float(from[i])      store:  to[i] = round_to_nearest_even(lane[i])
 
 #if defined(LOCUS_SIMD_WIDEN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_SIMD_WIDEN_INL_H_
@@ -15,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where Highway 1.0.3 has no instruction for it, it narrows to float16 by cutting off, and knows neither infinity nor
+// Without an instruction for it, Highway 1.0.3 truncates when it narrows to float16, and handles neither infinity nor
 // NaN.
 #undef LOCUS_CONVERTS_FLOAT16
 #if HWY_ARCH_X86
@@ -24,8 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define LOCUS_CONVERTS_FLOAT16 (HWY_ARCH_ARM_A64 || HWY_ARCH_RVV)
 #endif
 
-// g++ reads memory once for every use of a value that was loaded, if it can: twice the loads, which are the limit where
-// this is used.
+// g++ may reload a value from memory for every use. That doubles the loads, which are the limit where this is used.
 template <class V>
 HWY_INLINE V loaded_once(V value) {
 #if HWY_COMPILER_GCC && !HWY_COMPILER_CLANG && HWY_ARCH_X86
@@ -61,8 +61,8 @@ HWY_INLINE VecBits16<D> narrow(D, hn::Vec<D> value, Float16) {
 
 #else
 
-// A float16 whose bits stand 13 further left is a float32 that is 2^112 too small, subnormals included; infinity and
-// NaN need the largest exponent.
+// A float16 shifted left by 13 bits is a float32 that is too small by 2^112, subnormals included; infinity and NaN
+// need the largest exponent.
 template <class D>
 HWY_INLINE hn::Vec<D> widen(D d, VecBits16<D> bits, Float16) {
   const hn::RebindToUnsigned<D> du;
@@ -77,8 +77,8 @@ HWY_INLINE hn::Vec<D> widen(D d, VecBits16<D> bits, Float16) {
   return hn::BitCast(d, hn::Or(chosen, sign));
 }
 
-// As to_float16: adding 0xfff, or 0x1000 where the kept part is odd, rounds to nearest even; below 2^-14 adding 0.5
-// does; from 65520 on it is infinity, and a NaN keeps its upper bits and is made quiet.
+// As to_float16(): adding 0xfff, or 0x1000 if the kept part is odd, rounds to nearest even; below 2^-14 adding 0.5
+// does. From 65520 on the result is infinity. A NaN keeps its upper bits and becomes quiet.
 template <class D>
 HWY_INLINE VecBits16<D> narrow(D d, hn::Vec<D> value, Float16) {
   const hn::RebindToUnsigned<D> du;
@@ -103,9 +103,9 @@ HWY_INLINE VecBits16<D> narrow(D d, hn::Vec<D> value, Float16) {
 
 #endif
 
-// Highway truncates when it narrows to bfloat16. Adding 0x7fff, or 0x8000 where the kept part is odd, rounds to nearest
-// even; a NaN keeps its upper bits and is made quiet, lest the addition turn it into infinity. The result is the upper
-// half of each lane; what is below is not cleared.
+// Highway truncates when it narrows to bfloat16. Adding 0x7fff, or 0x8000 if the kept part is odd, rounds to nearest
+// even. A NaN keeps its upper bits and becomes quiet, because the addition could turn it into infinity. The result is
+// the upper half of each lane; the lower half is not cleared.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> round_to_bfloat16(D, hn::Vec<D> value) {
   const hn::RebindToUnsigned<D> du;

@@ -126,12 +126,12 @@ TEST(Validate, RefusesWhatIsNotFinite) {
 }
 
 TEST(Validate, RefusesTensorsWhoseShapeLies) {
-  expect_error("thing.table has 3 values but its shape asks for 4", [] {
+  expect_error("thing.table has 3 values, but its shape needs 4", [] {
     checked({{"table", Tensor{{2, 2}, {1, 2, 3}}}});
   });
-  expect_error("thing.table has an impossible shape: tensor -1x2", [] { checked({{"table", Tensor{{-1, 2}, {}}}}); });
+  expect_error("thing.table has an invalid shape: tensor -1x2", [] { checked({{"table", Tensor{{-1, 2}, {}}}}); });
   const std::int64_t huge = std::int64_t{1} << 40;
-  expect_error("thing.table has an impossible shape: tensor 1099511627776x1099511627776", [&] {
+  expect_error("thing.table has an invalid shape: tensor 1099511627776x1099511627776", [&] {
     checked({{"table", Tensor{{huge, huge}, {}}}});
   });
 }
@@ -201,7 +201,7 @@ TEST(ParseValue, RefusesWhatIsNoValue) {
   expect_error("thing.parts must be a list of numbers such as 16,24,24, got [16", [] { parsed("parts", "[16"); });
   expect_error("thing.rate must be a number, got +-5", [] { parsed("rate", "+-5"); });
   expect_error("thing.parts must not be empty", [] { checked({{"parts", parsed("parts", "[]")}}); });
-  expect_error("thing.table is a tensor and cannot be written as text", [] { parsed("table", "1,2"); });
+  expect_error("thing.table is a tensor and cannot be given as text", [] { parsed("table", "1,2"); });
   expect_error("thing.rate must be finite, got nan", [] { checked({{"rate", parsed("rate", "nan")}}); });
   expect_error("thing.rate must be finite, got -inf", [] { checked({{"rate", parsed("rate", "-inf")}}); });
 }
@@ -218,7 +218,7 @@ TEST(ToText, AsOneWouldWriteIt) {
 TEST(ArgumentsTest, AWrongNameIsAnError) {
   const Arguments arguments{{"a", 1}};
   EXPECT_EQ(arguments.find("b"), nullptr);
-  expect_error("there is no value for the parameter b", [&] { arguments.integer("b"); });
+  expect_error("parameter b has no value", [&] { arguments.integer("b"); });
 }
 
 }  // namespace

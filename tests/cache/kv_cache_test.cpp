@@ -255,12 +255,12 @@ TEST(KvCache, EveryErrorLeavesItAsItWas) {
     EXPECT_LE(key_error(encoding, cache.gather(sequence), 2, 2, 6), bound(ElementType::float32, 1));
   };
   refused([&] { append(cache, sequence, range(8, 3), 4); }, "out of space");
-  refused([&] { append(cache, sequence, {7}, 4); }, "upwards");
-  refused([&] { append(cache, sequence, {8, 8}, 4); }, "upwards");
+  refused([&] { append(cache, sequence, {7}, 4); }, "must rise");
+  refused([&] { append(cache, sequence, {8, 8}, 4); }, "must rise");
   refused([&] { append(cache, sequence, {max_position + 1}, 4); }, "positions must be from");
   refused([&] { append<BFloat16>(cache, sequence, {9}, 4); }, "float32");
-  refused([&] { append(cache, 7, {9}, 4); }, "no sequence 7");
-  refused([&] { cache.fork(-1); }, "no sequence -1");
+  refused([&] { append(cache, 7, {9}, 4); }, "unknown sequence 7");
+  refused([&] { cache.fork(-1); }, "unknown sequence -1");
   refused([&] { cache.truncate(sequence, 5); }, "truncate");
   refused([&] { cache.slide(sequence, 0, 0, true); }, "window");
   refused([&] { cache.shift(sequence, max_position); }, "positions must be from");

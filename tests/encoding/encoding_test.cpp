@@ -68,8 +68,8 @@ TEST(EncodingTest, OnlyItsOwnSiteCanBeAsked) {
       if (scheme->site == site) {
         EXPECT_NO_THROW(ask()) << scheme->name;
       } else {
-        EXPECT_EQ(error_of(ask), std::string(scheme->name) + " enters at the site " +
-                                     std::string(name_of(scheme->site)) + ", not at " + std::string(name_of(site)));
+        EXPECT_EQ(error_of(ask), std::string(scheme->name) + " acts at the site " + std::string(name_of(scheme->site)) +
+                                     ", not at " + std::string(name_of(site)));
       }
     };
     expect_site(Site::hidden, [&] { encoding.hidden(); });
@@ -129,7 +129,8 @@ TEST(PositionRangeTest, XposEndsWhereItsScaleLeavesFloat32) {
   const Encoding encoding("xpos", {{"head_dim", 64}, {"pairing", "interleaved"}});
   expect_range(encoding, -reach, reach);
   expect_range(Encoding("xpos", {{"head_dim", 64}, {"pairing", "half"}, {"centre", 1000}}), 1000 - reach, 1000 + reach);
-  EXPECT_NE(error_of([&] { check(encoding, 36000); }).find("its scale leaves the element type"), std::string::npos);
+  EXPECT_NE(error_of([&] { check(encoding, 36000); }).find("its scale leaves the range of the element type"),
+            std::string::npos);
   for (const Role role : {Role::query, Role::key}) {
     for (const Position p : {-reach, reach}) {
       std::vector<float> cos(32), sin(32);
@@ -157,8 +158,9 @@ TEST(PositionRangeTest, XposEndsSoonerInFloat16) {
       const HeadsView view = heads_view(x.data(), ElementType::float16, "td", std::vector<std::int64_t>{1, 4});
       const PositionIds ids{.tokens = 1, .ids = {p}};
       if (std::abs(p - 100) > reach) {
-        EXPECT_NE(error_of([&] { rotate(encoding, view, ids, role); }).find("its scale leaves the element type"),
-                  std::string::npos)
+        EXPECT_NE(
+            error_of([&] { rotate(encoding, view, ids, role); }).find("its scale leaves the range of the element type"),
+            std::string::npos)
             << p;
         continue;
       }
@@ -191,7 +193,7 @@ TEST(PositionRangeTest, GridsAndWindowsEndWithTheirPlaces) {
   const Encoding swin("relative_bias", {{"heads", 2}, {"index", "swin"}, {"window_height", 7}, {"window_width", 4}});
   expect_range(swin, 0, 27);
   EXPECT_EQ(error_of([&] { check(swin, 28); }),
-            "relative_bias positions must be from 0 to 27 (the places of its window), got 28");
+            "relative_bias positions must be from 0 to 27 (the cells of its window), got 28");
 }
 
 // ---- length

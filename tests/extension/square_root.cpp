@@ -31,7 +31,7 @@ const Rule& square_root_rule() {
       .paper = "tests/extension",
       .parameters = {{.name = "factor",
                       .kind = ValueKind::real,
-                      .meaning = "how many times longer than trained",
+                      .meaning = "extended length / trained length",
                       .required = true,
                       .least = 1},
                      original_length_parameter()},

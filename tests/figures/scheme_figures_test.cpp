@@ -91,7 +91,7 @@ TEST(SchemeFigures, RefuseWhatTheyDoNotRead) {
     }
   };
   Request request = of("rope", {{"head_dim", 8}, {"pairing", "half"}});
-  refused("sinusoidal", request, "rope enters at the site query_key");
+  refused("sinusoidal", request, "rope acts at the site query_key");
   refused("slopes", of("t5", {{"heads", 2}}), "t5 has no slopes");
   refused("shaw", of("transformer_xl", {{"heads", 1}, {"head_dim", 2}}), "transformer-xl");
   refused("wavelengths", of("learned", {{"max_positions", 4}, {"dim", 2}}), "no wavelengths");

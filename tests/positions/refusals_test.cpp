@@ -44,7 +44,7 @@ const Refusal refusals[] = {
     {"decode_prefix", [] { decode(-1, 1); }, "decode.prefix must be at least 0, got -1"},
     {"decode_negative", [] { decode(1, -1); }, "decode.tokens must be at least 0, got -1"},
     {"decode_overflow", [] { decode(largest - 1, 3); }, "64 bits"},
-    {"left_no_rows", [] { left_padded(Numbers{}); }, "left_padded.lengths must name at least one row"},
+    {"left_no_rows", [] { left_padded(Numbers{}); }, "left_padded.lengths must have at least one row"},
     {"left_negative",
      [] {
        left_padded(Numbers{2, -5});
@@ -60,7 +60,7 @@ const Refusal refusals[] = {
        left_padded(Numbers{0, 0, max_ids / 2});
      },
      "ids, got 3 x 4294967296"},
-    {"right_no_rows", [] { right_padded(Numbers{}); }, "right_padded.lengths must name at least one row"},
+    {"right_no_rows", [] { right_padded(Numbers{}); }, "right_padded.lengths must have at least one row"},
     {"right_narrow", [] { right_padded(Numbers{0}, -1); },
      "right_padded.width must be at least the longest row (0), got -1"},
     {"right_absurd",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dump really did: from vectors before and after, the rotation that explains them, and the fault if there is
-// one.
+// Infers from vectors before and after which rotation explains them, and which fault if there is one.
 #pragma once
 
 #include <complex>
@@ -24,18 +23,18 @@ struct RotationDump {
   std::vector<double> after = {};
 };
 
-/// What should have happened; all of it may be left open.
+/// What should have happened. Every field is optional.
 struct Expectation {
   std::optional<Encoding> encoding = {};
-  std::optional<PositionIds> positions = {};  ///< absent: 0, 1, 2, ... are assumed and reported as assumed
+  std::optional<PositionIds> positions = {};  ///< absent: assumes 0, 1, 2, ... and says so
   Role role = Role::query;
-  /// `before` was rotated too, by another implementation: with an encoding, by that one as expected.
+  /// `before` is rotated too, by another implementation that follows `encoding` if there is one.
   bool both_rotated = false;
-  /// These are values, which no position may touch.
+  /// These are values, which positions must not change.
   bool values = false;
 };
 
-/// Which coordinates turned.
+/// Which coordinates were rotated.
 struct TurnedSlice {
   Pairing pairing = Pairing::half;
   bool deinterleaved_output = false;
@@ -43,9 +42,9 @@ struct TurnedSlice {
   std::int64_t rotary_dim = 0;
 };
 
-/// A judgement with its numbers. Verdicts about the angles are alternatives, best first; those about the slice, the
-/// heads, the magnitude, the coverage (tokens, heads or coordinates that differ from the rest) and the precision stand
-/// each for itself. Confidence is in [0, 1]: the share of such verdicts that are right. From `confident` on no rival
+/// A conclusion with its numbers. Verdicts about the angles are alternatives, best first. Those about the slice, the
+/// heads, the magnitude, the coverage (tokens, heads or coordinates that differ from the rest) and the precision are
+/// independent. Confidence in [0, 1] is the share of such verdicts that are right. From `confident` on no alternative
 /// fits.
 struct Verdict {
   enum class About : std::uint8_t { dump, slice, heads, magnitude, angles, coverage, precision };
@@ -57,48 +56,48 @@ struct Verdict {
 };
 inline constexpr double confident = 0.9;
 
-/// One way to get the angles that were seen: an encoding at these positions.
+/// One way to get the observed angles: an encoding at these positions.
 struct Explanation {
   std::string scheme;
-  Arguments arguments = {};  ///< of the scheme; head_dim, pairing, ... included
+  Arguments arguments = {};  ///< of the scheme, with head_dim, pairing, ...
   bool inverse = false;
-  int times = 1;                    ///< how often the rotation was applied
-  double position_divisor = 1;      ///< positions were divided by this before the encoding saw them
+  int times = 1;                    ///< how many times the rotation was applied
+  double position_divisor = 1;      ///< positions were divided by this before they were encoded
   std::vector<Position> positions;  ///< [batch * tokens]
-  double misfit = 0;                ///< deviation of cos and sin over the measured noise: about 1 or less fits
+  double misfit = 0;                ///< deviation of cos and sin divided by the measured noise; about 1 or less fits
   std::string text;
-  bool free_frequencies = false;  ///< explains any frequencies, hence last
-  int complexity = 0;             ///< parameters that had to be fitted, uncommon values counted more: small is simple
+  bool free_frequencies = false;  ///< fits any frequencies, so it is ranked last
+  int complexity = 0;             ///< number of fitted parameters, uncommon values counted more
 };
 
 struct Diagnosis {
   enum class Kind : std::uint8_t { rotation, unchanged, scaled, no_rotation };
   Kind kind = Kind::no_rotation;
   ElementType storage = ElementType::float32;  ///< the coarsest type that holds every number of the dump
-  double residual = 0;  ///< what a rotation of pairs leaves unexplained, relative to the size of `after`
-  double noise = 0;     ///< measured: how far the length of a pair of length 1 is off, which no angle explains
+  double residual = 0;                         ///< what no rotation of pairs explains, relative to the size of `after`
+  double noise = 0;  ///< measured: the error in the length of a pair of length 1, which no angle explains
 
-  std::optional<TurnedSlice> slice;       ///< absent: nothing turned, or no slice explains it
+  std::optional<TurnedSlice> slice;       ///< absent: nothing was rotated, or no slice explains it
   std::vector<TurnedSlice> also_fitting;  ///< slices that fit as well
-  std::vector<std::int64_t> head_map;     ///< head h of `after` is head head_map[h] of `before`; empty: as it should be
+  std::vector<std::int64_t> head_map;  ///< head h of `after` is head head_map[h] of `before`; empty: the expected order
   double magnitude = 1;
   bool magnitude_varies = false;  ///< with the position, as in xPos
 
-  std::vector<double> frequencies;  ///< radians per token step, where steps could be told; empty otherwise
-  std::vector<Explanation>
-      explanations;                 ///< those that fit, best first; more than one: the dump cannot tell them apart
-  std::vector<Verdict> verdicts;    ///< faults against the expectation, best first; always at least one; the first is
-                                    ///< `as_expected` where nothing is wrong
-  std::vector<std::string> decide;  ///< which further dump would tell the explanations apart
+  std::vector<double> frequencies;        ///< radians per token step; empty if the steps are unknown
+  std::vector<Explanation> explanations;  ///< those that fit, best first; if several, the dump cannot distinguish them
+  std::vector<Verdict> verdicts;          ///< deviations from the expectation, best first; at least one; the first is
+                                          ///< `as_expected` if nothing is wrong
+  std::vector<std::string> decide;        ///< which further dump would distinguish the explanations
 
-  /// Whether the likeliest reading finds nothing wrong; meaningful with an expected encoding.
+  /// Returns whether the likeliest verdict is that nothing is wrong. Meaningful only with an expected encoding.
   bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
 
-  std::vector<double> pair_magnitudes;           ///< the spectrum: mean |z| per pair
-  std::vector<std::vector<double>> pair_angles;  ///< angle per pair of the first tokens
+  std::vector<double> pair_magnitudes;           ///< the spectrum: mean |after / before| per pair
+  std::vector<std::vector<double>> pair_angles;  ///< angle per pair, for the first tokens
 };
 
-/// Error for shapes that do not match the sizes given, for NaN or infinity, and for an encoding of another site.
+/// Infers the rotation and compares it with `expected`.
+/// Error: arrays that do not match the sizes, NaN or infinity, an encoding of another site than query_key.
 Diagnosis diagnose(const RotationDump& dump, const Expectation& expected = {});
 
 }  // namespace locus

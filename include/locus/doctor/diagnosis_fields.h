@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a diagnosis under the names that the command's JSON, Python and C share. A field that is added to a
-// struct is added here, and all three have it.
+// The fields of a diagnosis under the names that the command's JSON, Python and C share. Add a new field of a struct
+// here, and all three have it.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace locus {
 std::string_view name_of(Verdict::About about);
 std::string_view name_of(Diagnosis::Kind kind);
 
-// Each calls `field(name, value)` once per field. Enumerations come as their names.
+// Each calls `field(name, value)` once per field, with enumerators as their names.
 
 template <class Field>
 void visit_fields(const Verdict& verdict, Field&& field) {
@@ -89,8 +89,8 @@ concept HasFields = requires(const T& value) {
   visit_fields(value, [](std::string_view, const auto&) {});
 };
 
-/// Values as objects of a JSON library (nlohmann's, or one with the same interface), which this header does not
-/// include. Tensors come as text.
+/// Converts values to objects of a JSON library (nlohmann's, or one with the same interface), which this header does
+/// not include. Tensors become text.
 template <class Json>
 struct JsonFields {
   template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encodings that `locus verify` goes through when none is named.
+// The encodings that `locus verify` checks if none is named.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 namespace locus {
 
 struct NamedEncoding {
-  std::string name;  ///< the scheme, and what sets the variant apart: "rope rule=yarn"
+  std::string name;  ///< the scheme and the label of its example: "rope rule=yarn"
   Encoding encoding;
 };
 
-/// Every scheme of the registry by its example, and the variants that make other claims or go other ways: each
-/// frequency rule, the axes of pictures, the forms of ALiBi, a moving centre ...
+/// Returns the example and the variants of every scheme in the registry: each frequency rule, the axes of images, the
+/// forms of ALiBi, a moving centre ...
 std::vector<NamedEncoding> verification_panel();
-/// Those of one scheme; Error naming the known schemes.
+/// Returns those of one scheme.
+/// Error: an unknown scheme.
 std::vector<NamedEncoding> verification_panel(std::string_view scheme);
 
 }  // namespace locus

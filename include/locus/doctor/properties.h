@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties that an encoding must have by its claims, measured; and examples whose numbers are known by hand.
+// Measures the properties that an encoding claims, and checks worked examples whose numbers are known by hand.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace locus {
 
-/// A check for every claim, its name starting with the claim's ("relative: ..."), and, where a claim is not made, the
-/// difference that theory predicts instead ("not relative: ..."). A claim that cannot be checked at the subject's site
-/// is a check that fails. Bounds are those of double arithmetic and of the subject's own entry and angle errors.
+/// Returns one check per claim, named after it ("relative: ..."). For a claim that is not made, it checks the
+/// difference that theory predicts ("not relative: ..."). A claim that cannot be checked at the subject's site gives
+/// a failed check. Bounds follow from double arithmetic and the subject's entry_error and angle_error.
 std::vector<Check> verify_properties(const Subject& subject);
 std::vector<Check> verify_properties(const Encoding& encoding);
 
-/// The fixed examples: three tokens, dot products of sinusoids, one rotated pair, slopes, buckets, interpolation, ids.
+/// Checks the worked examples: three tokens, dot products of sinusoids, one rotated pair, slopes, buckets,
+/// interpolation, ids.
 std::vector<Check> verify_worked_examples();
 
 }  // namespace locus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier for code that is not ours: hand in a rotate or an attend with the encoding that it means to implement.
+// Verifies user code: pass a rotate or attend function with the encoding that it should implement.
 //
 //   const Encoding encoding("rope", {{"head_dim", 64}, {"pairing", "half"}});
 //   for (const Check& check : verify_rotate(encoding, [](const RotateRequest& r) { my_rotate(r.data, r.ids); }))
@@ -17,7 +17,7 @@
 
 namespace locus {
 
-/// Vectors to be rotated in place, each token by its own id.
+/// Vectors to rotate in place, each token by its id.
 struct RotateRequest {
   std::span<float> data;  ///< [tokens, heads, head_dim]
   std::int64_t tokens = 0;
@@ -28,9 +28,8 @@ struct RotateRequest {
 };
 using RotateFunction = std::function<void(const RotateRequest& request)>;
 
-/// Causal attention of queries over keys, the encoding's part included: queries and keys come as they are projected.
-/// A query sees the keys of its document whose id is not above its own, whose mask is not 0 and, with a window, whose
-/// id is less than `window` away.
+/// Causal attention with the encoding: queries and keys are not rotated yet. A query sees the keys of its document
+/// whose id is at most its own, whose mask is not 0 and, with a window, whose id is less than `window` away.
 struct AttendRequest {
   std::span<const float> query;       ///< [queries, heads, head_dim]
   std::span<const float> key, value;  ///< [keys, key_heads, head_dim]
@@ -45,30 +44,30 @@ struct AttendRequest {
   std::span<const std::int64_t> query_boundaries, key_boundaries;
   std::span<const std::uint8_t> key_mask;  ///< [keys], 0 for padding; empty for none
 
-  bool causal = true;       ///< false: keys after the query are seen too
+  bool causal = true;       ///< false: keys after the query are visible too
   std::int64_t window = 0;  ///< 0: none
 
-  // For functions that keep a cache of their own; others may ignore it.
-  std::int64_t sequence = 0;      ///< calls with the same number go on from each other
-  std::int64_t cached = 0;        ///< so many leading keys came with earlier calls of this sequence or of its parent
+  // For functions that keep a cache; others may ignore it.
+  std::int64_t sequence = 0;      ///< calls with the same number continue each other
+  std::int64_t cached = 0;        ///< number of leading keys passed in earlier calls of this sequence or its parent
   std::int64_t forked_from = -1;  ///< in the first call of a fork: the sequence whose first `cached` keys it shares
 
-  /// [queries, heads]: ln of the sum of e^score. Fill it where your code has it: an error that all scores of a row
-  /// share is seen in here alone. Leave it otherwise.
+  /// [queries, heads]: ln of the sum of e^score. Fill it if your code has it: only here an error that all scores of a
+  /// row share is visible. Leave it otherwise.
   std::span<float> log_sum_exp;
 };
 using AttendFunction = std::function<void(const AttendRequest& request)>;
 
-/// Numbers that are added to the scores (site score).
+/// Numbers to add to the scores (site score).
 struct BiasRequest {
-  std::span<float> bias;  ///< [heads, queries, keys]; those of keys after the query are not looked at where the
-                          ///< encoding is meant for causal attention only
+  std::span<float> bias;  ///< [heads, queries, keys]; keys after the query are not checked if the encoding is
+                          ///< for causal attention only
   std::int64_t heads = 0;
   std::span<const Position> query_ids, key_ids;
 };
 using BiasFunction = std::function<void(const BiasRequest& request)>;
 
-/// Rows that are added to tokens (site hidden).
+/// Rows to add to tokens (site hidden).
 struct RowsRequest {
   std::span<float> rows;  ///< [tokens, dim]
   std::int64_t dim = 0;
@@ -76,40 +75,45 @@ struct RowsRequest {
 };
 using RowsFunction = std::function<void(const RowsRequest& request)>;
 
-/// What is known of the function under verification.
+/// Facts about the function under verification.
 struct VerifyOptions {
   std::uint64_t seed = 1;
-  bool thorough = false;  ///< more shapes and longer ones: minutes instead of seconds
-  /// The type that the function computes in or returns. Absent: the coarsest that holds all that it returned.
+  bool thorough = false;  ///< more and longer shapes: minutes instead of seconds
+  /// The type that the function computes in or returns. Absent: the coarsest type that holds all returned values.
   std::optional<ElementType> arithmetic = {};
-  /// The function serves the ids 0 ... max_length - 1. Absent: any id; a function that throws for ids beyond some end
-  /// is verified up to there.
+  /// The function accepts the ids 0 ... max_length - 1. Absent: any id; a function that throws above some id is
+  /// verified up to there.
   std::optional<Position> max_length = {};
 
   // Attention only.
   bool causal = true;
-  std::int64_t window = 0;  ///< unless 0: the function is one of a sliding window, |query id - key id| < window
+  std::int64_t window = 0;  ///< unless 0: the function has a sliding window, |query id - key id| < window
 };
 
-/// Calls `rotate` as prefill, in chunks, one token at a time, packed, padded, with scattered ids, below 0 and far out,
-/// and compares every row with the exact reference; and norms and the relative identity, where the encoding claims
-/// them. Float32 angles are allowed for at small positions, not at large ones unless the encoding's profile has them.
-/// After a failure the note names the first diverging token, head and position, and the fault that gives all numbers
-/// that were seen, those of passed checks included. Error unless the site is query_key.
+/// Calls `rotate` as prefill, in chunks, one token at a time, packed, padded, with scattered, negative and large ids,
+/// and compares every row with the exact reference. Checks norms and the relative identity if the encoding claims
+/// them. Allows float32 angles at small positions; at large ones only if the encoding's profile has them. After a
+/// failure the note names the first diverging token, head and position, and the fault that explains all observed
+/// numbers.
+/// Error: a site other than query_key, an empty function.
+/// Cost: seconds; minutes with `thorough`.
 std::vector<Check> verify_rotate(const Encoding& encoding, const RotateFunction& rotate,
                                  const VerifyOptions& options = {});
 std::vector<Check> verify_rotate(const Encoding& encoding, const RotateFunction& rotate, std::uint64_t seed);
 
-/// The same for attention, with pages of 16 to 256 tokens, windows, forks and groups of heads. Error at the site hidden,
-/// whose rows are in the vectors before attention sees them (verify_rows), and for ids of several axes.
+/// Verifies attention in the same way, with pages of 16 to 256 tokens, windows, forks and groups of heads.
+/// Error: ids of several axes, an empty function, the site hidden, whose rows are added before attention
+/// (verify_rows).
 std::vector<Check> verify_attend(const Encoding& encoding, const AttendFunction& attend,
                                  const VerifyOptions& options = {});
 std::vector<Check> verify_attend(const Encoding& encoding, const AttendFunction& attend, std::uint64_t seed);
 
-/// The numbers themselves, where attention would hide what a row shares. Error unless the site is score.
+/// Verifies the numbers of a score bias. Attention hides an error that all keys of a row share; this does not.
+/// Error: a site other than score, an empty function.
 std::vector<Check> verify_bias(const Encoding& encoding, const BiasFunction& bias, const VerifyOptions& options = {});
 
-/// Error unless the site is hidden.
+/// Verifies the rows that are added to tokens.
+/// Error: a site other than hidden, an empty function.
 std::vector<Check> verify_rows(const Encoding& encoding, const RowsFunction& rows, const VerifyOptions& options = {});
 
 }  // namespace locus

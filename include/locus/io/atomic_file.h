@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a file so that nobody ever sees half of it.
+// Writes files atomically: a reader sees the old file or the new one, never a part.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@ namespace locus::io {
 
 using ByteChunk = std::span<const std::byte>;
 
-/// Writes the chunks, one after the other, to a temporary file beside `path`, flushes it to the disk and renames it
-/// into place. On any failure the temporary is removed, `path` is as it was, and locus::Error names file and cause.
-/// A symbolic link is followed; anything at `path` that is not a regular file (a directory, a device) is refused.
+/// Writes the chunks in order to a temporary file beside `path`, flushes it to disk and renames it to `path`. Follows
+/// a symbolic link.
+/// Error: any failure, with file and cause; `path` is unchanged and the temporary file removed. Also a `path` that is
+/// not a regular file (a directory, a device).
 void write_atomically(const std::filesystem::path& path, std::span<const ByteChunk> chunks);
 
-/// Removes the temporary files of everything that this process is writing, then calls `end` while no write can begin
-/// or finish: for a program that a signal ends. What a killed process leaves is removed by the next write beside it.
+/// Removes the temporary files that this process is writing, then calls `end` while writes are blocked. For a program
+/// that ends on a signal. The next write to a folder removes temporary files that a killed process left there.
 void remove_unfinished_files(const std::function<void()>& end);
 
 }  // namespace locus::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An encoding as JSON, for files of models that Locus itself trained: config.json (`locus_encoding`) and GGUF
+// Encodings as JSON, in the files of models that Locus trained: config.json (`locus_encoding`) and GGUF
 // (`locus_lab.encoding`).
 #pragma once
 
@@ -12,21 +12,21 @@
 
 namespace locus::io {
 
-/// One line: {"arguments":{"clip_left":8,"key_table":{"shape":[17,16]}},"scheme":"shaw"}. Numbers keep all their bits.
-/// Tensors are told by their shape; they are kept beside it, under encoding_tensor_name.
+/// One line: {"arguments":{"clip_left":8,"key_table":{"shape":[17,16]}},"scheme":"shaw"}. Numbers keep all bits. Of a
+/// tensor only the shape is written; the file holds the tensor under encoding_tensor_name().
 std::string encoding_json(const Encoding& encoding);
 
-/// The scheme, its arguments without tensors, and the shapes of these. `name` starts every message. Values are only
-/// checked to be values: whether the scheme takes them is seen when an Encoding is made.
+/// Returns the scheme, its arguments without tensors, and the shapes of the tensors. `name` starts every message.
+/// Error: text that is no such JSON. The scheme checks the values only when an Encoding is made.
 LayerEncoding parse_encoding_json(std::string_view text, const std::string& name);
 
-/// The same text with another pairing.
+/// Returns the same text with another pairing.
 std::string encoding_json_with(std::string_view text, Pairing pairing, const std::string& name);
 
-/// The encoding of a GGUF file whose architecture is locus_lab: its key locus_lab.encoding.
+/// Returns the encoding of a GGUF file of the architecture locus_lab, from its key locus_lab.encoding.
 LayerEncoding gguf_lab_encoding(const GgufFile& file);
 
-/// What the tensor of an argument is called in a model's file: `positions.key_table`.
+/// Returns the name of an argument's tensor in a model's file: `positions.key_table`.
 std::string encoding_tensor_name(std::string_view argument);
 
 }  // namespace locus::io

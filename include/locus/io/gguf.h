@@ -18,14 +18,14 @@
 
 namespace locus::io {
 
-/// How a tensor's elements are stored, numbered as in the file. Beside these, every other type of ggml is listed with
-/// its name and size, but not decoded.
+/// How a tensor's elements are stored, numbered as in the file. All other types of ggml have a name and a size, but
+/// are not decoded.
 enum class GgufTensorType : std::uint32_t { f32 = 0, f16 = 1, q4_0 = 2, q8_0 = 8, q4_k = 12, q6_k = 14, bf16 = 30 };
 
 std::string_view name_of(GgufTensorType type);  ///< ggml's name: F32, Q4_K, IQ2_XXS
 
-/// A tensor's place in the file. `shape` has the outermost axis first, as in every other format here; GGUF stores it
-/// the other way round. `bytes` points into the file (or, for writing, wherever the caller keeps them).
+/// A tensor of the file. `shape` has the outermost axis first, as in every other format here; GGUF stores the
+/// reverse. `bytes` points into the file (or, for writing, into the caller's memory).
 struct GgufTensor {
   std::string name;
   GgufTensorType type = GgufTensorType::f32;
@@ -38,7 +38,7 @@ struct GgufEntry {
   GgufValue value;
 };
 
-/// An open file. Tensors point into it and must not outlive it. It can be moved, not copied.
+/// An open file. Tensors point into it and must not outlive it. Movable, not copyable.
 class GgufFile {
  public:
   GgufFile(GgufFile&&) = default;
@@ -50,17 +50,19 @@ class GgufFile {
 
   const std::vector<GgufEntry>& metadata() const { return metadata_; }  ///< in the order of the file
   const GgufValue* find(std::string_view key) const;                    ///< null where absent
-  /// Empty where the key is absent; locus::Error names file, key and type where the value is of another type.
+  /// Return a value; empty if the key is absent.
+  /// Error: a value of another type; the message names file, key and type.
   std::optional<std::int64_t> integer(std::string_view key) const;
   std::optional<double> real(std::string_view key) const;
   std::optional<bool> boolean(std::string_view key) const;
   std::optional<std::string> text(std::string_view key) const;
-  /// A number, or one per layer: both are common for head counts.
+  /// Returns a number, or one per layer: both are common for head counts.
   std::optional<std::vector<std::int64_t>> integers(std::string_view key) const;
 
   const std::vector<GgufTensor>& tensors() const { return tensors_; }  ///< in the order of the file
   const GgufTensor* find_tensor(std::string_view tensor_name) const;   ///< null where absent
-  /// The elements in C order. Types other than the enumerators of GgufTensorType are refused.
+  /// Returns the elements in C order.
+  /// Error: types other than the enumerators of GgufTensorType.
   std::vector<float> floats(const GgufTensor& tensor) const;
 
  private:
@@ -77,17 +79,19 @@ class GgufFile {
   std::map<std::string, std::size_t, std::less<>> key_index_, tensor_index_;
 };
 
-/// Maps the file and checks all of its metadata and its tensor directory: names differ, shapes and offsets are aligned,
-/// lie inside the file and do not overlap. Every malformed file gives locus::Error naming the file and the fault.
+/// Maps the file and checks all metadata and the tensor directory: names are distinct, and tensors are aligned, lie
+/// inside the file and do not overlap.
+/// Error: a malformed file; the message names the file and the fault.
+/// Cost: reads the metadata; tensors are read on use.
 GgufFile read_gguf(const std::filesystem::path& path);
-/// The same from memory, which must outlive the result; `name` appears in messages.
+/// Parses a file in memory, which must outlive the result. `name` starts every message.
 GgufFile parse_gguf(std::span<const std::byte> file, const std::string& name);
 
-/// Elements of a tensor as float32; `name` starts messages.
+/// Returns the elements of a tensor as float32. `name` starts every message.
 std::vector<float> to_floats(const GgufTensor& tensor, const std::string& name);
 
-/// Writes version 3 beside `path` and renames it into place. `general.alignment` is obeyed where it is among the
-/// metadata, else data is aligned to 32 bytes. Tensors of every type are written as their bytes are.
+/// Writes version 3 atomically (atomic_file.h). Aligns data to `general.alignment` if the metadata has it, else to 32
+/// bytes. Writes tensors of every type byte for byte.
 void write_gguf(const std::filesystem::path& path, std::span<const GgufEntry> metadata,
                 std::span<const GgufTensor> tensors);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element types of ggml: how large their blocks are, and what the blocks mean.
+// The element types of ggml: the size of their blocks, and how to decode them.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace locus::io {
 
-/// `elements` consecutive elements of a row are stored together in `bytes` bytes. `decode` is null where the type is
-/// known only by its size.
+/// `elements` consecutive elements of a row are stored together in `bytes` bytes. `decode` is null if Locus does not
+/// decode the type.
 struct GgufBlock {
   GgufTensorType type;
   std::string_view name;
@@ -20,7 +20,7 @@ struct GgufBlock {
   void (*decode)(const std::byte* block, float* out);
 };
 
-/// Null for a number that ggml has not given to a type.
+/// Returns the block of a type; null for a number that ggml does not use.
 const GgufBlock* find_gguf_block(GgufTensorType type);
 
 }  // namespace locus::io

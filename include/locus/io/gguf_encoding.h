@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which positional encoding a GGUF file describes, read as llama.cpp reads it.
+// Reads which positional encoding a GGUF file describes, as llama.cpp would.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace locus::io {
 
-/// The encodings of a file's kinds of layers, in the form that hf_config.h gives them. Keys are named without the
-/// architecture: `rope.freq_base`.
+/// The encodings of a file's layer types, in the form of hf_config.h. Keys are named without the architecture:
+/// `rope.freq_base`.
 struct GgufEncoding {
   std::string architecture;
   std::vector<LayerEncoding> layers;
 };
 
-/// llama.cpp's rules: its defaults for absent keys, its pairing by architecture, its choice between the long and short
-/// factor list by the context size (`length`, or the file's own). A list of divisors becomes rule longrope with equal
-/// lists. A file of locus_lab says it outright. Throws locus::Error for architectures that llama.cpp does not know and
-/// for files without sizes.
+/// Applies llama.cpp's rules: its defaults for absent keys, its pairing by architecture, its choice between the long
+/// and the short factor list by the context size (`length`, else the file's). A list of divisors becomes the rule
+/// longrope with equal lists. A file of locus_lab states its encoding.
+/// Error: architectures that llama.cpp does not know, files without sizes.
 GgufEncoding resolve_gguf_encoding(const GgufFile& file, std::optional<std::int64_t> length = {});
 
 }  // namespace locus::io

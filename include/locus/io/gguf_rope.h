@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GGUF file says about positions, collected and not yet interpreted.
+// Collects what a GGUF file says about positions, without interpreting it.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ enum class GgufRopeType : std::uint8_t {
   half,         ///< llama.cpp's `neox`: pairs (i, i + d/2)
   mrope,        ///< half, several axes in consecutive sections
   imrope,       ///< half, several axes interleaved
-  vision        ///< half, frequencies start again in every section
+  vision        ///< half, frequencies restart in every section
 };
 
 std::string_view name_of(GgufRopeType type);
 
-/// The settings of one architecture. Empty means that the file does not have the key or the tensor; `rope.x` stands for
-/// the key `<architecture>.rope.x`.
+/// The settings of one architecture. Empty: the file does not have the key or the tensor. `rope.x` means the key
+/// `<architecture>.rope.x`.
 struct GgufRope {
   std::string architecture;               ///< general.architecture
   std::optional<GgufRopeType> rope_type;  ///< empty: the architecture is not in llama.cpp's table
@@ -49,16 +49,18 @@ struct GgufRope {
   std::optional<double> max_alibi_bias;  ///< attention.max_alibi_bias
   std::optional<std::int64_t> context_length, embedding_length, block_count;
   std::optional<std::int64_t> key_length, key_length_swa, value_length;  ///< attention.key_length: width of a head
-  std::optional<std::int64_t> sliding_window;                            ///< attention.sliding_window, where a number
-  std::optional<std::vector<std::int64_t>> head_count, head_count_kv;    ///< one number, or one per layer
+  std::optional<std::int64_t> sliding_window;                          ///< attention.sliding_window, if it is a number
+  std::optional<std::vector<std::int64_t>> head_count, head_count_kv;  ///< one number, or one per layer
 
-  std::vector<std::string> unknown;  ///< keys under `<architecture>.rope.` that are none of the above
+  std::vector<std::string> unknown;  ///< other keys under `<architecture>.rope.`
 };
 
-/// Throws locus::Error for a file without general.architecture and for values of a wrong type.
+/// Collects the settings of a file.
+/// Error: a file without general.architecture, values of a wrong type.
 GgufRope collect_gguf_rope(const GgufFile& file);
 
-/// llama.cpp's table. `has_axes`: the file's first two rope sections are not zero; some architectures then use mrope.
+/// Looks an architecture up in llama.cpp's table. `has_axes`: the file's first two rope sections are not zero; some
+/// architectures then use mrope.
 std::optional<GgufRopeType> gguf_rope_type(std::string_view architecture, bool has_axes);
 
 }  // namespace locus::io

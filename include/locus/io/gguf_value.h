@@ -45,8 +45,8 @@ constexpr GgufValueType gguf_value_type() {
   return with_sign ? int64 : uint64;
 }
 
-/// A value is its type and its bytes as the file has them, so that copying a file loses nothing. The getters decode;
-/// `what` (file and key) starts the locus::Error of a value that is of another type or malformed.
+/// A value: its type, and its bytes as in the file, so that copying a file loses nothing. The getters decode.
+/// Error (getters): a value of another type or a malformed one; `what` (file and key) starts the message.
 struct GgufValue {
   GgufValueType type = GgufValueType::uint8;
   std::vector<std::byte> bytes;
@@ -60,7 +60,7 @@ struct GgufValue {
   static GgufValue of_array(std::span<const std::string> texts);
   static GgufValue of_array(std::span<const GgufValue> arrays);  ///< an array of arrays
 
-  std::int64_t integer(const std::string& what) const;  ///< any integer type; uint64 beyond int64 is refused
+  std::int64_t integer(const std::string& what) const;  ///< any integer type; Error: uint64 beyond int64
   double real(const std::string& what) const;           ///< float32 or float64
   bool boolean(const std::string& what) const;
   std::string text(const std::string& what) const;

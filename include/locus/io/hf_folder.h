@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of a Hugging Face model.
+// Finds the files in the folder of a Hugging Face model.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace locus::io {
 
-/// What lies where. Only config.json must be there; the getters of the rest throw locus::Error that says what is
-/// missing and what was found in its place.
+/// The files of the folder. Only config.json is required.
+/// Error (getters): a missing file; the message says what was found instead.
 struct HfFolder {
   std::filesystem::path folder;
   std::filesystem::path config;                    ///< config.json
@@ -22,7 +22,8 @@ struct HfFolder {
   SafetensorsModel read_weights() const;
 };
 
-/// Throws locus::Error for what is no folder or has no config.json.
+/// Lists the files of a folder.
+/// Error: a path that is no folder or has no config.json.
 HfFolder find_hf_folder(const std::filesystem::path& folder);
 
 }  // namespace locus::io

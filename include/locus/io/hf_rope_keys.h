@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a config.json says about RoPE, collected and not yet interpreted: for those who look for contradictions.
+// Collects what a config.json says about RoPE, without interpreting it, so that lint can find contradictions.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,12 @@ struct HfRopeBlockKeys {
 struct HfRopeKeys {
   std::string path;  ///< of the text model: empty, or `text_config.`
   std::optional<double> rope_theta, original_length, max_length;
-  std::vector<HfRopeBlockKeys> scaling;     ///< rope_scaling: one block, or one per kind of layer
+  std::vector<HfRopeBlockKeys> scaling;     ///< rope_scaling: one block, or one per layer type
   std::vector<HfRopeBlockKeys> parameters;  ///< rope_parameters, the name since transformers 5
 };
 
-/// Throws locus::Error for what is no JSON object, as resolve_hf_config does; keys of a wrong type are left out.
+/// Collects the keys. Omits keys of a wrong type.
+/// Error: text that is no JSON object, as in resolve_hf_config().
 HfRopeKeys collect_hf_rope_keys(std::string_view json_text, const std::string& name);
 
 }  // namespace locus::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints (version 0) and tokenizers of llama2.c.
+// Reads checkpoints (version 0) and tokenizers of llama2.c.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace locus::io {
 
-/// "24ka" as bytes: what checkpoints of version 1 and 2, which are not read, begin with.
+/// "24ka" as bytes: the first bytes of checkpoints of versions 1 and 2, which are not supported.
 inline constexpr std::int32_t llama2c_later_magic = 0x616b3432;
 
 struct Llama2cConfig {
@@ -26,7 +26,8 @@ struct Llama2cConfig {
   std::int32_t kv_dim() const { return head_dim() * kv_heads; }
 };
 
-/// A Llama-architecture model: RoPE of base 10000 with interleaved pairs. Weights point into the file, in C order.
+/// A model of the Llama architecture: RoPE with base 10000 and interleaved pairs. Weights point into the file, in C
+/// order.
 struct Llama2cModel {
   Llama2cConfig config;
   std::span<const float> token_embedding;               ///< vocab_size x dim
@@ -40,9 +41,11 @@ struct Llama2cModel {
   std::shared_ptr<const MappedFile> mapping = nullptr;  ///< keeps the file open; null when parsed from memory
 };
 
-/// The file must have exactly the size that its seven numbers ask for. Every malformed file gives locus::Error.
+/// Maps a checkpoint.
+/// Error: a malformed file, also one whose size does not match its seven numbers.
 Llama2cModel read_llama2c(const std::filesystem::path& path);
-/// The same from memory, which must be aligned to 4 bytes and outlive the result; `name` appears in messages.
+/// Parses a checkpoint in memory, which must be aligned to 4 bytes and outlive the result. `name` starts every
+/// message.
 Llama2cModel parse_llama2c(std::span<const std::byte> file, const std::string& name);
 
 struct Llama2cTokenizer {
@@ -54,7 +57,8 @@ struct Llama2cTokenizer {
   std::vector<Token> tokens;
 };
 
-/// The file does not say how many tokens it has: give the model's `vocab_size` to have the number checked.
+/// Reads a tokenizer. The file does not state the number of tokens; pass the model's `vocab_size` to check it.
+/// Error: a malformed file, another number of tokens than `vocab_size`.
 Llama2cTokenizer read_llama2c_tokenizer(const std::filesystem::path& path,
                                         std::optional<std::int32_t> vocab_size = std::nullopt);
 Llama2cTokenizer parse_llama2c_tokenizer(std::span<const std::byte> file, const std::string& name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file as memory: large model files are read where they lie, page by page, and never copied whole.
+// Memory-mapped files: large model files are paged in on use, never copied.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace locus::io {
 
-/// Maps a regular file, read only, for as long as the object lives; anything else gives locus::Error. Replacing the
-/// file by a rename is safe; a program that truncates it in place ends this one, as with every mapping.
+/// Maps a regular file, read only, for the lifetime of the object. Replacing the file by a rename is safe. If another
+/// program truncates it in place, this one is killed, as with every mapping.
+/// Error: a path that is not a readable regular file.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);

@@ -13,7 +13,7 @@
 
 namespace locus::io {
 
-/// What an array holds. bfloat16 has no NumPy name: it is stored as `<u2` and recognised only by the caller.
+/// The element type of an array. bfloat16 has no NumPy name: it is stored as `<u2`, and only the caller knows.
 enum class NpyType : std::uint8_t {
   float32,
   float64,
@@ -48,20 +48,22 @@ struct NpyArray {
   }
 };
 
-/// Reads versions 1.0 to 3.0, little endian, C order. Every malformed file gives locus::Error naming the file and the
-/// fault; nothing is allocated beyond the file's own size.
+/// Reads versions 1.0 to 3.0, little endian, C order.
+/// Error: a malformed file; the message names the file and the fault.
+/// Cost: allocates at most the size of the file.
 NpyArray read_npy(const std::filesystem::path& path);
-/// The same from memory; `name` appears in messages.
+/// Parses a file in memory. `name` starts every message.
 NpyArray parse_npy(std::span<const std::byte> file, const std::string& name);
 
-/// Writes version 1.0 beside `path` and renames it into place, so that `path` is never half-written.
+/// Writes version 1.0 atomically (atomic_file.h).
 void write_npy(const std::filesystem::path& path, NpyType type, std::span<const std::int64_t> shape,
                std::span<const std::byte> bytes);
 
-/// Elements as another type. Real to integer is refused; integers to float32 beyond 2^24 are rounded.
+/// Convert the elements. Integers beyond 2^24 are rounded to float32. `name` starts every message.
 std::vector<float> to_floats(const NpyArray& array, const std::string& name);
 std::vector<double> to_doubles(const NpyArray& array, const std::string& name);
-/// Integer arrays only; uint64 beyond int64 is refused.
+/// Converts integer arrays.
+/// Error: real elements, uint64 beyond int64.
 std::vector<std::int64_t> to_integers(const NpyArray& array, const std::string& name);
 
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's .npz: a zip archive of .npy files; a hardened reader.
+// NumPy's .npz files, zip archives of .npy files: a hardened reader.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,16 @@
 
 namespace locus::io {
 
-/// An open archive. Stored entries are always read, deflated ones (numpy.savez_compressed) where Locus was built with
-/// zlib; other methods and encryption are refused. 64-bit sizes are understood.
+/// An open archive. Reads stored entries, and deflated ones (numpy.savez_compressed) if Locus was built with zlib.
+/// Supports 64-bit sizes.
+/// Error: other compression methods, encryption.
 class NpzFile {
  public:
   const std::string& name() const { return name_; }
   std::vector<std::string> array_names() const;  ///< sorted, without `.npy`
   bool contains(std::string_view array_name) const { return entries_.contains(array_name); }
-  /// Decompresses where needed, checks the CRC and parses. Throws locus::Error naming file, array and fault.
+  /// Decompresses if needed, checks the CRC and parses.
+  /// Error: an unknown array, a malformed one; the message names file, array and fault.
   NpyArray read(std::string_view array_name) const;
 
  private:
@@ -41,12 +43,14 @@ class NpzFile {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
-/// Was Locus built with zlib?
+/// Returns whether Locus was built with zlib.
 bool npz_reads_deflated();
 
-/// Maps the file and checks the archive's directory; nothing is decompressed yet.
+/// Maps the file and checks the archive's directory.
+/// Error: a malformed directory.
+/// Cost: reads the directory; arrays are decompressed on use.
 NpzFile read_npz(const std::filesystem::path& path);
-/// The same from memory, which must outlive the result; `name` appears in messages.
+/// Parses an archive in memory, which must outlive the result. `name` starts every message.
 NpzFile parse_npz(std::span<const std::byte> file, const std::string& name);
 
 }  // namespace locus::io

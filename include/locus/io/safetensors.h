@@ -37,8 +37,8 @@ enum class SafetensorsType : std::uint8_t {
 std::string_view name_of(SafetensorsType type);  ///< as in the file: F32, BF16, BOOL
 std::size_t size_of(SafetensorsType type);       ///< bytes per element
 
-/// A tensor in C order. `bytes` points into the file (or, for writing, wherever the caller keeps them), little endian
-/// and not necessarily aligned.
+/// A tensor in C order. `bytes` points into the file (or, for writing, into the caller's memory), little endian and
+/// not necessarily aligned.
 struct SafetensorsTensor {
   std::string name;
   SafetensorsType type = SafetensorsType::f32;
@@ -46,7 +46,7 @@ struct SafetensorsTensor {
   std::span<const std::byte> bytes;
 };
 
-/// An open file. Tensors point into it and must not outlive it. It can be moved, not copied.
+/// An open file. Tensors point into it and must not outlive it. Movable, not copyable.
 class SafetensorsFile {
  public:
   SafetensorsFile(SafetensorsFile&&) = default;
@@ -56,7 +56,8 @@ class SafetensorsFile {
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::vector<SafetensorsTensor>& tensors() const { return tensors_; }  ///< in the order of their data
   const SafetensorsTensor* find_tensor(std::string_view tensor_name) const;   ///< null where absent
-  /// The elements as float32: integers beyond 2^24 and float64 are rounded; 8-bit floats are refused.
+  /// Returns the elements as float32. Integers beyond 2^24 and float64 are rounded.
+  /// Error: 8-bit floats.
   std::vector<float> floats(const SafetensorsTensor& tensor) const;
 
  private:
@@ -70,13 +71,15 @@ class SafetensorsFile {
   std::map<std::string, std::size_t, std::less<>> index_;
 };
 
-/// Maps the file and checks its whole header: as the format demands, the tensors fill the data without gap or overlap,
-/// each with exactly the bytes of its shape. Every malformed file gives locus::Error naming the file and the fault.
+/// Maps the file and checks its whole header: the tensors must fill the data without gap or overlap, each with
+/// exactly the bytes of its shape.
+/// Error: a malformed file; the message names the file and the fault.
+/// Cost: reads the header; tensors are read on use.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
-/// The same from memory, which must outlive the result; `name` appears in messages.
+/// Parses a file in memory, which must outlive the result. `name` starts every message.
 SafetensorsFile parse_safetensors(std::span<const std::byte> file, const std::string& name);
 
-/// A model in one file or in several.
+/// A model in one or several files.
 class SafetensorsModel {
  public:
   const std::vector<SafetensorsFile>& files() const { return files_; }
@@ -90,17 +93,18 @@ class SafetensorsModel {
   std::map<std::string, std::size_t, std::less<>> file_of_;
 };
 
-/// `path`: a .safetensors file, or an index (.json) whose files lie beside it. Every tensor of the index must be in the
-/// file that it names.
+/// Reads a .safetensors file, or an index (.json) with the files beside it.
+/// Error: a malformed file, an index with a tensor that is not in the file it names.
 SafetensorsModel read_safetensors_model(const std::filesystem::path& path);
 
-/// Tensor to file name, from the text of an index. Names that lead out of the index's folder are refused.
+/// Returns the file name of each tensor, from the text of an index.
+/// Error: text that is no index, file names outside the index's folder.
 std::map<std::string, std::string> parse_safetensors_index(std::string_view json_text, const std::string& name);
 
-/// Elements of a tensor as float32; `name` starts messages.
+/// Returns the elements of a tensor as float32. `name` starts every message.
 std::vector<float> to_floats(const SafetensorsTensor& tensor, const std::string& name);
 
-/// Writes beside `path` and renames into place. Data are ordered by element size, so that every tensor is aligned.
+/// Writes a file atomically (atomic_file.h). Orders data by element size, so that every tensor is aligned.
 void write_safetensors(const std::filesystem::path& path, std::span<const SafetensorsTensor> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

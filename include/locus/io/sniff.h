@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file or folder is, by its content. Names and extensions decide nothing.
+// Recognises a file or folder by its content. Names and extensions do not matter.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,23 @@ enum class FileKind : std::uint8_t {
   json,               ///< any other JSON object: config.json, tokenizer.json
   npy,
   npz,
-  llama2c,    ///< a llama2.c checkpoint, by the seven sizes it begins with
-  hf_folder,  ///< a folder that holds config.json
+  llama2c,    ///< a llama2.c checkpoint, by its seven leading sizes
+  hf_folder,  ///< a folder with a config.json
   folder,     ///< any other folder
   unknown
 };
 
-/// "a GGUF file", "a model folder", ...: for messages.
+/// Returns "a GGUF file", "a model folder", ..., for messages.
 std::string_view name_of(FileKind kind);
 
-/// Reads the first bytes, and JSON whole. Throws locus::Error where the path does not exist or cannot be read.
+/// Returns the kind of a file or folder.
+/// Error: a path that does not exist or cannot be read.
+/// Cost: reads the first bytes; JSON is read whole.
 FileKind sniff(const std::filesystem::path& path);
 
-/// The file that describes a model: `path` itself, a folder's config.json, or the only GGUF file or llama2.c checkpoint
-/// of a folder without one. Throws locus::Error that names what the folder holds otherwise.
+/// Returns the file that describes a model: `path` itself, a folder's config.json, or the only GGUF file or llama2.c
+/// checkpoint of a folder without one.
+/// Error: any other folder; the message names what it holds.
 std::filesystem::path find_model_file(const std::filesystem::path& path);
 
 }  // namespace locus::io

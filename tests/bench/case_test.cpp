@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a measured line says: the rules of docs/performance.md on numbers made up for the purpose.
-#include "line.h"
+#include "case.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "buffer.h"
-#include "lines.h"
+#include "cases.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
 

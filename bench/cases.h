@@ -2,7 +2,7 @@
 // The lines of `locus bench`, group by group.
 #pragma once
 
-#include "line.h"
+#include "case.h"
 
 namespace locus::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "line.h"
+#include "case.h"
 
 namespace locus::bench {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <thread>
 
-#include "lines.h"
+#include "cases.h"
 #include "locus/executor.h"
 #include "machine_limits.h"
 #include "random_llama.h"

@@ -4,7 +4,7 @@
 
 #include "attention_problem.h"
 #include "extra_memory.h"
-#include "lines.h"
+#include "cases.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
 

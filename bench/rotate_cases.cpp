@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "buffer.h"
-#include "lines.h"
+#include "cases.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
 #include "rotate_cases.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lines.h"
+#include "cases.h"
 
 #include <algorithm>
 

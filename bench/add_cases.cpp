@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adding rows to hidden states in place against adding one row to all of them.
 #include "buffer.h"
-#include "lines.h"
+#include "cases.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
 #include "rotate_cases.h"
