@@ -152,6 +152,8 @@ class Lessons(unittest.TestCase):
                 text = section(lesson, SECTIONS[language][-1])
                 folded = re.findall(r"<details><summary>\d\. .+?</summary>\n\n.+?\n\n</details>", text, re.DOTALL)
                 self.assertEqual(len(folded), lesson.questions, f"{lesson.path}: a question has no folded answer")
+                for summary in re.findall(r"<summary>(.*?)</summary>", text):  # HTML: Markdown and formulas stay raw
+                    self.assertIsNone(re.search(r"[$`*]", summary), f"{lesson.path}: {summary}")
                 counts.add(len(folded))
             self.assertEqual(len(counts), 1, f"{stem}: as many questions in both languages")
             self.assertIn(counts.pop(), (3, 4, 5), stem)
