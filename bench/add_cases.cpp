@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding rows to hidden states in place against adding one row to all of them.
+// Times adding rows to hidden states in place against adding one row to all of them.
 #include "buffer.h"
 #include "cases.h"
 #include "locus/locus.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t dim = 4096;
 
-Line measure(const Encoding& encoding, const Size& size, const Pairs& pairs) {
+Case measure(const Encoding& encoding, const Size& size, const Pairs& pairs) {
   Buffer buffer(size.bytes);
   const std::int64_t tokens = static_cast<std::int64_t>(buffer.count()) / dim;
   const HiddenView view{.data = buffer.data(), .tokens = tokens, .dim = dim, .token_stride = dim};
@@ -27,7 +27,7 @@ Line measure(const Encoding& encoding, const Size& size, const Pairs& pairs) {
 
 }  // namespace
 
-std::vector<Task> add_tasks() {
+std::vector<PlannedCase> plan_add_cases() {
   struct Case {
     const char* name;
     Encoding encoding;
@@ -37,15 +37,15 @@ std::vector<Task> add_tasks() {
       {"sinusoidal concatenated", Encoding("sinusoidal", {{"dim", dim}, {"arrangement", std::string("concatenated")}})},
       {"learned", Encoding("learned", {{"dim", dim}, {"max_positions", std::int64_t{16384}}})},
   };
-  std::vector<Task> tasks;
+  std::vector<PlannedCase> cases;
   for (const Case& one : cases) {
     for (const Size& size : sizes) {
       const Encoding& encoding = one.encoding;
-      tasks.push_back({"add", std::string(one.name) + " float32 " + size.name,
+      cases.push_back({"add", std::string(one.name) + " float32 " + size.name,
                        [encoding, &size](const Pairs& pairs) { return measure(encoding, size, pairs); }});
     }
   }
-  return tasks;
+  return cases;
 }
 
 }  // namespace locus::bench

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fused causal attention against the machine's fused multiply-adds; decode against reading memory.
+// Times fused causal attention against the machine's fused multiply-adds, and decode against reading memory.
 #include <thread>
 
 #include "attention_problem.h"
-#include "extra_memory.h"
 #include "cases.h"
+#include "extra_memory.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
 
@@ -13,13 +13,13 @@ namespace {
 
 Encoding alibi() { return Encoding("alibi", {{"heads", attention_heads}}); }
 
-// O(T x head_dim): four times the queries and keys of one head. One head's T x T scores would be 4 times that at
+// O(T x head_dim): four times the queries and keys of one head. The T x T scores of one head would be 4 times that at
 // T = 2,048, and 8 times at T = 4,096.
 double allowed_bytes(std::int64_t tokens) {
   return 4.0 * 2.0 * static_cast<double>(tokens * attention_head_dim) * sizeof(float);
 }
 
-Line share_of_peak(AttentionProblem& problem, const AttentionCall& call, const Pairs& pairs) {
+Case share_of_peak(AttentionProblem& problem, const AttentionCall& call, const Pairs& pairs) {
   return {.group = {},
           .name = {},
           .limit = "FMA peak",
@@ -28,23 +28,23 @@ Line share_of_peak(AttentionProblem& problem, const AttentionCall& call, const P
           .unit = "GFLOP/s"};
 }
 
-Line dense(std::int64_t tokens, const Pairs& pairs) {
+Case dense(std::int64_t tokens, const Pairs& pairs) {
   const Encoding encoding = alibi();
   AttentionProblem problem(tokens, tokens);
   const AttentionCall call = problem.call(&encoding);
   const auto extra = extra_bytes_of([&] { attend(call); });
-  Line line = share_of_peak(problem, call, pairs);
-  line.bar = 0.80;
-  if (extra) line.extra_memory = ExtraMemory{*extra, allowed_bytes(tokens)};
-  return line;
+  Case measured = share_of_peak(problem, call, pairs);
+  measured.bar = 0.80;
+  if (extra) measured.extra_memory = ExtraMemory{*extra, allowed_bytes(tokens)};
+  return measured;
 }
 
-Line without_term(std::int64_t tokens, const Pairs& pairs) {
+Case without_term(std::int64_t tokens, const Pairs& pairs) {
   AttentionProblem problem(tokens, tokens);
   return share_of_peak(problem, problem.call(nullptr), pairs);
 }
 
-Line cost_of_term(std::int64_t tokens, const Pairs& pairs) {
+Case cost_of_term(std::int64_t tokens, const Pairs& pairs) {
   const Encoding encoding = alibi();
   AttentionProblem problem(tokens, tokens);
   const AttentionCall with = problem.call(&encoding);
@@ -58,7 +58,7 @@ Line cost_of_term(std::int64_t tokens, const Pairs& pairs) {
           .unit = "GFLOP/s"};
 }
 
-Line two_threads(std::int64_t tokens, const Pairs& pairs) {
+Case two_threads(std::int64_t tokens, const Pairs& pairs) {
   const Encoding encoding = alibi();
   AttentionProblem problem(tokens, tokens);
   ThreadPool pool(2);
@@ -74,7 +74,7 @@ Line two_threads(std::int64_t tokens, const Pairs& pairs) {
           .unit = "GFLOP/s"};
 }
 
-Line two_threads_of_peak(std::int64_t tokens, const Pairs& pairs) {
+Case two_threads_of_peak(std::int64_t tokens, const Pairs& pairs) {
   const Encoding encoding = alibi();
   AttentionProblem problem(tokens, tokens);
   ThreadPool pool(2);
@@ -88,20 +88,20 @@ Line two_threads_of_peak(std::int64_t tokens, const Pairs& pairs) {
           .unit = "GFLOP/s"};
 }
 
-// Blocks that are passed over count as done, so that the ratio may exceed 1.
-Line skipping(std::int64_t tokens, const Pairs& pairs) {
+// Skipped blocks count as done, so the ratio may exceed 1.
+Case skipping(std::int64_t tokens, const Pairs& pairs) {
   const Encoding encoding = alibi();
   AttentionProblem problem(tokens, tokens);
   AttentionCall call = problem.call(&encoding);
   call.skip_irrelevant_blocks = true;
-  Line line = share_of_peak(problem, call, pairs);
-  line.limit += ", skipped work counted";
-  line.beatable = true;
-  return line;
+  Case measured = share_of_peak(problem, call, pairs);
+  measured.limit += ", skipped work counted";
+  measured.beatable = true;
+  return measured;
 }
 
-Line decode(const Pairs& pairs) {
-  constexpr std::int64_t cached = 65536;  // keys and values of 128 MB each: no cache holds them
+Case decode(const Pairs& pairs) {
+  constexpr std::int64_t cached = 65536;  // keys and values of 128 MB each, larger than any cache
   const Encoding encoding = alibi();
   AttentionProblem problem(1, cached);
   const AttentionCall call = problem.call(&encoding);
@@ -119,10 +119,10 @@ Line decode(const Pairs& pairs) {
 
 }  // namespace
 
-std::vector<Task> attention_tasks(bool quick) {
-  std::vector<Task> tasks;
-  const auto add = [&](const std::string& name, std::int64_t tokens, Line (*measure)(std::int64_t, const Pairs&)) {
-    tasks.push_back({"attention", name + " " + std::to_string(tokens),
+std::vector<PlannedCase> plan_attention_cases(bool quick) {
+  std::vector<PlannedCase> cases;
+  const auto add = [&](const std::string& name, std::int64_t tokens, Case (*measure)(std::int64_t, const Pairs&)) {
+    cases.push_back({"attention", name + " " + std::to_string(tokens),
                      [tokens, measure](const Pairs& pairs) { return measure(tokens, pairs); }});
   };
   for (const std::int64_t tokens : {2048, 4096}) {
@@ -136,8 +136,8 @@ std::vector<Task> attention_tasks(bool quick) {
     }
     add("ALiBi with skipping", tokens, skipping);
   }
-  tasks.push_back({"attention", "ALiBi decode over 65536 keys", decode});
-  return tasks;
+  cases.push_back({"attention", "ALiBi decode over 65536 keys", decode});
+  return cases;
 }
 
 }  // namespace locus::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention that is measured, by us and by peers: causal, 8 heads of 64, float32, standard normal inputs.
+// The attention problem that we and the peers solve: causal, 8 heads of 64, float32, standard normal inputs.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace locus::bench {
 constexpr std::int64_t attention_heads = 8;
 constexpr std::int64_t attention_head_dim = 64;
 
-/// Standard normal values, repeated after a prime number of them, so that no two keys are alike nearby.
+/// Fills with standard normal values. They repeat after a prime number, so that no two neighbouring keys are equal.
 inline void fill_normal(Buffer& buffer, unsigned seed) {
   std::mt19937 bits(seed);
   std::normal_distribution<float> normal;
@@ -37,7 +37,7 @@ class AttentionProblem {
     fill_normal(value_, 3);
   }
 
-  /// A causal call, with no position term where `encoding` is null; no block is skipped.
+  /// Returns a causal call, without a position term if `encoding` is null. No block is skipped.
   AttentionCall call(const Encoding* encoding, Executor* executor = nullptr) {
     AttentionCall call{.query = view(query_, queries_),
                        .key = view(key_, keys_),
@@ -54,7 +54,7 @@ class AttentionProblem {
   Buffer& value() { return value_; }
   Buffer& output() { return output_; }
 
-  /// Operations that count: two products of head_dim per visible pair of query and key. Masked pairs earn nothing.
+  /// Returns the operations that count: two products of head_dim per visible pair of query and key.
   double flops() const {
     const auto q = static_cast<double>(queries_);
     const auto visible = q * static_cast<double>(keys_ - queries_) + q * (q + 1) / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory to measure on: page-aligned and written once, so that no page is missing when the clock runs.
+// Memory for measurements: page-aligned and written once, so that no page fault is timed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace locus::bench {
 
 class Buffer {
  public:
-  /// `bytes` must be a multiple of 4,096. Holds small floats of both signs that differ.
+  /// `bytes` must be a multiple of 4,096. Fills it with different small floats of both signs.
   explicit Buffer(std::size_t bytes) : data_(std::aligned_alloc(4096, bytes)), bytes_(bytes) {
     if (data_ == nullptr) throw std::bad_alloc();
     for (std::size_t i = 0; i < count(); ++i) floats()[i] = static_cast<float>(i * 29 % 61) / 32.0f - 0.9375f;

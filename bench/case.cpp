@@ -3,10 +3,10 @@
 
 namespace locus::bench {
 
-std::string Line::verdict() const {
+std::string Case::verdict() const {
   const Ratio& share = result.share;
   if (extra_memory && extra_memory->bytes > extra_memory->allowed) return "missed";
-  if (!beatable && share.low > 1.05) return "the limit is measured wrongly";  // however wide the interval
+  if (!beatable && share.low > 1.05) return "the limit is measured wrongly";  // even with a wide interval
   if (share.noisy()) return "noisy";
   if (!beatable && share.median > 1.05) return "the limit is measured wrongly";
   if (!bar) return "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of `locus bench`: a thing, its limit, the bar, and what can be said.
+// One case of `locus bench`: what was timed, its limit, the bar and the verdict.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,20 @@
 
 namespace locus::bench {
 
-/// Memory that a call took beyond its inputs and outputs, and how much it may take.
+/// The memory that a call used beyond its inputs and outputs, and the allowed amount.
 struct ExtraMemory {
   double bytes = 0;
   double allowed = 0;
 };
 
-struct Line {
+struct Case {
   std::string group;  ///< rotate, add, tables, attention, probe
   std::string name;   ///< e.g. "half float32 256 KB"
-  std::string limit;  ///< what the share is a share of
+  std::string limit;  ///< what the share refers to
   Comparison result = {};
   std::optional<double> bar = {};
-  bool beatable = false;  ///< "limit" is only something to compare with: a ratio above 1 is no mistake
-  double amount = 0;      ///< bytes moved or operations done by one call, 0 where a rate would say nothing
+  bool beatable = false;  ///< the limit is only a comparison: a ratio above 1 is no error
+  double amount = 0;      ///< bytes moved or operations done by one call; 0 if a rate has no meaning
   std::string unit = "GB/s";
   std::optional<ExtraMemory> extra_memory = {};
 
@@ -32,11 +32,11 @@ struct Line {
   std::string verdict() const;
 };
 
-/// A line that is still to be measured.
-struct Task {
+/// A case that is still to be measured.
+struct PlannedCase {
   std::string group;
   std::string name;
-  std::function<Line(const Pairs&)> measure;  ///< fills all but group and name
+  std::function<Case(const Pairs&)> measure;  ///< sets everything except group and name
 };
 
 }  // namespace locus::bench

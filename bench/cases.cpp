@@ -8,12 +8,12 @@
 namespace locus::bench {
 namespace {
 
-std::vector<Task> tasks_of(const std::string& group, bool quick) {
-  if (group == "rotate") return rotate_tasks();
-  if (group == "add") return add_tasks();
-  if (group == "tables") return table_tasks();
-  if (group == "attention") return attention_tasks(quick);
-  return probe_tasks();
+std::vector<PlannedCase> plan_cases(const std::string& group, bool quick) {
+  if (group == "rotate") return plan_rotate_cases();
+  if (group == "add") return plan_add_cases();
+  if (group == "tables") return plan_table_cases();
+  if (group == "attention") return plan_attention_cases(quick);
+  return plan_probe_cases();
 }
 
 }  // namespace
@@ -24,22 +24,22 @@ const std::vector<std::string>& group_names() {
 }
 
 void run(const Plan& plan, const Listener& listener) {
-  std::vector<Task> tasks;
+  std::vector<PlannedCase> cases;
   for (const std::string& group : group_names()) {
     if (std::find(plan.groups.begin(), plan.groups.end(), group) == plan.groups.end()) continue;
-    for (Task& task : tasks_of(group, plan.quick)) {
-      if (task.name.find(plan.containing) != std::string::npos) tasks.push_back(std::move(task));
+    for (PlannedCase& planned : plan_cases(group, plan.quick)) {
+      if (planned.name.find(plan.containing) != std::string::npos) cases.push_back(std::move(planned));
     }
   }
-  require(!tasks.empty(), "no line has '", plan.containing, "' in its name");
-  for (std::size_t done = 0; done < tasks.size(); ++done) {
+  require(!cases.empty(), "no case has '", plan.containing, "' in its name");
+  for (std::size_t done = 0; done < cases.size(); ++done) {
     Pairs pairs = plan.pairs;
-    pairs.progress = [&](double part) { listener.progress(static_cast<double>(done) + part, tasks.size()); };
+    pairs.progress = [&](double part) { listener.progress(static_cast<double>(done) + part, cases.size()); };
     pairs.progress(0);
-    Line line = tasks[done].measure(pairs);
-    line.group = tasks[done].group;
-    line.name = tasks[done].name;
-    listener.line(line);
+    Case measured = cases[done].measure(pairs);
+    measured.group = cases[done].group;
+    measured.name = cases[done].name;
+    listener.done(measured);
   }
 }
 

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of `locus bench`, group by group.
+// The cases of `locus bench`, by group.
 #pragma once
 
 #include "case.h"
 
 namespace locus::bench {
 
-std::vector<Task> rotate_tasks();
-std::vector<Task> add_tasks();
-std::vector<Task> table_tasks();
-/// With `quick`, without the longest sequences.
-std::vector<Task> attention_tasks(bool quick);
-std::vector<Task> probe_tasks();
+std::vector<PlannedCase> plan_rotate_cases();
+std::vector<PlannedCase> plan_add_cases();
+std::vector<PlannedCase> plan_table_cases();
+/// `quick` omits the longest sequences.
+std::vector<PlannedCase> plan_attention_cases(bool quick);
+std::vector<PlannedCase> plan_probe_cases();
 
-/// The groups by name, in the order in which they run.
+/// Returns the names of the groups, in the order in which they run.
 const std::vector<std::string>& group_names();
 
 struct Plan {
   std::vector<std::string> groups = group_names();
   bool quick = false;
-  std::string containing = {};  ///< only lines whose name has this in it
-  Pairs pairs = {};             ///< its progress is not used
+  std::string containing = {};  ///< only cases whose name contains this
+  Pairs pairs = {};             ///< its `progress` is replaced
 };
 
 struct Listener {
-  std::function<void(const Line&)> line;                                   ///< a line is done
-  std::function<void(double lines_done, std::size_t lines_all)> progress;  ///< also within a line; may throw to stop
+  std::function<void(const Case&)> done;                                   ///< a case is done
+  std::function<void(double cases_done, std::size_t cases_all)> progress;  ///< also within a case; may throw to stop
 };
 
-/// Measures line by line.
+/// Measures the cases of the plan.
 void run(const Plan& plan, const Listener& listener);
 
 }  // namespace locus::bench

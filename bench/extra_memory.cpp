@@ -23,11 +23,11 @@ std::optional<double> status_bytes(const std::string& field) {
 
 std::optional<double> extra_bytes_of(const std::function<void()>& call) {
 #ifdef __GLIBC__
-  malloc_trim(0);  // memory that was freed but kept would hide what the call takes
+  malloc_trim(0);  // freed memory that is kept would hide what the call allocates
 #endif
   const auto before = status_bytes("VmRSS:");
   std::ofstream reset("/proc/self/clear_refs");
-  reset << "5" << std::flush;  // the highest so far becomes the present one
+  reset << "5" << std::flush;  // resets the peak to the present value
   if (!reset || !before) return {};
   call();
   const auto highest = status_bytes("VmHWM:");

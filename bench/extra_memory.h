@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a call takes for itself while it runs.
+// Measures the memory that a call uses while it runs.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace locus::bench {
 
-/// The growth of this process's resident memory at its highest during the call, in bytes, to within some pages. Nothing
-/// where the system does not tell (Linux with glibc does).
+/// Returns the peak growth of this process's resident memory during the call, in bytes, to within some pages. Empty
+/// if the system does not report it (Linux with glibc does).
 std::optional<double> extra_bytes_of(const std::function<void()>& call);
 
 }  // namespace locus::bench

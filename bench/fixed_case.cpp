@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One small fixed case per kernel, for counting instructions: `fixed_case NAME` does the work inside measured() only.
+// One small fixed case per kernel, for counting instructions. `fixed_case NAME` does the counted work inside
+// measured().
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace {
 
-/// callgrind collects inside this function and nowhere else.
+/// callgrind counts only inside this function.
 [[gnu::noinline]] void measured(const std::function<void()>& work) { work(); }
 
 constexpr std::int64_t tokens = 64;
@@ -23,7 +24,7 @@ void rotate_case(const char* pairing, locus::ElementType type) {
   std::vector<float> values(static_cast<std::size_t>(tokens * heads * dim), 0.5f);
   const auto view = locus::heads_view(values.data(), type, "thd", {{tokens, heads, dim}});
   const auto ids = locus::positions::prefill(tokens);
-  locus::rotate(encoding, view, ids);  // the table is made before counting
+  locus::rotate(encoding, view, ids);  // builds the table before counting
   measured([&] { locus::rotate(encoding, view, ids); });
 }
 

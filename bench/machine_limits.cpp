@@ -89,7 +89,7 @@ float fma_chains_here(double flops, float factor, float addend) {
   const auto t = hn::Set(d, addend);
   constexpr double chains = 12;
   const auto steps = static_cast<std::size_t>(flops / (2 * chains * static_cast<double>(hn::Lanes(d))));
-  // Chains that begin alike would be one chain to the compiler.
+  // The compiler would merge chains with equal initial values.
   const auto start = [&](float i) { return hn::Mul(t, hn::Set(d, i)); };
   auto x0 = start(1), x1 = start(2), x2 = start(3), x3 = start(4), x4 = start(5), x5 = start(6);
   auto x6 = start(7), x7 = start(8), x8 = start(9), x9 = start(10), x10 = start(11), x11 = start(12);
@@ -126,9 +126,9 @@ HWY_EXPORT(fma_chains_here);
 HWY_EXPORT(highway_row_here);
 
 namespace {
-// What the loops compute goes here, or the compiler would leave them out.
+// Results are stored here, so that the compiler does not remove the loops.
 volatile float sink;
-// Numbers that the compiler cannot know.
+// Numbers unknown to the compiler.
 volatile float half = 0.5f;
 }  // namespace
 

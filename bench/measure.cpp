@@ -26,32 +26,32 @@ Ratio median_with_interval(std::vector<double> ratios) {
   return {median, at(std::floor(n / 2 - reach)), at(std::ceil(n / 2 + reach))};
 }
 
-Comparison compare(const std::function<void()>& thing, const std::function<void()>& limit, const Pairs& pairs) {
+Comparison compare(const std::function<void()>& ours, const std::function<void()>& limit, const Pairs& pairs) {
   const auto repeats_for = [&](const std::function<void()>& call) {
     call();
     const double once = std::max(seconds_of(call, 1), 1e-9);
     return std::clamp(static_cast<int>(pairs.round_seconds / once), 1, 1000000);
   };
-  const int thing_repeats = repeats_for(thing);
+  const int our_repeats = repeats_for(ours);
   const int limit_repeats = repeats_for(limit);
   Comparison result;
   std::vector<double> ratios;
   constexpr int dropped = 2;
   for (int round = -dropped; round < pairs.rounds; ++round) {
-    // Whichever runs second may gain or lose by it: take turns.
-    double thing_seconds = 0;
+    // Running second may be an advantage or a disadvantage: alternate.
+    double our_seconds = 0;
     double limit_seconds = 0;
     if (round % 2 == 0) {
-      thing_seconds = seconds_of(thing, thing_repeats);
+      our_seconds = seconds_of(ours, our_repeats);
       limit_seconds = seconds_of(limit, limit_repeats);
     } else {
       limit_seconds = seconds_of(limit, limit_repeats);
-      thing_seconds = seconds_of(thing, thing_repeats);
+      our_seconds = seconds_of(ours, our_repeats);
     }
     if (pairs.progress) pairs.progress(static_cast<double>(round + dropped + 1) / (pairs.rounds + dropped));
     if (round < 0) continue;
-    ratios.push_back(limit_seconds / thing_seconds);
-    result.thing_seconds = round == 0 ? thing_seconds : std::min(result.thing_seconds, thing_seconds);
+    ratios.push_back(limit_seconds / our_seconds);
+    result.our_seconds = round == 0 ? our_seconds : std::min(result.our_seconds, our_seconds);
     result.limit_seconds = round == 0 ? limit_seconds : std::min(result.limit_seconds, limit_seconds);
   }
   result.share = median_with_interval(std::move(ratios));

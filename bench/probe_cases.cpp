@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole models: one token against reading their weights once, a prompt against the same products by sgemm.
+// Times whole models: one token against reading the weights once, a prompt against the same products by sgemm.
 #include <algorithm>
 #include <array>
 #include <thread>
@@ -30,7 +30,7 @@ class Session {
   Buffer& weights() { return llama_.weights(); }
   ThreadPool& pool() { return pool_; }
 
-  /// Reads `tokens`, after which only the first `kept` of the sequence are cached.
+  /// Reads `tokens`, then keeps only the first `kept` of the sequence in the cache.
   void read(const std::vector<probe::Token>& tokens, std::int64_t kept) {
     (void)llama_.model().forward(tokens, sequence_, cache_, &pool_);
     cache_.truncate(sequence_, kept);
@@ -43,11 +43,11 @@ class Session {
   SequenceId sequence_;
 };
 
-Line decode(WeightType type, const Pairs& pairs) {
+Case decode(WeightType type, const Pairs& pairs) {
   Session session(type, RandomLlama::layers_for(type, weight_bytes), cached_tokens + 1);
   session.read(std::vector<probe::Token>(cached_tokens, 1), cached_tokens);
   Buffer& weights = session.weights();
-  // In many pieces, so that a thread that is done early takes more of them.
+  // Many pieces, so that a thread that finishes early takes more of them.
   constexpr std::int64_t pieces = 32;
   const auto read_weights = [&] {
     session.pool().run(pieces, [&](std::int64_t piece) {
@@ -67,7 +67,7 @@ Line decode(WeightType type, const Pairs& pairs) {
 #ifdef LOCUS_HAS_OPENBLAS
 constexpr std::int64_t prompt_tokens = 256, prompt_layers = 4;
 
-// The products of a prompt and nothing else, in float32; each thread has a part of every matrix's rows.
+// Only the matrix products of a prompt, in float32; each thread computes a part of the rows of every matrix.
 class Products {
  public:
   Products() {
@@ -104,7 +104,7 @@ class Products {
   std::vector<float> in_, out_, weights_;
 };
 
-Line prefill(WeightType type, const Pairs& pairs) {
+Case prefill(WeightType type, const Pairs& pairs) {
   Session session(type, prompt_layers, prompt_tokens);
   Products products;
   const std::vector<probe::Token> prompt(prompt_tokens, 1);
@@ -120,19 +120,19 @@ Line prefill(WeightType type, const Pairs& pairs) {
 
 }  // namespace
 
-std::vector<Task> probe_tasks() {
+std::vector<PlannedCase> plan_probe_cases() {
   constexpr std::array all = {WeightType::f32,  WeightType::f16,  WeightType::bf16, WeightType::q8_0,
                               WeightType::q4_0, WeightType::q4_k, WeightType::q6_k};
-  std::vector<Task> tasks;
-  const auto add = [&](const std::string& what, WeightType type, Line (*measure)(WeightType, const Pairs&)) {
-    tasks.push_back({"probe", what + " " + std::string(io::name_of(type)),
+  std::vector<PlannedCase> cases;
+  const auto add = [&](const std::string& what, WeightType type, Case (*measure)(WeightType, const Pairs&)) {
+    cases.push_back({"probe", what + " " + std::string(io::name_of(type)),
                      [type, measure](const Pairs& pairs) { return measure(type, pairs); }});
   };
   for (const WeightType type : all) add("decode", type, decode);
 #ifdef LOCUS_HAS_OPENBLAS
   for (const WeightType type : all) add("prefill of 256 tokens", type, prefill);
 #endif
-  return tasks;
+  return cases;
 }
 
 }  // namespace locus::bench

@@ -42,7 +42,7 @@ std::int64_t bytes_of(WeightType type, const MatrixShape& shape) {
          static_cast<std::int64_t>(block.bytes);
 }
 
-// Whatever two of these bytes a float16 is made of, it is a positive number of about 0.01: every block is sound.
+// Any two of these bytes form a float16 of about 0.01, so every block is valid.
 void fill_blocks(Buffer& buffer) {
   std::mt19937 random(7);
   std::array<std::uint8_t, 65521> bytes;
@@ -51,7 +51,7 @@ void fill_blocks(Buffer& buffer) {
   for (std::size_t i = 0; i < buffer.bytes(); ++i) out[i] = bytes[i % bytes.size()];
 }
 
-// Halves of a bfloat16 or float32 of about 0.01.
+// 16-bit halves of a bfloat16 or float32 of about 0.01.
 void fill_floats(Buffer& buffer, WeightType type) {
   fill_normal(buffer, 7);
   for (std::size_t i = 0; i < buffer.count(); ++i) buffer.floats()[i] *= 0.01f;

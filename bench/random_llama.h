@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Llama of any size and weight type with arbitrary weights, in one piece of memory: something to time.
+// A Llama of any size and weight type with arbitrary weights, in one block of memory, for timing.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct MatrixShape {
 
 class RandomLlama {
  public:
-  /// Heads of 64, four queries to a key, width 1,024, a vocabulary of 32,000. The head is the embedding, so that each
-  /// token reads every weight once.
+  /// Heads of 64, four query heads per key head, width 1,024, a vocabulary of 32,000. The output head is the
+  /// embedding, so each token reads every weight once.
   RandomLlama(probe::WeightType type, std::int64_t layers);
-  /// How many layers it takes to have so many bytes of weights.
+  /// Returns the number of layers with this many bytes of weights.
   static std::int64_t layers_for(probe::WeightType type, std::int64_t bytes);
 
   const probe::Model& model() const { return model_; }
-  /// All matrices, one behind the other.
+  /// All matrices, one after another.
   Buffer& weights() const { return *weights_; }
-  /// Those of a layer, in the order in which a token meets them.
+  /// The matrices of a layer, in the order of a forward pass.
   static std::vector<MatrixShape> matrices_of_layer();
 
  private:

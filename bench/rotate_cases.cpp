@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotation in place against the better of two in-place scalings of the same bytes.
+// Times rotation in place against the better of two in-place scalings of the same bytes.
 #include <algorithm>
 
 #include "buffer.h"
@@ -11,10 +11,10 @@
 namespace locus::bench {
 namespace {
 
-// A scale that the compiler cannot know to be 1.
+// A factor that the compiler does not know to be 1.
 volatile float unchanged = 1.0f;
 
-// Inside L3 the linear scaling alone would be a false limit.
+// In L3 the linear scaling alone would be too low a limit.
 std::function<void()> scaling_limit(Buffer& buffer, const Pairs& pairs) {
   const auto linear = [&buffer] { scale_linear(buffer.floats(), buffer.count(), unchanged); };
   const auto two = [&buffer] { scale_two_streams(buffer.floats(), buffer.count(), rotate_head_dim, unchanged); };
@@ -22,7 +22,7 @@ std::function<void()> scaling_limit(Buffer& buffer, const Pairs& pairs) {
   return which.share.median > 1 ? std::function<void()>(two) : linear;
 }
 
-Line measure(const RotateCase& kind, std::size_t which, const Pairs& pairs) {
+Case measure(const RotateCase& kind, std::size_t which, const Pairs& pairs) {
   const Size& size = sizes[which];
   const Encoding encoding("rope", {{"head_dim", rotate_head_dim}, {"pairing", std::string(kind.pairing)}},
                           std::size_t{64} << 20);
@@ -45,15 +45,15 @@ Line measure(const RotateCase& kind, std::size_t which, const Pairs& pairs) {
 
 }  // namespace
 
-std::vector<Task> rotate_tasks() {
-  std::vector<Task> tasks;
+std::vector<PlannedCase> plan_rotate_cases() {
+  std::vector<PlannedCase> cases;
   for (const RotateCase& kind : rotate_cases) {
     for (std::size_t s = 0; s < std::size(sizes); ++s) {
-      tasks.push_back({"rotate", std::string(kind.name) + " " + sizes[s].name,
+      cases.push_back({"rotate", std::string(kind.name) + " " + sizes[s].name,
                        [&kind, s](const Pairs& pairs) { return measure(kind, s, pairs); }});
     }
   }
-  return tasks;
+  return cases;
 }
 
 }  // namespace locus::bench

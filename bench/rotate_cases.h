@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is rotated, by us and by peers: [tokens, 32, 128] in three sizes, one for each place that memory can be.
+// The arrays that we and the peers rotate: [tokens, 32, 128] in three sizes, for L2, L3 and main memory.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ constexpr RotateCase rotate_cases[] = {
     {"half float16", "half", ElementType::float16, {0.42, 0.42, 0.90}},
 };
 
-/// How many tokens of this type fill the bytes.
+/// Returns the number of tokens of this type that fill the bytes.
 inline std::int64_t tokens_in(const Size& size, ElementType type) {
   const auto element = static_cast<std::int64_t>(size_of(type));
   return static_cast<std::int64_t>(size.bytes) / (rotate_heads * rotate_head_dim * element);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of cos and sin against writing as many bytes, and against the C library.
+// Times tables of cos and sin against writing as many bytes, and against the C library.
 #include <cmath>
 
 #include "buffer.h"
@@ -14,12 +14,12 @@ constexpr std::int64_t row_head_dim = 128;
 constexpr std::size_t rows = 131072;
 constexpr std::size_t bytes = rows * row_head_dim * sizeof(float);
 
-// A value that the compiler cannot know.
+// A value unknown to the compiler.
 volatile float one = 1.0f;
 
 Encoding rope() { return Encoding("rope", {{"head_dim", row_head_dim}, {"pairing", std::string("half")}}); }
 
-Line against_writing(const std::function<void(const Rotation&, float*)>& make, const Pairs& pairs) {
+Case against_writing(const std::function<void(const Rotation&, float*)>& make, const Pairs& pairs) {
   const Encoding encoding = rope();
   Buffer buffer(bytes);
   const auto write = [&] { write_stream(buffer.floats(), buffer.count(), one); };
@@ -30,20 +30,20 @@ Line against_writing(const std::function<void(const Rotation&, float*)>& make, c
           .amount = static_cast<double>(bytes)};
 }
 
-Line consecutive(const Pairs& pairs) {
-  Line line =
+Case consecutive(const Pairs& pairs) {
+  Case measured =
       against_writing([](const Rotation& rotation, float* out) { rotation_rows(rotation, 1000000, rows, out); }, pairs);
-  line.bar = 0.85;
-  return line;
+  measured.bar = 0.85;
+  return measured;
 }
 
-Line scattered(const Pairs& pairs) {
+Case scattered(const Pairs& pairs) {
   std::vector<Position> ids(rows);
   for (std::size_t i = 0; i < rows; ++i) ids[i] = static_cast<Position>((i * 2654435761u) % 2147483647u);
   return against_writing([&](const Rotation& rotation, float* out) { rotation_rows(rotation, ids, out); }, pairs);
 }
 
-Line against_libm(const Pairs& pairs) {
+Case against_libm(const Pairs& pairs) {
   constexpr std::size_t count = 1024;
   const Encoding encoding = rope();
   const Rotation& rotation = encoding.rotation();
@@ -66,7 +66,7 @@ Line against_libm(const Pairs& pairs) {
           .amount = static_cast<double>(buffer.bytes())};
 }
 
-Line against_highway(const Pairs& pairs) {
+Case against_highway(const Pairs& pairs) {
   constexpr std::size_t count = 1024;
   const Encoding encoding = rope();
   const Rotation& rotation = encoding.rotation();
@@ -88,7 +88,7 @@ Line against_highway(const Pairs& pairs) {
 
 }  // namespace
 
-std::vector<Task> table_tasks() {
+std::vector<PlannedCase> plan_table_cases() {
   return {{"tables", "consecutive float32 64 MB", consecutive},
           {"tables", "scattered float32 64 MB", scattered},
           {"tables", "consecutive, against scalar float libm", against_libm},

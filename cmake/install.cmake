@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` and the Debian package contain: the command, libraries, headers, CMake and pkg-config files.
+# The contents of `cmake --install` and of the Debian package: command, libraries, headers, CMake and pkg-config files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(LOCUS_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/locus)
@@ -18,7 +18,7 @@ if(TARGET locus_cli)
   install(TARGETS locus_cli)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-if(BUILD_SHARED_LIBS)  # the libraries find each other wherever the tree is put
+if(BUILD_SHARED_LIBS)  # the libraries find each other after the tree is moved
   set(shared_targets locus locus_io locus_doctor)
   if(LOCUS_BUILD_C)
     list(APPEND shared_targets locus_c)
@@ -51,7 +51,7 @@ endif()
 if(LOCUS_LINKS_ZLIB)
   string(APPEND LOCUS_PC_REQUIRES " zlib")
 endif()
-# The paths are taken from where the .pc file lies, so that the installed tree can be moved.
+# Paths are relative to the .pc file, so that the installed tree can be moved.
 file(RELATIVE_PATH LOCUS_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 foreach(name locus locus-cpp)
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
@@ -61,7 +61,7 @@ if(LOCUS_BUILD_C)
   install(FILES ${PROJECT_BINARY_DIR}/locus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-# `cpack -G DEB` in the build folder. dpkg-shlibdeps finds what the command and liblocus.so need; linking the
+# `cpack -G DEB` in the build folder. dpkg-shlibdeps finds the dependencies of the command and of liblocus.so; linking the
 # archives also needs Highway's development files.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME locus)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# One interface target carries the flags that every target of this project is compiled with.
+# An interface target with the compile flags of every target of this project.
 add_library(locus_options INTERFACE)
 target_compile_features(locus_options INTERFACE cxx_std_20)
 target_compile_options(locus_options INTERFACE -Wall -Wextra -Wconversion)
-if(NOT LOCUS_UNITY_BUILD)  # there, a constant of one file may have the name of a parameter in the next
+if(NOT LOCUS_UNITY_BUILD)  # in a unity build, a constant of one file may have the name of a parameter in another
   target_compile_options(locus_options INTERFACE -Wshadow)
 endif()
 if(LOCUS_WARNINGS_AS_ERRORS)
   target_compile_options(locus_options INTERFACE -Werror)
 endif()
-# The same bits from every compiler: fused multiply-add happens only where the code asks for it.
+# The same bits from every compiler: fused multiply-add only where the code requests it.
 target_compile_options(locus_options INTERFACE -ffp-contract=off)
-# Two SIMD targets fewer to compile: CPUs that have SSE4 and not AVX2 are those made before 2013; SSE2 serves them. Every
-# file that includes Highway must agree on the list.
+# Saves two SIMD targets: CPUs with SSE4 but without AVX2 were made before 2013, and use SSE2. Every file that includes
+# Highway must use the same list.
 target_compile_definitions(locus_options INTERFACE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)")
 if(LOCUS_SANITIZE)
   target_compile_options(locus_options INTERFACE -fsanitize=${LOCUS_SANITIZE} -fno-sanitize-recover=all
@@ -24,15 +24,21 @@ if(LOCUS_CCACHE AND LOCUS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${LOCUS_CCACHE})
 endif()
 
-# What nearly every file includes: a library reads it once, precompiled. Standard headers only, for whatever stands here
-# rebuilds everything when it changes.
+# The headers that nearly every file includes. Standard headers only: a change to any of them rebuilds everything.
 set(LOCUS_STANDARD_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <span>
                            <sstream> <string> <string_view> <utility> <variant> <vector>)
 
+# locus_precompile(TARGET HEADER...): precompiles headers for the many small files of a developer's build. A unity build
+# has so few files that reading the headers again costs less than precompiling them.
+function(locus_precompile target)
+  if(NOT LOCUS_UNITY_BUILD)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # locus_unity(TARGET [EXCEPT ROOM...]): with LOCUS_UNITY_BUILD, compiles the files of a folder together, up to 20 at a
-# time: headers are then read, and templates instantiated, once for all of them. In such a folder no two files may define
-# the same name in their unnamed namespaces. Files that Highway compiles once per target stay alone, and so do the folders
-# named.
+# time, so that headers are read and templates instantiated once. No two files of such a folder may define the same name
+# in their unnamed namespaces. Files that Highway compiles once per target, and the listed folders, are compiled alone.
 function(locus_unity target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
   if(NOT LOCUS_UNITY_BUILD)
@@ -44,7 +50,7 @@ function(locus_unity target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME room)
     file(STRINGS ${source} once_per_target REGEX "hwy/foreach_target" LIMIT_COUNT 1)
-    # The registry stays alone too: tests/extension links another one in its place.
+    # The registry is compiled alone too: tests/extension links another one instead.
     if(once_per_target OR source MATCHES "/encoding/registry\\.cpp$" OR room IN_LIST arg_EXCEPT)
       continue()
     endif()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Vega-Lite draws the pages. npm installs it by web/package-lock.json into the build folder, and it is bundled into one
-# script that is built into locus_figures; after that no network is needed. Sets LOCUS_CHARTS_SCRIPT (empty where pages
-# cannot be written) and LOCUS_NODE_MODULES.
+# Vega-Lite draws the pages. npm installs it by web/package-lock.json into the build folder, and a bundle of it is built
+# into locus_figures; after that no network is needed. Sets LOCUS_CHARTS_SCRIPT (empty if pages cannot be written) and
+# LOCUS_NODE_MODULES.
 set(LOCUS_BUILD_WEB AUTO CACHE STRING "Build pages with charts: ON, OFF, or AUTO where npm is installed and works")
 set_property(CACHE LOCUS_BUILD_WEB PROPERTY STRINGS AUTO ON OFF)
 set(LOCUS_CHARTS_SCRIPT "")
 set(LOCUS_NODE_MODULES "")
 
-# `kind`: STATUS where there is no npm, WARNING where it should have worked.
+# `kind`: STATUS if there is no npm, WARNING if npm failed.
 function(locus_left_out kind reason)
   if(LOCUS_BUILD_WEB STREQUAL "AUTO")
     message(${kind} "Pages with charts are left out (plots are written as .vl.json): ${reason}")
@@ -24,7 +24,7 @@ function(locus_find_again variable name)
   find_program(${variable} ${name})
 endfunction()
 
-# Whether the packages of the bundle are present, whatever the stamp says.
+# Whether the packages of the bundle are present, independent of the stamp.
 function(locus_web_is_whole folder result)
   set(${result} TRUE PARENT_SCOPE)
   foreach(name vega vega-lite vega-embed)
@@ -34,8 +34,8 @@ function(locus_web_is_whole folder result)
   endforeach()
 endfunction()
 
-# Leaves ${folder}/installed on success, otherwise the reason in LOCUS_WEB_FAILURE. `npm ci` removes what an interrupted
-# run left.
+# Creates ${folder}/installed on success; otherwise LOCUS_WEB_FAILURE has the reason. `npm ci` removes the leftovers of
+# an interrupted run.
 function(locus_install_web folder)
   set(source ${PROJECT_SOURCE_DIR}/web)
   set(omit --omit=dev)

@@ -36,7 +36,7 @@ int main(void) {
   check(locus_heads_view(out, LOCUS_FLOAT32, "thd", extents, &call.output));
   check(locus_rotate(rope, &call.query, NULL, &ids, LOCUS_QUERY, LOCUS_FORWARD, NULL));
 
-  check(locus_cache_new(rope, &shape, &cache)); /* rotates keys as they come */
+  check(locus_cache_new(rope, &shape, &cache)); /* rotates keys as they are appended */
   check(locus_cache_create(cache, &sequence));
   check(locus_cache_append(cache, sequence, &key, &value, (locus_span_i64){positions, TOKENS}, NULL));
   check(locus_cache_gather(cache, sequence, &cached));
@@ -48,9 +48,9 @@ int main(void) {
   printf("locus %s on %s: %g\n", locus_version(), locus_simd_target(), out[0]);
 
   if (locus_encoding_new("rope", settings, 1, &rope) == LOCUS_OK) return 1; /* no pairing: refused */
-  printf("as it should: %s\n", locus_last_error());
+  printf("as expected: %s\n", locus_last_error());
   locus_cached_free(cached);
   locus_cache_free(cache);
   locus_encoding_free(rope);
-  return out[0] == v[0] ? 0 : 1; /* the first token sees itself alone */
+  return out[0] == v[0] ? 0 : 1; /* the first token sees only itself */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking a rotation of your own: say which encoding it means to be, hand it over, read the report.
+// Checks your own rotation: pass it with the encoding that it should implement, and read the checks.
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Somebody's kernel, right but for the pairs that it takes: (2i, 2i + 1) in place of (i, i + d/2).
+// A user's kernel. With half = false it has a fault: it takes the pairs (2i, 2i + 1) instead of (i, i + d/2).
 void my_rotate(const locus::RotateRequest& request, bool half) {
   const std::int64_t d = request.head_dim;
   for (std::int64_t t = 0; t < request.tokens; ++t) {

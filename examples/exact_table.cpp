@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replacing an engine's cos/sin table, made of float32 angles, by an exact one of the same layout: [position, pair].
+// Replaces an engine's cos/sin table of float32 angles by an exact one of the same layout: [position, pair].
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,7 +21,7 @@ int main() {
     }
   }
 
-  // The exact rows [cos | sin], put into the engine's two tables.
+  // The exact rows [cos | sin], copied into the engine's two tables.
   std::vector<float> rows(count * 2 * pairs);
   locus::rotation_rows(rope.rotation(), first, count, rows.data());
   std::vector<float> exact_cos, exact_sin;

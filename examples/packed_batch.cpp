@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents of different lengths in one row, without padding: positions restart and nobody looks across.
+// Packs documents of different lengths in one row, without padding: positions restart, and no token sees another
+// document.
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::int64_t heads = 2, head_dim = 16;
 
-// Causal attention over documents that lie behind each other: rotate by their own positions, then attend.
+// Causal attention over packed documents: rotates each by its own positions, then attends.
 std::vector<float> attend(const locus::Encoding& rope, std::vector<float> x, const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> boundaries = {0};
   for (const std::int64_t length : lengths) boundaries.push_back(boundaries.back() + length);

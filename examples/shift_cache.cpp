@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context that is full: drop the oldest tokens of a KV cache and go on, without computing any key again.
+// Continues when the context is full: drops the oldest tokens of a KV cache without recomputing any key.
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t heads = 2, head_dim = 32, size = heads * head_dim;
 
-std::vector<float> key_of(std::int64_t token) {  // stands for the model
+std::vector<float> key_of(std::int64_t token) {  // in place of the model
   std::vector<float> key(size);
   for (std::size_t j = 0; j < key.size(); ++j)
     key[j] = std::sin(static_cast<float>(token) * 1.7f + static_cast<float>(j));
@@ -34,7 +34,7 @@ int main() {
     cache.append(chat, view(key), view(value), next);
   }
 
-  // The oldest of the last tokens was shifted down several times; it is what a fresh rotation at its place gives.
+  // The oldest of the last tokens was shifted several times; it must equal a fresh rotation at its position.
   const locus::CachedSequence kept = cache.gather(chat);
   const std::int64_t moved = 4, token = 100 - (cache.length(chat) - moved);
   std::vector<float> fresh = key_of(token);

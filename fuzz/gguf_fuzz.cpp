@@ -35,7 +35,7 @@ void decode_everything(const GgufFile& file) {
     try_to([&] { value.integers(key); });
     try_to([&] { value.reals(key); });
     try_to([&] { value.booleans(key); });
-    // What the parser let through must decode as what it says it is.
+    // A value that the parser accepted must decode as its type.
     if (value.type == GgufValueType::text) value.text(key);
     if (value.type == GgufValueType::array) {
       const GgufValueType element = value.element_type(key);

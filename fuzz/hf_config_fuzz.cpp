@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text either resolves to layers that each name a scheme, or throws locus::Error; asking for one of the layers by
-// name gives that layer.
+// Any text either resolves to layers that each have a scheme, or throws locus::Error. Each layer can be chosen by
+// name.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

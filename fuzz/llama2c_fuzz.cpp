@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either parse to weights that lie inside them, or throw locus::Error; likewise as a tokenizer.
+// Any bytes either parse to weights inside them, or throw locus::Error; the same holds for a tokenizer.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

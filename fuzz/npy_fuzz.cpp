@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either parse to an array that is consistent with itself, or throw locus::Error.
+// Any bytes either parse to a consistent array, or throw locus::Error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either parse to an archive, each member of which is an array or gives locus::Error, or throw locus::Error.
+// Any bytes either parse to an archive, whose members are arrays or throw locus::Error, or throw locus::Error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a config.json, and any bytes as a GGUF file, either gives settings in the other's form or throws
-// locus::Error; what a config became is readable.
+// Any text as a config.json, and any bytes as a GGUF file, either converts to the other format or throws
+// locus::Error. The result can be read.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes either parse to tensors that fill the data, or throw locus::Error; the same text as an index does no harm.
+// Any bytes either parse to tensors that fill the data, or throw locus::Error; the same holds for an index.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are a tokenizer.json or a tokenizer.bin whose ids lie in its vocabulary, or throw locus::Error.
+// Any bytes either parse to a tokenizer whose ids are in its vocabulary, or throw locus::Error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +22,7 @@ void use(const probe::Tokenizer& tokenizer) {
         if (id < 0 || id >= tokenizer.vocab_size()) std::abort();
       }
       (void)tokenizer.decode(ids);
-    } catch (const Error&) {  // no token for a character, and none for the unknown
+    } catch (const Error&) {  // no token for a character, and no unknown token
     }
   }
 }

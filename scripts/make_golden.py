@@ -4,9 +4,9 @@
 
     scripts/make_golden.py PATH_TO_ORACLE
 
-A checkout without the vectors beside it is tested against these copies. Every case is kept, with the JSON that names the
-code and version its numbers come from. Float32 results are left out of the folders where tests compare float64 only.
-The archives are reproducible: the same input gives the same bytes. Needs nothing but Python.
+A checkout without the vectors is tested against these copies. Every case is kept, with the JSON that names the code and
+version of its numbers. Float32 results are omitted from folders where tests compare only float64.
+The archives are reproducible: the same input gives the same bytes. Needs only Python.
 """
 import io
 import json
@@ -17,7 +17,7 @@ import tarfile
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden" / "oracle"
 LARGEST = 6_000_000  # bytes, all archives together
-# Folders whose float32 results are compared too: they show what an engine's own arithmetic gives.
+# Folders whose float32 results are compared too: they show the engine's own arithmetic.
 WITH_FLOAT32 = {
     "alibi", "apply", "crosspeer", "ggml", "interpolate", "models", "rope", "shaw", "sinusoidal", "t5", "transformer_xl",
     "xpos",
@@ -25,7 +25,7 @@ WITH_FLOAT32 = {
 
 
 def kept_files(folder):
-    """The files of a folder that are packed: JSON first, so that the compressor sees like beside like."""
+    """Returns the files of a folder to pack: JSON first, so that similar content is adjacent for the compressor."""
     arrays = sorted(folder.glob("*.npy"))
     if folder.name not in WITH_FLOAT32:
         arrays = [path for path in arrays if "_f32" not in path.stem]
@@ -61,7 +61,7 @@ def main(oracle):
         total += len(packed)
     print(f"{total:,} bytes in {GOLDEN}")
     if total > LARGEST:
-        sys.exit(f"the archives may have {LARGEST:,} bytes at most")
+        sys.exit(f"the archives must have at most {LARGEST:,} bytes")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/golden/models.json: a small copy of the reference models, for checkouts that lie beside none.
+"""Writes tests/golden/models.json: a small copy of the reference models, for checkouts without the originals.
 
     scripts/make_golden_models.py PATH_TO_ORACLE
 
-Each entry keeps the config, the truth about its layers and where that was seen. Of the frequencies six pairs remain, as
-{"pairs": n, "at": [...], "values": [...]}. Needs nothing but Python.
+Each entry keeps the config, the truth about its layers and its source. Of the frequencies six pairs are kept, as
+{"pairs": n, "at": [...], "values": [...]}. Needs only Python.
 """
 import json
 import pathlib
@@ -53,7 +53,7 @@ def main(oracle):
     cases = [entry_of(json.loads((folder / f"{name}.json").read_text())) for name in names]
     text = "[\n" + ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases) + "\n]\n"
     if len(text) > LARGEST:
-        sys.exit(f"models.json would have {len(text)} bytes, more than {LARGEST}")
+        sys.exit(f"models.json must have at most {LARGEST} bytes, got {len(text)}")
     GOLDEN.write_text(text)
     print(f"{GOLDEN.name}: {len(cases)} models, {len(text)} bytes")
 

@@ -4,10 +4,9 @@
 
     scripts/unknown_families.py PATH_TO_TRANSFORMERS
 
-Model types are those of every config class (`model_type = "..."` in src/transformers/models/*/configuration_*.py). Beside
-each unknown one stand the signs of its modeling code: rotary, alibi, relative, table, none. A row also counts as unknown
-where its sizes or its base differ from the class's defaults (`differs`). Exit code 1 where something is printed. Needs
-nothing but Python.
+Model types are those of every config class (`model_type = "..."` in src/transformers/models/*/configuration_*.py). Each unknown
+one is printed with signs found in its modeling code: rotary, alibi, relative, table, none. A row is also printed if its
+sizes or its base differ from the class's defaults (`differs`). Exit code 1 if something is printed. Needs only Python.
 """
 import ast
 import pathlib
@@ -24,7 +23,7 @@ SIGNS = {
 
 
 def known_rows():
-    """Name -> the text of its row."""
+    """Returns name -> the text of its row."""
     rows = {}
     for file in sorted(FAMILIES.glob("*.inc")):
         for row in re.findall(r'\{\.name = "([^"]+)"(.*?)\},\n', file.read_text(), re.S):
@@ -39,7 +38,7 @@ def is_known(model_type, rows):
 
 
 def config_classes(tree):
-    """(model type, folder, the numbers that its class assigns) of every config class."""
+    """Yields (model type, folder, the numbers that its class assigns) of every config class."""
     for file in sorted((tree / "src" / "transformers" / "models").glob("*/configuration_*.py")):
         for node in ast.parse(file.read_text()).body:
             if not isinstance(node, ast.ClassDef):
@@ -60,7 +59,7 @@ def signs_of(folder):
 
 
 def difference(row, assigned):
-    """What the row says otherwise than the class, or nothing."""
+    """Returns how the row differs from the class, or nothing."""
     if ".family" in row and "HfFamily::falcon" not in row:
         return None
     for field, keys in (("base", ("default_theta",)), ("hidden_size", ("hidden_size",)), ("head_dim", ("head_dim",))):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus apply`: any hidden or query_key scheme on a file.
+// `locus apply`: applies a hidden or query_key scheme to an array in a file.
 #include <iostream>
 #include <memory>
 
@@ -28,8 +28,8 @@ struct ApplyRequest {
 };
 
 void check_ids(const Encoding& encoding, const PositionIds& ids, std::int64_t batch, std::int64_t tokens) {
-  require(ids.tokens == tokens, "--positions name ", ids.tokens, " tokens, the input has ", tokens);
-  require(ids.batch == 1 || ids.batch == batch, "--positions have ", ids.batch, " batch rows, the input has ", batch);
+  require(ids.tokens == tokens, "--positions has ", ids.tokens, " tokens, the input has ", tokens);
+  require(ids.batch == 1 || ids.batch == batch, "--positions has ", ids.batch, " batch rows, the input has ", batch);
   encoding.check_positions(ids.ids);
 }
 
@@ -49,9 +49,10 @@ void add_to_array(const Encoding& encoding, const ApplyRequest& request, io::Npy
                   const PositionIds& ids) {
   require(request.axes == "td" || request.axes == "btd",
           "--axes must be td or btd for a scheme of the hidden site, got ", request.axes);
-  require(!request.inverse && request.role == "query", "--inverse and --role belong to schemes of the query_key site");
+  require(!request.inverse && request.role == "query",
+          "--inverse and --role apply to schemes of the query_key site only");
   const std::size_t rank = array.shape.size();
-  require(rank == request.axes.size(), "--axes ", request.axes, " name ", request.axes.size(),
+  require(rank == request.axes.size(), "--axes ", request.axes, " needs ", request.axes.size(),
           " extents, the input has ", rank);
   HiddenView view{.data = array.bytes.data(),
                   .type = type,
@@ -67,13 +68,13 @@ void add_to_array(const Encoding& encoding, const ApplyRequest& request, io::Npy
   add(encoding, view, ids);
 }
 
-/// The site decides what the axes can mean, the positions may decide between them, and the length that the positions
+/// The site limits what the axes can be, the positions may decide between them, and the length that the positions
 /// imply may change the encoding (but not its site).
 Site site_of(const ApplyRequest& request) {
   const Encoding encoding = choose_encoding(request.encoding, 1).encoding;
   const Site site = encoding.site();
   require(site == Site::query_key || site == Site::hidden, "apply takes schemes of the sites query_key and hidden; ",
-          encoding.scheme().name, " enters at ", name_of(site));
+          encoding.scheme().name, " acts at the site ", name_of(site));
   return site;
 }
 
@@ -139,12 +140,12 @@ void add_apply_command(CLI::App& app) {
                       "Absent: 0, 1, 2, ...");
   command->add_option("--output", request->output, "Write the result to this .npy file, in the input's type")
       ->required();
-  command->add_option("--role", request->role, "Treat the input as queries or keys (xpos treats them differently)")
+  command->add_option("--role", request->role, "Treat the input as queries or keys, which differ in xpos")
       ->check(CLI::IsMember({"query", "key"}));
-  command->add_flag("--inverse", request->inverse, "Rotate back (the magnitude stays)");
+  command->add_flag("--inverse", request->inverse, "Rotate back; keep the magnitude");
   command->add_flag("--json", request->json, "Print one JSON object about what was done");
   command->footer(
-      "What is inferred is said on standard error, or under `inferred` in the JSON.\n"
+      "Inferred axes and positions are printed on standard error, or under `inferred` in the JSON.\n"
       "Examples:\n"
       "  locus apply --scheme rope:head_dim=128,pairing=half --input q.npy --output q_rot.npy\n"
       "  locus apply --config config.json --input q.npy --axes bhtd --positions 0:128 --output q_rot.npy");

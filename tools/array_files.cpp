@@ -34,10 +34,10 @@ std::vector<double> numbers_of(const io::NpyArray& array, const std::string& pat
 }
 
 std::int64_t tokens_in(std::string_view axes, std::span<const std::int64_t> shape) {
-  require(axes.size() == shape.size(), "--axes ", axes, " name ", axes.size(), " extents, the array has ",
+  require(axes.size() == shape.size(), "--axes ", axes, " needs ", axes.size(), " extents, the array has ",
           shape.size());
   const std::size_t tokens = axes.find('t');
-  require(tokens != std::string_view::npos, "--axes must name the tokens (t), got ", axes);
+  require(tokens != std::string_view::npos, "--axes must include the tokens (t), got ", axes);
   return shape[tokens];
 }
 
@@ -66,7 +66,7 @@ void Inferences::print() const {
 
 void require_other_file(const std::string& output, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
-    std::error_code error;  // a name that is no file's is not the same one
+    std::error_code error;  // a path that does not exist is not the same file
     require(output.empty() || input.empty() || !std::filesystem::equivalent(input, output, error), output,
             ": the output must not be the input");
   }

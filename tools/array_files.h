@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that take .npy arrays share: element types, axes and positions, and what was inferred of them.
+// Shared by commands that take .npy arrays: element types, axes and positions, and what was inferred.
 #pragma once
 
 #include <optional>
@@ -16,37 +16,38 @@
 
 namespace locus::tools {
 
-/// The element type that kernels know an array by: uint16 is bfloat16, which NumPy has no name for. Error naming the
-/// file where they do not take it.
+/// Returns the element type of an array for the kernels; uint16 is bfloat16, which NumPy has no name for. Error: a
+/// type that kernels do not take; the message names the file.
 ElementType element_type(io::NpyType type, const std::string& path);
 
-/// The numbers of a float16, bfloat16, float32 or float64 array; Error naming the file for any other.
+/// Returns the numbers of a float16, bfloat16, float32 or float64 array. Error: another type; the message names the
+/// file.
 std::vector<double> numbers_of(const io::NpyArray& array, const std::string& path);
 
-/// The axes of an array that holds queries or keys: `given`, or td, thd, bthd by the number of dimensions; htd or bhtd
-/// where only those have `tokens` tokens. Error for other numbers of dimensions.
+/// Returns the axes of an array of queries or keys: `given`, or td, thd, bthd by the number of dimensions; htd or
+/// bhtd if only those have `tokens` tokens. Error: another number of dimensions.
 std::string heads_axes(const std::string& given, std::span<const std::int64_t> shape,
                        std::optional<std::int64_t> tokens, const std::string& path);
-/// The axes of hidden states: `given`, or td, btd by the number of dimensions.
+/// Returns the axes of hidden states: `given`, or td, btd by the number of dimensions.
 std::string hidden_axes(const std::string& given, std::span<const std::int64_t> shape, const std::string& path);
 
-/// How many tokens an array with these axes has.
+/// Returns the number of tokens of an array with these axes.
 std::int64_t tokens_in(std::string_view axes, std::span<const std::int64_t> shape);
 
-/// What a command inferred, in words: `axes thd`, `positions 0:128`.
+/// What a command inferred, as text: `axes thd`, `positions 0:128`.
 class Inferences {
  public:
   void add(const std::string& what) { all_.push_back(what); }
-  /// A note on standard error, where anything was inferred.
+  /// Prints a note on standard error if anything was inferred.
   void print() const;
-  /// The field `inferred` of the JSON that a command prints.
+  /// Adds the field `inferred` to the JSON of a command.
   void add_to(Json& object) const { object["inferred"] = all_; }
 
  private:
   std::vector<std::string> all_;
 };
 
-/// Throws Error where `output` is one of the inputs, by whatever name; empty names and names of no file do not count.
+/// Error: an `output` that is the same file as one of the inputs. Ignores empty names and paths that do not exist.
 void require_other_file(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace locus::tools

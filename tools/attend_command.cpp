@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus attend`: attention with any encoding on arrays in files.
+// `locus attend`: computes attention with any encoding on arrays in files.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace locus::tools {
 namespace {
 
-/// All scores are written down by the reference, one by one.
+/// The limit of results that the reference computes one by one.
 constexpr std::int64_t max_pairs = std::int64_t{1} << 26;
 
 struct AttendRequest {
@@ -53,12 +53,12 @@ io::NpyArray read_array(const std::string& path) {
 Heads heads_in(io::NpyArray array, const std::string& path, const std::string& axes) {
   Heads heads{.array = std::move(array), .view = {}};
   const std::size_t rank = heads.array.shape.size();
-  require(rank == axes.size(), path, ": --axes ", axes, " name ", axes.size(), " extents, the array has ", rank);
+  require(rank == axes.size(), path, ": --axes ", axes, " needs ", axes.size(), " extents, the array has ", rank);
   heads.view = heads_view(heads.array.bytes.data(), element_type(heads.array.type, path), axes, heads.array.shape);
   return heads;
 }
 
-/// All three arrays have the same axes; positions of queries or keys may tell htd from thd.
+/// All three arrays have the same axes; positions of queries or keys may distinguish htd from thd.
 std::string axes_of(const AttendRequest& request, const io::NpyArray& query, const io::NpyArray& key) {
   if (!request.axes.empty()) return request.axes;
   const auto tokens = [](const std::string& positions) {
@@ -69,14 +69,14 @@ std::string axes_of(const AttendRequest& request, const io::NpyArray& query, con
                                      : heads_axes("", key.shape, key_tokens, request.key);
 }
 
-/// The tensors of a learned scheme, whether it came from --scheme or --config.
+/// Sets the tensors of a learned scheme from --weights.
 Encoding with_weights(const Encoding& encoding, const std::vector<std::string>& weights) {
   if (weights.empty()) return encoding;
   Arguments arguments = encoding.arguments();
   const std::vector<Parameter> parameters = parameters_of(encoding.scheme(), arguments);
   for (const auto& [name, path] : parse_setting_list("--weights", weights)) {
     require(find_parameter(encoding.scheme().name, parameters, name).kind == ValueKind::tensor, "--weights ", name,
-            ": ", encoding.scheme().name, ".", name, " is no tensor; give it by --set");
+            ": ", encoding.scheme().name, ".", name, " is no tensor; set it with --set");
     const io::NpyArray array = io::read_npy(path);
     arguments.set(name, Tensor{.shape = array.shape, .data = io::to_floats(array, path)});
   }
@@ -98,8 +98,8 @@ Boundaries boundaries_of(const std::string& text, const char* option, std::int64
   return boundaries;
 }
 
-/// 0, 1, ... in each document of keys, and its last query at its last key.
-PositionIds usual_positions(const Boundaries& own, const Boundaries& keys) {
+/// Keys count 0, 1, ... in each document; the last query has the position of the last key.
+PositionIds default_positions(const Boundaries& own, const Boundaries& keys) {
   PositionIds ids{.tokens = own.back(), .ids = {}};
   for (std::size_t i = 1; i < own.size(); ++i) {
     const std::int64_t tokens = own[i] - own[i - 1], last = keys[i] - keys[i - 1];
@@ -108,17 +108,17 @@ PositionIds usual_positions(const Boundaries& own, const Boundaries& keys) {
   return ids;
 }
 
-/// As given, or the usual ones.
-PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view, const PositionIds& usual,
-                         Inferences& inferences) {
-  const Position first = usual.ids.front(), last = usual.ids.back();
-  const bool whole = last - first + 1 == usual.tokens;  // else they begin anew in each document
+/// The given positions, or the default ones.
+PositionIds positions_of(const std::string& text, const char* option, const HeadsView& view,
+                         const PositionIds& defaults, Inferences& inferences) {
+  const Position first = defaults.ids.front(), last = defaults.ids.back();
+  const bool whole = last - first + 1 == defaults.tokens;  // else they restart in each document
   if (text.empty()) {
     inferences.add(option + 2 + (whole ? concat(" ", first, ":", last + 1) : std::string(" by document")));
   }
-  const PositionIds ids = text.empty() ? usual : parse_position_list(text);
-  require(ids.tokens == view.tokens, option, " name ", ids.tokens, " tokens, the array has ", view.tokens);
-  require(ids.batch == 1 || ids.batch == view.batch, option, " have ", ids.batch, " batch rows, the array has ",
+  const PositionIds ids = text.empty() ? defaults : parse_position_list(text);
+  require(ids.tokens == view.tokens, option, " has ", ids.tokens, " tokens, the array has ", view.tokens);
+  require(ids.batch == 1 || ids.batch == view.batch, option, " has ", ids.batch, " batch rows, the array has ",
           view.batch);
   return ids;
 }
@@ -139,7 +139,7 @@ std::vector<float> sink_logits_of(const std::string& text, std::int64_t heads) {
   return logits;
 }
 
-/// What was computed, besides the output itself.
+/// What was computed in addition to the output.
 struct Inspection {
   std::vector<float> log_sum_exp, probabilities;
   reference::Attention exact;
@@ -148,12 +148,11 @@ struct Inspection {
 std::int64_t pairs_of(const AttentionCall& call) {
   const std::int64_t rows = call.query.batch * call.query.heads * std::max<std::int64_t>(call.query.tokens, 1);
   require(call.key.tokens <= max_pairs / rows, "--save-scores and --save-probabilities hold at most ", max_pairs,
-          " values, here it would be ", call.query.batch, " x ", call.query.heads, " x ", call.query.tokens, " x ",
-          call.key.tokens);
+          " values, got ", call.query.batch, " x ", call.query.heads, " x ", call.query.tokens, " x ", call.key.tokens);
   return rows * call.key.tokens;
 }
 
-/// The kernel hands out float32; what float64 arrays are asked for, and all scores, come from the reference in double.
+/// The kernel returns float32. Results for float64 arrays, and all scores, come from the reference in double.
 Inspection run(const AttendRequest& request, AttentionCall& call) {
   Inspection found;
   std::vector<std::int64_t> rows;
@@ -193,7 +192,7 @@ void write_inspected(const std::string& path, const AttentionCall& call, bool al
 void check_outputs(const AttendRequest& request) {
   std::set<std::string> paths;
   for (const std::string& path : {request.output, request.scores, request.probabilities, request.log_sum_exp}) {
-    require(path.empty() || paths.insert(path).second, "two results cannot be written to the same file, ", path);
+    require(path.empty() || paths.insert(path).second, "two results must not be written to the same file, got ", path);
     require_other_file(path, {request.query, request.key, request.value, request.query_positions, request.key_positions,
                               request.mask.keys, request.mask.pairs, request.sink_logits});
   }
@@ -235,16 +234,17 @@ void attend_files(const AttendRequest& request) {
   Heads key = heads_in(std::move(key_array), request.key, axes);
   Heads value = heads_in(read_array(request.value), request.value, axes);
   const std::string& key_documents = request.key_documents.empty() ? request.query_documents : request.key_documents;
-  require(request.query_documents.empty() == key_documents.empty(), "--key-documents need --documents");
+  require(request.query_documents.empty() == key_documents.empty(), "--key-documents needs --documents");
   const Boundaries query_ends = boundaries_of(request.query_documents, "--documents", query.view.tokens);
   const Boundaries key_ends = boundaries_of(key_documents, "--key-documents", key.view.tokens);
-  require(query_ends.size() == key_ends.size(), "--documents and --key-documents must name the same documents, got ",
-          query_ends.size() - 1, " and ", key_ends.size() - 1);
+  require(query_ends.size() == key_ends.size(),
+          "--documents and --key-documents must have the same number of documents, got ", query_ends.size() - 1,
+          " and ", key_ends.size() - 1);
   const std::vector<float> sinks = sink_logits_of(request.sink_logits, query.view.heads);
   const PositionIds query_ids = positions_of(request.query_positions, "--query-positions", query.view,
-                                             usual_positions(query_ends, key_ends), inferences);
-  const PositionIds key_ids =
-      positions_of(request.key_positions, "--key-positions", key.view, usual_positions(key_ends, key_ends), inferences);
+                                             default_positions(query_ends, key_ends), inferences);
+  const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view,
+                                           default_positions(key_ends, key_ends), inferences);
   std::optional<ChosenEncoding> chosen;
   if (!request.encoding.schemes.empty() || !request.encoding.config.empty()) {
     chosen = choose_encoding(request.encoding, std::max(length_implied_by(query_ids), length_implied_by(key_ids)));
@@ -253,9 +253,9 @@ void attend_files(const AttendRequest& request) {
   require(chosen || request.weights.empty(), "--weights needs --scheme or --config");
   const bool rotates = chosen && chosen->encoding.site() == Site::query_key;
   require(!chosen || chosen->encoding.site() != Site::hidden,
-          "attend takes no scheme of the site hidden: add its rows ",
-          "to the hidden state with `locus apply`, before queries and keys are made");
-  require(rotates || !request.rotated, "--rotated belongs to schemes of the query_key site");
+          "attend does not take schemes of the site hidden: add the rows ",
+          "to the hidden state with `locus apply`, before queries and keys are computed");
+  require(rotates || !request.rotated, "--rotated applies to schemes of the query_key site only");
 
   const ChosenMask mask = choose_mask(request.mask, query.view.batch, query.view.tokens, key.view.tokens);
   std::vector<std::byte> result(query.array.bytes.size());
@@ -281,7 +281,7 @@ void attend_files(const AttendRequest& request) {
   if (query_ids.axes == 1 && key_ids.axes == 1) {
     call.query_ids = query_ids.ids;
     call.key_ids = key_ids.ids;
-  } else {  // places in a picture are no order: the mask goes by index
+  } else {  // ids in an image are no order: the mask compares indices
     call.mask.by_index = true;
   }
   if (rotates && !request.rotated) {
@@ -313,7 +313,7 @@ void add_attend_command(CLI::App& app) {
   command
       ->add_option("--axes", request->axes,
                    "Name the axes: td, thd, bthd, htd or bhtd. Absent: td, thd or bthd by the number of dimensions, "
-                   "htd or bhtd where only those fit the positions")
+                   "htd or bhtd if only those fit the positions")
       ->check(CLI::IsMember({"td", "thd", "bthd", "htd", "bhtd"}));
   add_encoding_options(*command, request->encoding);
   command->add_option("--weights", request->weights, "Read a tensor of the scheme from a .npy file; repeatable")
@@ -321,22 +321,23 @@ void add_attend_command(CLI::App& app) {
       ->take_all()
       ->expected(1, 1000)
       ->allow_extra_args(false);
-  command->add_flag("--rotated", request->rotated, "Take queries and keys as rotated already (query_key schemes)");
+  command->add_flag("--rotated", request->rotated,
+                    "Do not rotate queries and keys: they are already rotated (query_key schemes)");
   command->add_option(
       "--query-positions", request->query_positions,
       "Set the ids of queries: 0,1,17 or 0:100 or a .npy file [t], [b, t] or [axes, b, t]; absent: the last query "
-      "stands at the last key (of its document), so that more queries than keys begin below 0");
+      "has the id of the last key (of its document), so more queries than keys begin below 0");
   command->add_option("--key-positions", request->key_positions,
                       "Set the ids of keys; absent: 0, 1, ... (in each document)");
   command->add_option("--documents", request->query_documents,
-                      "Set the lengths of packed documents: 5,3,8; a query sees the keys of its own only");
+                      "Set the lengths of packed documents: 5,3,8; a query sees only the keys of its document");
   command->add_option("--key-documents", request->key_documents,
-                      "Set those of the keys, where they differ from the queries'");
+                      "Set the document lengths of the keys, if they differ from those of the queries");
   command->add_option("--sink-logits", request->sink_logits,
                       "Add one number per query head (0.5,-1 or a .npy file) to the softmax, without a key");
   add_mask_options(*command, request->mask);
   command->add_option("--scale", request->scale,
-                      "Multiply q.k by this; absent: the scheme's own scale, else 1 / sqrt(dim)");
+                      "Multiply q.k by this; absent: the scheme's scale, else 1 / sqrt(dim)");
   command->add_option("--soft-cap", request->soft_cap, "Replace scores s by cap tanh(s / cap); 0: leave them");
   command->add_option("-o,--output", request->output, "Write the result, in the queries' shape and type")->required();
   command->add_option("--save-scores", request->scores,
@@ -344,7 +345,7 @@ void add_attend_command(CLI::App& app) {
   command->add_option("--save-probabilities", request->probabilities,
                       "Write the probabilities, .npy [batch, heads, queries, keys]");
   command->add_option("--log-sum-exp", request->log_sum_exp,
-                      "Write log-sum-exp of the scores, .npy [batch, heads, queries]");
+                      "Write the log-sum-exp of the scores, .npy [batch, heads, queries]");
   command->add_flag("--json", request->json, "Print one JSON object about what was done");
   command->footer(
       "Examples:\n"

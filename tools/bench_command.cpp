@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus bench`: the kernels against the machine's limits, in ratios that noise cannot fake.
+// `locus bench`: times the kernels against the machine's limits, in paired ratios that are robust to noise.
 #include <algorithm>
 #include <fstream>
 #include <iomanip>
@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/interruption.h"
-#include "command.h"
 #include "cases.h"
+#include "command.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
 #include "peer_programs.h"
@@ -42,15 +42,15 @@ std::string machine() {
          std::string(simd_target());
 }
 
-void print_line(const bench::Line& line) {
-  const bench::Ratio& share = line.result.share;
-  std::cout << std::left << std::setw(10) << line.group << std::setw(42) << line.name << std::right << std::fixed
-            << std::setprecision(3) << std::setw(8) << share.median << "  [" << share.low << ", " << share.high
-            << "] of " << line.limit << std::setprecision(1) << ", " << line.amount / line.result.thing_seconds / 1e9
-            << ' ' << line.unit;
-  if (line.extra_memory) std::cout << ", " << line.extra_memory->bytes / 1e6 << " MB beyond inputs and outputs";
-  if (line.bar) std::cout << std::setprecision(2) << ", bar " << *line.bar;
-  if (!line.verdict().empty()) std::cout << ": " << line.verdict();
+void print_case(const bench::Case& measured) {
+  const bench::Ratio& share = measured.result.share;
+  std::cout << std::left << std::setw(10) << measured.group << std::setw(42) << measured.name << std::right
+            << std::fixed << std::setprecision(3) << std::setw(8) << share.median << "  [" << share.low << ", "
+            << share.high << "] of " << measured.limit << std::setprecision(1) << ", "
+            << measured.amount / measured.result.our_seconds / 1e9 << ' ' << measured.unit;
+  if (measured.extra_memory) std::cout << ", " << measured.extra_memory->bytes / 1e6 << " MB beyond inputs and outputs";
+  if (measured.bar) std::cout << std::setprecision(2) << ", bar " << *measured.bar;
+  if (!measured.verdict().empty()) std::cout << ": " << measured.verdict();
   std::cout << std::endl;
 }
 
@@ -60,23 +60,23 @@ void print_peer(const PeerResult& peer) {
             << peer.times.high << "] times our time: " << peer.text() << std::endl;
 }
 
-Json line_json(const bench::Line& line) {
-  const bench::Comparison& result = line.result;
-  Json json{{"group", line.group},
-            {"name", line.name},
-            {"limit", line.limit},
+Json case_json(const bench::Case& measured) {
+  const bench::Comparison& result = measured.result;
+  Json json{{"group", measured.group},
+            {"name", measured.name},
+            {"limit", measured.limit},
             {"share", result.share.median},
             {"interval", {result.share.low, result.share.high}},
             {"noisy", result.share.noisy()},
-            {"seconds", result.thing_seconds},
+            {"seconds", result.our_seconds},
             {"limit_seconds", result.limit_seconds},
-            {"rate", line.amount / result.thing_seconds / 1e9},
-            {"unit", line.unit},
-            {"bar", line.bar ? Json(*line.bar) : Json()},
-            {"verdict", line.verdict()}};
-  if (line.extra_memory) {
-    json["extra_bytes"] = line.extra_memory->bytes;
-    json["extra_bytes_allowed"] = line.extra_memory->allowed;
+            {"rate", measured.amount / result.our_seconds / 1e9},
+            {"unit", measured.unit},
+            {"bar", measured.bar ? Json(*measured.bar) : Json()},
+            {"verdict", measured.verdict()}};
+  if (measured.extra_memory) {
+    json["extra_bytes"] = measured.extra_memory->bytes;
+    json["extra_bytes_allowed"] = measured.extra_memory->allowed;
   }
   json["peers"] = Json::array();
   return json;
@@ -89,22 +89,22 @@ Json peer_json(const PeerResult& peer) {
 
 struct Stopped {};
 
-// Prints results as they come, or gathers them for one JSON object.
+// Prints results as they arrive, or collects them for one JSON object.
 class Reporter {
  public:
   explicit Reporter(bool json) : json_(json) {}
 
-  void line(const bench::Line& line) {
+  void add(const bench::Case& measured) {
     bar_.clear();
-    if (!json_ && lines_.empty()) std::cout << machine() << std::endl;
-    missed_ = missed_ || line.verdict() == "missed" || line.verdict() == "the limit is measured wrongly";
-    lines_.push_back(line_json(line));
-    if (!json_) print_line(line);
+    if (!json_ && cases_.empty()) std::cout << machine() << std::endl;
+    missed_ = missed_ || measured.verdict() == "missed" || measured.verdict() == "the limit is measured wrongly";
+    cases_.push_back(case_json(measured));
+    if (!json_) print_case(measured);
   }
   void peer(const PeerResult& peer) {
     bar_.clear();
-    for (Json& line : lines_) {
-      if (line["group"] == peer.group && line["name"] == peer.line) line["peers"].push_back(peer_json(peer));
+    for (Json& one : cases_) {
+      if (one["group"] == peer.group && one["name"] == peer.line) one["peers"].push_back(peer_json(peer));
     }
     if (!json_) print_peer(peer);
   }
@@ -117,15 +117,15 @@ class Reporter {
 
   void finish() {
     bar_.clear();
-    if (json_) print_json({{"machine", machine()}, {"lines", lines_}, {"notes", notes_}});
+    if (json_) print_json({{"machine", machine()}, {"lines", cases_}, {"notes", notes_}});
   }
   bool missed() const { return missed_; }
-  std::size_t lines() const { return lines_.size(); }
+  std::size_t cases() const { return cases_.size(); }
 
  private:
   bool json_;
   bool missed_ = false;
-  Json lines_ = Json::array();
+  Json cases_ = Json::array();
   Json notes_ = Json::array();
   ProgressBar bar_;
 };
@@ -135,7 +135,7 @@ void run_peers(const bench::Plan& plan, const Interruption& interruption, Report
   if (programs.empty()) reporter.note(how_to_get_peers());
   for (const std::string& program : programs) {
     std::size_t heard = 0;
-    const auto show = [&] { reporter.progress(static_cast<double>(heard), reporter.lines(), "peers"); };
+    const auto show = [&] { reporter.progress(static_cast<double>(heard), reporter.cases(), "peers"); };
     show();
     try {
       run_peer_program(program, plan, [&](const PeerResult& result) {
@@ -145,7 +145,7 @@ void run_peers(const bench::Plan& plan, const Interruption& interruption, Report
         return !interruption.happened();
       });
     } catch (const Error& error) {
-      if (!interruption.happened()) reporter.note(error.what());  // what is measured must not be lost
+      if (!interruption.happened()) reporter.note(error.what());  // keeps the finished cases
     }
     if (interruption.happened()) throw Stopped();
   }
@@ -167,12 +167,12 @@ void bench(const BenchRequest& request) {
   try {
     const auto progress = [&](double done, std::size_t all) {
       if (interruption.happened()) throw Stopped();
-      reporter.progress(done, all, std::to_string(all) + " lines");
+      reporter.progress(done, all, std::to_string(all) + " cases");
     };
-    bench::run(plan, {.line = [&](const bench::Line& line) { reporter.line(line); }, .progress = progress});
+    bench::run(plan, {.done = [&](const bench::Case& measured) { reporter.add(measured); }, .progress = progress});
     if (request.peers) run_peers(plan, interruption, reporter);
   } catch (const Stopped&) {
-    reporter.note("interrupted: the lines that were done are all there is");
+    reporter.note("interrupted: only the finished cases are shown");
     reporter.finish();
     std::cout.flush();
     interruption.end_program();
@@ -190,17 +190,18 @@ void add_bench_command(CLI::App& app) {
   groups.emplace_back("all");
   command->add_option("group", request->groups, "Time rotate, add, tables, attention, probe or all [all]")
       ->check(CLI::IsMember(groups));
-  command->add_option("--lines", request->containing, "Time only cases whose name contains this, such as Q4_K");
+  command->add_option("--cases,--lines", request->containing, "Time only cases whose name contains this, such as Q4_K");
   command->add_flag("--quick", request->quick, "Use fewer and shorter rounds, and no attention over 2048 tokens");
   command->add_option("--rounds", request->rounds, "Measure this many pairs per case [41, quick 11]")
       ->check(CLI::Range(1, 100000));
-  command->add_flag("--peers", request->peers, "Also time other projects, by the peer programs beside locus");
+  command->add_flag("--peers", request->peers, "Also time other projects with the peer programs next to locus");
   command->add_flag("--json", request->json, "Print one JSON object");
-  command->add_flag("--check", request->check, "Exit with 1 where a bar is missed");
+  command->add_flag("--check", request->check, "Exit with 1 if a bar is missed");
   command->footer(
-      "Each line: the median of paired ratios (1 = as fast as the limit measured back to back), its 95 % interval,\n"
-      "the bar of docs/performance.md. \"noisy\": the interval is wider than 5 % and cannot tell. Ctrl-C keeps what\n"
-      "is done.\n"
+      "Each case: the median of paired ratios (1 = as fast as the limit measured back to back), its 95 % interval,\n"
+      "the bar of docs/performance.md. \"noisy\": the interval is wider than 5 %, too wide for a verdict. Ctrl-C "
+      "keeps\n"
+      "finished cases.\n"
       "Example: locus bench rotate --quick");
   command->callback([request] { bench(*request); });
 }

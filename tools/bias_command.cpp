@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus bias`: the numbers that a score scheme adds, its buckets, or its slopes.
+// `locus bias`: prints or saves the numbers that a score scheme adds, its buckets, or its slopes.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -33,13 +33,13 @@ struct BiasRequest {
   bool json = false;
 };
 
-/// The positions that an option names, none where it is absent; sets `count` to how many there are.
+/// Returns the positions of an option, none if it is absent; sets `count` to their number.
 std::vector<Position> ids_of(const std::string& text, const char* option, std::int64_t& count) {
   if (text.empty()) return {};
   const PositionIds given = parse_position_list(text);
   require(given.axes == 1 && given.batch == 1, option, " must be one row of positions, got ", given.axes, " axes and ",
           given.batch, " batch rows");
-  require(count == 0 || count == given.tokens, option, " must name as many positions as there are tokens (", count,
+  require(count == 0 || count == given.tokens, option, " must have as many positions as there are tokens (", count,
           "), got ", given.tokens);
   count = given.tokens;
   return given.ids;
@@ -51,7 +51,7 @@ std::vector<Position> range(Position first, std::int64_t count) {
   return ids;
 }
 
-/// Keys that are padding get -infinity, as an attention would add it.
+/// Sets the bias of padding keys to -infinity.
 void hide_padding(std::vector<double>& bias, const std::vector<std::uint8_t>& seen) {
   if (seen.empty()) return;
   for (std::size_t i = 0; i < bias.size(); ++i) {
@@ -59,7 +59,7 @@ void hide_padding(std::vector<double>& bias, const std::vector<std::uint8_t>& se
   }
 }
 
-// How much there may be, known before any of it is computed.
+// Checks the size before anything is computed.
 void check_size(const BiasRequest& request, std::int64_t heads) {
   const std::int64_t most = !request.output.empty() ? max_bias_values : request.json ? max_json_values : max_printed;
   require(request.keys <= most / request.queries / heads, "the bias would have more than ", most, " values (", heads,
@@ -67,7 +67,7 @@ void check_size(const BiasRequest& request, std::int64_t heads) {
           request.output.empty() ? ", too many to print; give --output FILE.npy" : "");
 }
 
-// The result goes to the file, or is printed row by row where it is small.
+// Writes the result to the file, or prints it row by row if it is small.
 template <class T>
 void deliver(const BiasRequest& request, const ChosenEncoding& chosen, const std::string& name,
              const std::vector<std::int64_t>& shape, const std::vector<T>& values) {
@@ -116,7 +116,7 @@ void bias(BiasRequest request) {
           "+-", max_position, ", got ", request.query_start);
   require(request.query_start == 0 || request.query_positions.empty(),
           "give --query-start or --query-positions, not both");
-  // Given positions tell how many there are; the size is checked before others are made.
+  // Given positions determine the counts; the size is checked before default positions are made.
   std::vector<Position> queries = ids_of(request.query_positions, "--query-positions", request.queries);
   std::vector<Position> keys = ids_of(request.key_positions, "--key-positions", request.keys);
   const Position last = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
@@ -126,7 +126,7 @@ void bias(BiasRequest request) {
   check_size(request, heads);
   if (queries.empty()) queries = range(request.query_start, request.queries);
   if (keys.empty()) keys = range(0, request.keys);
-  require(request.key_mask.empty() || !request.buckets, "--key-mask belongs to a bias, not to --buckets");
+  require(request.key_mask.empty() || !request.buckets, "--key-mask does not apply to --buckets");
   const std::vector<std::uint8_t> seen =
       request.key_mask.empty() ? std::vector<std::uint8_t>{} : read_mask(request.key_mask, 1, {request.keys});
   if (request.buckets) {
@@ -150,16 +150,16 @@ void add_bias_command(CLI::App& app) {
   add_integer(*command, "--query-start", request->query_start,
               "Set the position of the first query; with a cache: keys - queries [0]");
   command->add_option("--query-positions", request->query_positions,
-                      "Set the positions of the queries, in place of --queries: 0,1,17 or 0:100 or a .npy file");
-  command->add_option("--key-positions", request->key_positions, "Set the positions of the keys, in place of --keys");
+                      "Set the positions of the queries, instead of --queries: 0,1,17 or 0:100 or a .npy file");
+  command->add_option("--key-positions", request->key_positions, "Set the positions of the keys, instead of --keys");
   command->add_option("--key-mask", request->key_mask,
                       "Read a .npy [keys] of 0 (padding) and 1; padding gets -inf (null in JSON)");
   command->add_option("--output", request->output, "Write a .npy file [heads, queries, keys]; absent: print");
   command->add_option("--type", request->type, "Write float64 or float32")
       ->check(CLI::IsMember({"float64", "float32"}));
   command->add_flag("--buckets", request->buckets,
-                    "Give the bucket indices [queries, keys] of t5 and relative_bias instead");
-  command->add_flag("--slopes", request->slopes, "Give ALiBi's slopes instead");
+                    "Return the bucket indices [queries, keys] of t5 and relative_bias instead");
+  command->add_flag("--slopes", request->slopes, "Return ALiBi's slopes instead");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Examples:\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands of `locus` share: how they are added, how they end, how they print JSON.
+// Shared by the subcommands of `locus`: how they are added, how they end, how they print JSON.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,12 +7,12 @@
 
 namespace locus::tools {
 
-/// Thrown by a command whose check failed: exit code 1 and nothing more on standard error.
+/// Thrown by a command whose check failed: exit code 1, and no message on standard error.
 struct CheckFailed {};
 
 using Json = nlohmann::ordered_json;
 
-/// One JSON object on standard output, numbers with as many digits as make them unambiguous.
+/// Prints one JSON object on standard output, with enough digits to read numbers back exactly.
 void print_json(const Json& object);
 
 // One function per subcommand, one file each. Each adds the subcommand to `app` and sets its callback; bad input

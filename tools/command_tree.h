@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands and options as they are declared, for what is generated from them: completions and the manual.
+// The declared commands and options, from which completions and the manual are generated.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace locus::tools {
 
 struct OptionEntry {
-  std::vector<std::string> names;  ///< "-o", "--output"; of a positional its name alone
+  std::vector<std::string> names;  ///< "-o", "--output"; for a positional, its name
   std::string meaning;
   std::string value;                 ///< "TEXT", "INT"; empty: a flag
-  std::vector<std::string> choices;  ///< the words it takes; empty: anything
+  std::vector<std::string> choices;  ///< accepted words; empty: any
   bool positional = false;
   bool required = false;
 };
@@ -27,7 +27,7 @@ struct CommandEntry {
   std::vector<CommandEntry> commands;
 };
 
-/// Walks `app`. Commands and options without a group are hidden and left out.
+/// Collects the commands of `app`. Commands and options without a group are hidden and omitted.
 CommandEntry command_tree(const CLI::App& app);
 
 }  // namespace locus::tools

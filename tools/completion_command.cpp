@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus completion SHELL`: a script that completes commands, options and the words they take, made from their
+// `locus completion SHELL`: prints a script that completes commands, options and their words, generated from the
 // declarations. Everything else completes to file names.
 #include <functional>
 #include <iostream>
@@ -20,7 +20,7 @@ void visit_commands(const CommandEntry& command, const std::string& path,
   }
 }
 
-/// The text in single quotes, as all three shells read it.
+/// Quotes the text with single quotes for all three shells.
 std::string in_quotes(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -86,7 +86,7 @@ void print_bash(const CommandEntry& root) {
                "complete -F _locus locus\n";
 }
 
-/// Square brackets and colons mean something to _arguments and _describe.
+/// Escapes square brackets and colons, which are special in _arguments and _describe.
 std::string zsh_text(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -176,7 +176,9 @@ void add_completion_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
   command->group("");  // packages install its output
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "Shell: bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->footer("Example: source <(locus completion bash)");
   command->callback([&app, shell] {
     const CommandEntry root = command_tree(app);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus convert pairing` and `locus convert table`: weights for another pairing, position tables of another length.
+// `locus convert pairing` and `locus convert table`: convert weights to another pairing, position tables to another
+// length.
 #include "convert_command.h"
 
 #include <iostream>
@@ -35,7 +36,7 @@ void run_pairing(const PairingRequest& request) {
   io::ConvertPairingOptions options{to, request.destination.output, request.destination.in_place, request.config};
   if (!request.from.empty()) options.from = pairing_named(request.from);
   const io::PairingReport report = io::convert_pairing(request.model, options);
-  // A model of the lab says its pairing itself, and says the new one now.
+  // A file of the lab states its pairing; the output states the new one.
   const bool engine_differs =
       report.engine_pairing && *report.engine_pairing != to && report.architecture != "locus_lab";
   if (request.json) {
@@ -53,13 +54,13 @@ void run_pairing(const PairingRequest& request) {
                 {"files", names_of(report.files)}});
     return;
   }
-  std::cerr << "locus: moved the rows of " << report.tensors.size() << " tensors in " << report.layers << " layers ("
+  std::cerr << "locus: permuted the rows of " << report.tensors.size() << " tensors in " << report.layers << " layers ("
             << report.heads << " query and " << report.key_value_heads << " key heads of " << report.head.head_dim
             << ", " << report.head.rotary_dim << " rotated) for pairing " << request.to << '\n';
   for (const auto& file : report.files) std::cerr << "locus: wrote " << file.string() << '\n';
   if (engine_differs) {
     std::cerr << "locus: note: engines pair " << report.architecture << " as " << name_of(*report.engine_pairing)
-              << "; they must be told that these weights are " << request.to << '\n';
+              << "; configure them for these weights, which are now " << request.to << '\n';
   }
 }
 
@@ -80,7 +81,7 @@ void run_table(TableRequest request) {
     options.from_grid = Grid{from[0], from[1]};
     options.to_grid = Grid{to[0], to[1]};
   } else {
-    require(request.from.empty(), "--from is for grids; the length of a table is in the file");
+    require(request.from.empty(), "--from applies to grids only; the length of a table is in the file");
     options.to = to[0];
   }
   if (request.method.empty()) request.method = to.size() == 2 ? "bicubic" : "linear";
@@ -107,13 +108,13 @@ void run_table(TableRequest request) {
   std::cerr << "locus: " << options.tensor << ": [" << joined(report.shape_before, ",") << "] became ["
             << joined(report.shape_after, ",") << "] " << report.type << ", " << request.method << '\n';
   for (const std::string& key : report.adjusted) std::cerr << "locus: adjusted " << key << '\n';
-  if (report.adjusted.empty()) std::cerr << "locus: note: no key that gives the length was found to adjust\n";
+  if (report.adjusted.empty()) std::cerr << "locus: note: found no key with the length to adjust\n";
   for (const auto& file : report.files) std::cerr << "locus: wrote " << file.string() << '\n';
 }
 
 void add_pairing(CLI::App& convert) {
   CLI::App* const command =
-      convert.add_subcommand("pairing", "Permute Wq and Wk (biases, norms) for the other pairing");
+      convert.add_subcommand("pairing", "Permute Wq and Wk (and their biases and norms) for the other pairing");
   const auto request = std::make_shared<PairingRequest>();
   command
       ->add_option("MODEL", request->model,
@@ -122,14 +123,14 @@ void add_pairing(CLI::App& convert) {
   command->add_option("--to", request->to, "Permute for this pairing: half or interleaved")
       ->required()
       ->check(CLI::IsMember({"half", "interleaved"}));
-  command->add_option("--from", request->from, "Take this as the pairing of the weights [that of the architecture]")
+  command->add_option("--from", request->from, "Set the pairing of the input weights [that of the architecture]")
       ->check(CLI::IsMember({"half", "interleaved"}));
   command->add_option("--config", request->config,
                       "Read the number of heads from this config.json [the one beside the weights]");
   add_destination(*command, request->destination, "Write this file; for shards and folders, a new folder");
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
-      "Rows are moved whole, so that quantised GGUF types are converted without loss; all else keeps its bytes.\n"
+      "Rows are moved whole, so quantised GGUF types are converted without loss; all other bytes are kept.\n"
       "Example: locus convert pairing model.safetensors --to interleaved --output interleaved.safetensors");
   command->callback([request] { run_pairing(*request); });
 }
@@ -141,7 +142,7 @@ void add_table(CLI::App& convert) {
   command->add_option("--tensor", request->options.tensor, "Resize this tensor, such as transformer.wpe.weight")
       ->required();
   command->add_option("--to", request->to, "Resize to this many positions (2048), or to a grid (20x17)")->required();
-  command->add_option("--from", request->from, "Take the table as this grid (14x14), where --to is a grid");
+  command->add_option("--from", request->from, "Set the grid of the table (14x14), if --to is a grid");
   command
       ->add_option("--method", request->method,
                    "Interpolate: linear for a length; bilinear or bicubic (default) for a grid")
@@ -149,7 +150,7 @@ void add_table(CLI::App& convert) {
   command->add_flag("--antialias", request->options.resize.antialias, "Antialias as torch does (grids only)");
   command
       ->add_option("--scale-offset", request->options.resize.scale_offset,
-                   "Add this to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
+                   "Add this to the target size when computing the scale; 0.1 in DINOv2 and older ViT code")
       ->capture_default_str();
   add_integer(*command, "--prefix", request->options.resize.prefix_rows,
               "Copy this many leading rows: 2 in OPT, 1 for a class token [0]");

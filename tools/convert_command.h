@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus convert` has subcommands of its own; what they share.
+// Shared by the subcommands of `locus convert`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace locus::tools {
 
-/// Where a conversion goes: exactly one of the two must be given.
+/// The destination of a conversion: exactly one of the two must be given.
 struct Destination {
   std::string output;
   bool in_place = false;

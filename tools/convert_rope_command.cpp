@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus convert to-gguf` and `locus convert to-config`: RoPE settings between config.json and GGUF metadata.
+// `locus convert to-gguf`, `to-config` and `config`: convert RoPE settings between config.json and GGUF metadata.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -22,16 +22,16 @@ struct RopeRequest {
   bool json = false;
 };
 
-/// The file to write; `replaced` is what --in-place means.
+/// Returns the file to write; --in-place means `replaced`.
 std::string output_of(const RopeRequest& request, const std::string& replaced, const char* option) {
   const Destination& destination = request.destination;
-  require(destination.in_place == destination.output.empty(), "say either --output or --in-place");
-  require(!destination.in_place || !replaced.empty(), "--in-place replaces the file of ", option, ", none is given");
+  require(destination.in_place == destination.output.empty(), "give either --output or --in-place");
+  require(!destination.in_place || !replaced.empty(), "--in-place needs ", option);
   if (destination.in_place) return replaced;
   std::error_code error;
   for (const std::string& input : {request.input, request.other}) {
     require(input.empty() || !std::filesystem::equivalent(input, destination.output, error), destination.output,
-            ": the output must not be the input; to replace it say --in-place");
+            ": the output must not be the input; use --in-place to replace it");
   }
   return destination.output;
 }
@@ -47,15 +47,16 @@ void report(const RopeRequest& request, const std::string& output, const std::ve
 
 void add_to_gguf(CLI::App& convert) {
   CLI::App* const command =
-      convert.add_subcommand("to-gguf", "Put the RoPE settings of a config.json into GGUF metadata");
+      convert.add_subcommand("to-gguf", "Write the RoPE settings of a config.json as GGUF metadata");
   const auto request = std::make_shared<RopeRequest>();
   command->add_option("CONFIG", request->input, "A config.json")->required();
-  command->add_option("--gguf", request->other, "Replace the RoPE keys of this model; absent: write metadata alone");
-  command->add_option("--architecture", request->architecture, "Set general.architecture, where there is no --gguf");
+  command->add_option("--gguf", request->other,
+                      "Replace the RoPE keys of this model; absent: write a file of metadata only");
+  command->add_option("--architecture", request->architecture, "Set general.architecture, without --gguf");
   add_destination(*command, request->destination, "Write this GGUF file");
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
-      "Weights are not touched; see locus convert pairing.\n"
+      "Weights are not changed; see locus convert pairing.\n"
       "Example: locus convert to-gguf config.json --gguf model.gguf --output longer.gguf");
   command->callback([request] {
     const std::string output = output_of(*request, request->other, "--gguf");
@@ -83,14 +84,14 @@ void add_config_layout(CLI::App& convert) {
       "config", "Move the RoPE settings of a config.json between flat keys (v4) and rope_parameters (v5)");
   const auto request = std::make_shared<RopeRequest>();
   const auto to = std::make_shared<std::string>();
-  command->add_option("CONFIG", request->input, "config.json")->required();
-  command->add_option("--to", *to, "Layout wanted: v4 (transformers 4) or v5 (transformers 5)")
+  command->add_option("CONFIG", request->input, "A config.json")->required();
+  command->add_option("--to", *to, "Convert to this layout: v4 (transformers 4) or v5 (transformers 5)")
       ->required()
       ->check(CLI::IsMember({"v4", "v5"}));
   add_destination(*command, request->destination, "Write this config.json");
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
-      "What the file means stays: it is read again and compared.\n"
+      "The result is read again; its meaning must not have changed.\n"
       "Example: locus convert config config.json --to v4 --output flat.json");
   command->callback([request, to] {
     const std::string output = output_of(*request, request->input, "CONFIG");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus diagnose`: what a dump of queries, keys or score biases really did.
+// `locus diagnose`: infers what a dump of queries, keys or score biases shows.
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -136,7 +136,7 @@ void diagnose_rotation(const DiagnoseRequest& request) {
   } else {
     print_diagnosis(diagnosis);
     if (chosen && !expected.positions)
-      std::cout << "note: positions 0, 1, 2, ... were assumed; --positions says otherwise\n";
+      std::cout << "note: assumed positions 0, 1, 2, ...; set others with --positions\n";
   }
   if ((chosen || expected.values) && !diagnosis.as_expected()) {
     std::cout.flush();
@@ -184,27 +184,26 @@ void add_diagnose_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("diagnose", "Find the fault in a dump of queries, keys or score biases");
   const auto request = std::make_shared<DiagnoseRequest>();
   command->add_option("--before", request->before,
-                      "Read queries or keys as they were before rotation: a .npy file (bfloat16 as uint16)");
+                      "Read queries or keys before rotation from a .npy file (bfloat16 as uint16)");
   command->add_option("--after", request->after, "Read the same queries or keys after rotation");
   command->add_option(
       "--axes", request->axes,
       "Name the axes: td, thd, htd, bthd or bhtd. Absent: td, thd or bthd by the number of dimensions, htd "
-      "or bhtd where only those fit --positions");
+      "or bhtd if only those fit --positions");
   command->add_option("--positions", request->positions,
-                      "Set the position ids: 0:100 or a .npy file. Absent: 0, 1, 2, ... are assumed");
+                      "Set the position ids: 0:100 or a .npy file. Absent: assume 0, 1, 2, ...");
   command
-      ->add_option(
-          "--role", request->role,
-          "Treat the arrays as queries, keys or values; xpos treats queries and keys differently, values must stay")
+      ->add_option("--role", request->role,
+                   "Treat the arrays as queries, keys (which differ in xpos) or values (which must not change)")
       ->check(CLI::IsMember({"query", "key", "value"}));
   command->add_flag("--both-rotated", request->both_rotated,
-                    "Take --before as rotated by the expected encoding, --after by the suspect one");
+                    "Treat --before as rotated by the expected encoding, --after by the suspect one");
   command->add_option("--bias", request->bias,
-                      "Read score biases [heads, queries, keys], in place of --before and --after");
+                      "Read score biases [heads, queries, keys], instead of --before and --after");
   add_encoding_options(*command, request->encoding);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "Exit code 1: with --config or --scheme, what was found is not what was expected.\n"
+      "Exit code 1: with --config or --scheme, the dump is not as expected.\n"
       "Examples:\n"
       "  locus diagnose --before q.npy --after q_rot.npy --axes htd\n"
       "  locus diagnose --before q.npy --after q_rot.npy --config config.json --positions 0:128\n"

@@ -28,7 +28,7 @@ bool takes(const Scheme& scheme, const Arguments& arguments, std::string_view na
                      [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-/// Makes the table of a learned encoding short where that is enough; returns how long it is meant to be.
+/// Shortens the table of a learned encoding to the positions that are read; returns its full length.
 std::optional<std::int64_t> shorten_table(std::string_view scheme, Arguments& arguments,
                                           std::optional<std::int64_t> positions_read) {
   const auto meant = arguments.maybe_integer("max_positions");
@@ -69,7 +69,7 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
 std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const Spelling& spelling,
                                         std::optional<std::int64_t> length) {
   std::vector<ChosenEncoding> result;
-  std::map<std::string, std::optional<std::int64_t>> max_positions;  // by kind of layer
+  std::map<std::string, std::optional<std::int64_t>> max_positions;  // by layer type
   const auto adjust = [&](io::LayerEncoding& layer) {
     max_positions[layer.layer_type] = shorten_table(layer.scheme, layer.arguments, options.positions_read);
   };
@@ -100,14 +100,14 @@ void add_encoding_options(CLI::App& command, EncodingOptions& options) {
       ->expected(1, 1000)
       ->allow_extra_args(false);
   command.add_option("--config", options.config,
-                     "Read the encoding from a config.json, a model folder or a GGUF file, in place of --scheme");
+                     "Read the encoding from a config.json, a model folder or a GGUF file, instead of --scheme");
   command.add_option("--layer-type", options.layer_type,
-                     "With --config: choose one kind of layer, such as sliding_attention");
-  command.add_option("--pairing", options.pairing, "Pair half or interleaved, in place of what the model type implies")
+                     "Choose one layer type of --config, such as sliding_attention");
+  command.add_option("--pairing", options.pairing, "Pair half or interleaved, instead of what the model type implies")
       ->check(CLI::IsMember({"half", "interleaved"}));
   command.add_option("--profile", options.profile, "Reproduce the float32 arithmetic of exact, hf, ggml or vllm")
       ->check(CLI::IsMember({"exact", "hf", "ggml", "vllm"}));
-  add_integer(command, "--seq-len", options.seq_len, "Set the length of the sequence, for rules that depend on it");
+  add_integer(command, "--seq-len", options.seq_len, "Set the sequence length, for rules that depend on it");
 }
 
 std::vector<Spelling> spellings_of(const EncodingOptions& options) {
@@ -121,7 +121,7 @@ std::vector<Spelling> spellings_of(const EncodingOptions& options) {
   require(spellings.size() == 1, "--set needs --scheme with one scheme, or --config");
   for (Setting& setting : parse_setting_list("--set", options.settings)) {
     for (const Setting& other : spellings.front().settings) {
-      require(other.name != setting.name, "--set ", setting.name, ": ", spellings.front().text, " sets it already");
+      require(other.name != setting.name, "--set ", setting.name, ": ", spellings.front().text, " already sets it");
     }
     spellings.front().settings.push_back(std::move(setting));
   }
@@ -179,13 +179,13 @@ std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, con
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length) {
   const std::vector<Spelling> spellings = spellings_of(options);
   require(!spellings.empty(), "give either --scheme or --config");
-  require(spellings.size() == 1, "--scheme must name one encoding here, got ", spellings.size());
+  require(spellings.size() == 1, "--scheme must be one encoding here, got ", spellings.size());
   return choose_encodings(options, spellings.front(), length);
 }
 
 ChosenEncoding only_layer(std::vector<ChosenEncoding> chosen) {
   if (chosen.size() != 1) {
-    fail("this config has several kinds of layers; choose one with --layer-type: ",
+    fail("this config has several layer types; choose one with --layer-type: ",
          joined(chosen, ", ", [](const ChosenEncoding& one) -> const std::string& { return one.layer_type; }));
   }
   return std::move(chosen.front());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that name an encoding: a scheme with settings, or a model's config.json.
+// The options that choose an encoding: a scheme with settings, or a model's config.json.
 #pragma once
 
 #include <optional>
@@ -21,18 +21,19 @@ struct EncodingOptions {
   std::string pairing;
   std::string profile;
   std::optional<std::int64_t> seq_len;
-  bool incomplete = false;  ///< show models that do something which Locus does not apply
-  /// Not an option: a learned table that is not given is made for so many positions only, which are all that is read.
+  bool incomplete = false;  ///< accept models that do something that Locus does not apply
+  /// Not an option: the number of positions that the command reads. A learned table that is not given is made that
+  /// long.
   std::optional<std::int64_t> positions_read = {};
 };
 
 /// Adds --scheme, --set, --config, --layer-type, --pairing, --profile and --seq-len.
 void add_encoding_options(CLI::App& command, EncodingOptions& options);
 
-/// The encodings that --scheme, --set and --config name, not yet made. None where both are absent.
+/// Returns the spellings of --scheme, --set and --config; none if both are absent.
 std::vector<Spelling> spellings_of(const EncodingOptions& options);
 
-/// One encoding, and what was read, defaulted or not understood on the way to it.
+/// One encoding, and what was read, defaulted or not understood.
 struct ChosenEncoding {
   std::string layer_type;
   Encoding encoding;
@@ -40,40 +41,39 @@ struct ChosenEncoding {
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
   std::optional<std::int64_t> training_length;
-  std::string note = {};                           ///< worth saying once the command has succeeded
-  std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made for fewer, see positions_read
-  io::LayerEncoding read = {};                     ///< from a config: all that was read
+  std::string note = {};                           ///< printed after the command has succeeded
+  std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made shorter, see positions_read
+  io::LayerEncoding read = {};                     ///< from a config: everything that was read
 };
 
 /// Whether a spelling sets this parameter.
 bool is_set(const Spelling& spelling, std::string_view name);
-/// The spelling with what its scheme and rule require and it does not set, as in their examples.
+/// Returns the spelling with all required parameters; missing ones are those of the examples of its scheme and rule.
 Spelling with_required(Spelling spelling);
 
-/// The encodings of one spelling: several where a config has several kinds of layers and none was chosen. `length` is
-/// the length that the input implies, for rules that depend on it, where --seq-len is absent; --seq-len shorter than it
-/// leaves a note in the first. Models that do something which Locus does not apply are an error unless
-/// `options.incomplete`.
+/// Returns the encodings of one spelling: several if a config has several layer types and none was chosen. `length`
+/// is the length that the input implies, for rules that depend on it, if --seq-len is absent; a shorter --seq-len
+/// adds a note to the first. Error: models that do something that Locus does not apply, unless `options.incomplete`.
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, const Spelling& spelling,
                                              std::optional<std::int64_t> length);
-/// The same for the only spelling among the options; Error where there is none or another one.
+/// The same for the only spelling of the options. Error: no spelling, or several.
 std::vector<ChosenEncoding> choose_encodings(const EncodingOptions& options, std::optional<std::int64_t> length);
 
-/// The only one; Error naming the kinds of layers where there are several.
+/// Returns the only encoding. Error: several layer types; the message names them.
 ChosenEncoding only_layer(std::vector<ChosenEncoding> chosen);
-/// The encoding of the only spelling and the only kind of layer.
+/// Returns the encoding of the only spelling and the only layer type.
 ChosenEncoding choose_encoding(const EncodingOptions& options, std::optional<std::int64_t> length);
 
 /// Adds `used`, `defaulted` and `unknown`.
 void add_reading(Json& object, const ChosenEncoding& chosen);
 
-/// The note, if there is one, on standard error. Last of all: refused input gets a single line.
+/// Prints the note, if there is one, on standard error. Call it last: refused input gets a single line.
 void print_note(const ChosenEncoding& chosen);
 
-/// The largest id + 1.
+/// Returns the largest id + 1.
 std::int64_t length_implied_by(const PositionIds& ids);
 
-/// Ids with as many axes as the rotation needs: text has one, which M-RoPE takes for time, height and width alike.
+/// Returns ids with as many axes as the rotation needs: M-RoPE uses the one axis of text for time, height and width.
 PositionIds fit_axes(const Rotation& rotation, PositionIds ids);
 
 }  // namespace locus::tools

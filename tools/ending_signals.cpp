@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A signal handler may not touch the file system's list of what is unfinished. It writes the signal's number into a
-// pipe, and a thread that reads from there does the work.
+// A signal handler may not access the list of unfinished files. It writes the signal's number to a pipe; a thread
+// reads it and does the work.
 #include "ending_signals.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ void end_by(int signal) {
   action.sa_handler = SIG_DFL;
   sigaction(signal, &action, nullptr);
   raise(signal);
-  pause();  // until it has ended the program
+  pause();  // until the signal has ended the program
 }
 
 void wait_for_signal() {
@@ -43,7 +43,7 @@ void wait_for_signal() {
 }  // namespace
 
 void tidy_up_on_signals() {
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return;  // signals then end the program as they always did
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return;  // signals then end the program as before
   std::thread(wait_for_signal).detach();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};

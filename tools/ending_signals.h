@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that end the program leave no temporary files behind.
+// Removes temporary files when a signal ends the program.
 #pragma once
 
 namespace locus::tools {
 
-/// From now on SIGINT, SIGTERM and SIGHUP first remove the files that are being written, then end the program as they
-/// always did. Signals that are ignored (nohup) stay so. Call once, before other threads are started.
+/// From now on SIGINT, SIGTERM and SIGHUP first remove the files that are being written, then end the program as
+/// before. Ignored signals (nohup) stay ignored. Call once, before other threads start.
 void tidy_up_on_signals();
 
 }  // namespace locus::tools

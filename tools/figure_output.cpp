@@ -20,7 +20,7 @@ void add_figure_output(CLI::App& command, std::string& output) {
 void check_figure_output(const std::string& output) {
   if (output.empty() || output.ends_with(".vl.json")) return;
   require(output.ends_with(".html"), "--output must end in .vl.json or .html, got ", output);
-  require(figures::can_write_pages(), "this locus was built without npm and writes no pages, so not ", output,
+  require(figures::can_write_pages(), "this locus was built without npm and cannot write the page ", output,
           "; write a .vl.json, which any Vega-Lite viewer opens");
 }
 

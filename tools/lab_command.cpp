@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus lab`: hands everything over to the program locus-lab, which carries libtorch.
+// `locus lab`: runs the program locus-lab, which links libtorch.
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* program_name = "locus-lab";
 
-/// Beside this program, then along PATH, then where an installation keeps it; empty where it is nowhere.
+/// Looks in the folder of this program, then along PATH, then where an installation keeps it. Empty if not found.
 std::string find_program() {
   std::error_code ignored;
   const fs::path own = fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -49,14 +49,14 @@ void run_program(const std::string& program, std::vector<std::string> words) {
 }
 
 constexpr const char* how_to_build =
-    "the lab is a program of its own, locus-lab, and is not built here: ./bootstrap lab builds and runs it";
+    "the lab is a separate program, locus-lab, which was not found; ./bootstrap lab builds and runs it";
 
 }  // namespace
 
 void add_lab_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("lab", "Train small models with every scheme and test them beyond their trained length");
-  // All that follows belongs to the other program, --help too.
+  // All following words are passed to the other program, --help too.
   command->prefix_command();
   command->set_help_flag();
   command->set_help_all_flag();

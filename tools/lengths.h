@@ -13,7 +13,7 @@ namespace locus::tools {
 
 using Lengths = std::vector<std::int64_t>;  // one length, or height and width
 
-/// `512` or `14x14`, each at least 1; `option` starts the message about anything else.
+/// Parses `512` or `14x14`, each at least 1. Error: any other text; `option` starts the message.
 Lengths parse_lengths(std::string_view option, std::string_view text);
 
 }  // namespace locus::tools

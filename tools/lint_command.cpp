@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus lint`: what a model's files say about positions, and what is doubtful in it.
+// `locus lint`: prints what a model's files say about positions, and what is doubtful.
 #include <algorithm>
 #include <iomanip>
 #include <iostream>
@@ -86,7 +86,7 @@ std::int64_t count(const std::vector<Finding>& findings, Severity severity) {
 void print_layer(const LintModel& model, const LintLayer& layer) {
   std::cout << (layer.layer_type.empty() ? "all layers" : printable(layer.layer_type)) << ": " << layer.scheme;
   if (!layer.encoding) {
-    std::cout << ", cannot be made\n";
+    std::cout << ", invalid\n";
     return;
   }
   if (const Rotation* rotation = rotation_of(layer)) {
@@ -96,7 +96,7 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
     std::cout << "  attention factor      " << rotation->magnitude << "\n  softmax-scale factor  "
               << rotation->softmax_scale_factor << '\n';
     std::cout << "  pairing               " << name_of(rotation->pairing)
-              << (rotation->deinterleaved_output ? ", put out as [evens | odds]" : "") << '\n';
+              << (rotation->deinterleaved_output ? ", output [evens | odds]" : "") << '\n';
     std::cout << "  width                 " << rotation->rotary_dim << " of " << rotation->head_dim;
     if (rotation->rotary_offset > 0) std::cout << ", from " << rotation->rotary_offset << " on";
     std::cout << '\n';
@@ -108,10 +108,10 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
   }
   std::cout << "  trained / served      ";
   if (layer.training_length) std::cout << *layer.training_length;
-  if (!layer.training_length) std::cout << "not said";
+  if (!layer.training_length) std::cout << "unknown";
   std::cout << " / ";
   if (model.served_length > 0) std::cout << model.served_length << '\n';
-  if (model.served_length == 0) std::cout << "not said\n";
+  if (model.served_length == 0) std::cout << "unknown\n";
 }
 
 void print_findings(const std::vector<Finding>& findings) {
@@ -134,13 +134,13 @@ void print_text(const LintModel& model, const std::vector<Finding>& findings) {
   print_findings(findings);
 }
 
-/// The other model at the same length, or rules that depend on it could not be compared.
+/// Reads the other model at the same length, so that rules that depend on it can be compared.
 std::optional<LintModel> read_other(const LintRequest& request, const LintModel& model) {
   if (request.against.empty()) return {};
   return read_lint_model(request.against, model.served_length > 0 ? std::optional(model.served_length) : std::nullopt);
 }
 
-/// One model, examined.
+/// The results for one model.
 struct Examined {
   LintModel model;
   std::vector<Finding> findings;
@@ -187,7 +187,7 @@ void print_examined(const Examined& one) {
 void lint_files(const LintRequest& request) {
   require(request.models.size() == 1 || request.against.empty(), "--against compares with one model, got ",
           request.models.size());
-  // All is read before anything is printed.
+  // Reads everything before printing anything.
   std::vector<Examined> all;
   for (const std::string& path : request.models) all.push_back(examine(request, path));
   if (request.json) {
@@ -210,14 +210,14 @@ void lint_files(const LintRequest& request) {
 void add_lint_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("lint", "Check what a model's files say about positions");
   const auto request = std::make_shared<LintRequest>();
-  command->add_option("models", request->models, "A config.json, a model folder or a GGUF file; several at once")
+  command->add_option("models", request->models, "A config.json, a model folder or a GGUF file; repeatable")
       ->required();
   command->add_option("--against", request->against, "Compare one model with another config.json, folder or GGUF file");
   add_integer(*command, "--served-length", request->served_length,
-              "Set the longest sequence served; absent: the longest that the file promises");
-  command->add_flag("--json", request->json, "Print one JSON object; of several models, their list under `models`");
+              "Set the served length; absent: the longest that the file states");
+  command->add_flag("--json", request->json, "Print one JSON object; several models are a list under `models`");
   command->footer(
-      "Exit code 1 where a finding is an error.\n"
+      "Exit code 1: a finding is an error.\n"
       "Examples:\n"
       "  locus lint config.json --served-length 131072\n"
       "  locus lint model_folder --against model.gguf");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus list`: the registry.
+// `locus list`: prints the registry.
 #include <iomanip>
 #include <iostream>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `locus` command: one file per subcommand, this one for what they share.
+// The `locus` command. Each subcommand has its own file; this one adds them and handles errors.
 #include <iostream>
 #include <new>
 
@@ -11,16 +11,16 @@
 namespace locus::tools {
 
 void print_json(const Json& object) {
-  // File names may hold any bytes; JSON may not.
+  // File names may contain any bytes; JSON may not.
   std::cout << object.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 namespace {
 
-/// One line, whatever control characters the user's names and values hold.
+/// Prints one line, even if names and values contain control characters.
 void print_error(const std::string& message) { std::cerr << "locus: " << printable(message) << '\n'; }
 
-/// CLI11 reports a missing subcommand or option without the word that stood in its place.
+/// Adds the word that CLI11 did not understand, which its message omits.
 std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   std::string text = error.what();
   const std::vector<std::string> rest = app.remaining(true);
@@ -30,7 +30,7 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   return text + " (see locus --help)";
 }
 
-/// In the order and the groups in which help lists them.
+/// Adds the commands in the order and the groups of the help.
 void add_commands(CLI::App& app) {
   struct Group {
     const char* name;
@@ -65,7 +65,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     std::cout.flush();
-    require(std::cout.good(), "standard output could not be written");
+    require(std::cout.good(), "cannot write to standard output");
     return 0;
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus man`: the manual page, made from the declarations of the commands. roff of man(7).
+// `locus man`: prints the manual page, generated from the declarations of the commands, in the roff of man(7).
 #include <iostream>
 
 #include "command_tree.h"
@@ -8,7 +8,7 @@
 namespace locus::tools {
 namespace {
 
-/// A dash that may be typed, a backslash that is shown, and no line that begins with a command of roff.
+/// Escapes dashes, backslashes and lines that would begin with a roff command.
 std::string roff(const std::string& text) {
   std::string result;
   bool line_start = true;

@@ -24,20 +24,20 @@ Mask parse_rule(const std::string& text) {
     const bool plain = equals == std::string_view::npos;
     const std::string_view value = plain ? "" : item.substr(equals + 1);
     if (plain && name == "full") {
-      require(text == "full", "--mask full allows no other rule, got ", text);
+      require(text == "full", "--mask full must be the only word, got ", text);
     } else if (plain && name == "causal") {
       mask.causal = true;
     } else if (plain && name == "by_index") {
       mask.by_index = true;
     } else if (!plain && name == "prefix") {
       mask.prefix = count_of(name, value, 0);
-      mask.causal = true;  // without it every query sees every key anyway
+      mask.causal = true;  // without causal, every query sees every key anyway
     } else if (!plain && name == "window") {
       mask.window = count_of(name, value, 1);
     } else if (!plain && name == "sinks") {
       mask.sinks = count_of(name, value, 0);
     } else {
-      fail("--mask must be full, or causal, prefix=N, window=N, sinks=N and by_index with commas between, got ", text);
+      fail("--mask must be full, or causal, prefix=N, window=N, sinks=N and by_index separated by commas, got ", text);
     }
   }
   require(mask.sinks == 0 || mask.window > 0, "--mask sinks=N needs window=N, got ", text);
@@ -61,7 +61,7 @@ std::vector<std::uint8_t> read_mask(const std::string& path, std::int64_t batch,
   std::vector<std::uint8_t> mask;
   mask.reserve(static_cast<std::size_t>(array.size()));
   for (const std::int64_t value : io::to_integers(array, path)) {
-    require(value == 0 || value == 1, path, " must hold 0 (unseen) and 1 only, got ", value);
+    require(value == 0 || value == 1, path, " must hold only 0 (masked) and 1, got ", value);
     mask.push_back(static_cast<std::uint8_t>(value));
   }
   return mask;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How commands are told which keys a query sees.
+// The options that decide which keys a query sees.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,17 @@ struct MaskOptions {
 /// Adds --mask, --key-mask and --mask-pairs.
 void add_mask_options(CLI::App& command, MaskOptions& options);
 
-/// One byte per element: 0 where the array holds 0. The last axes must be `extents`, a batch may stand before them.
+/// Reads one byte per element, 0 where the array holds 0. The last axes must be `extents`, optionally after a batch
+/// axis.
 std::vector<std::uint8_t> read_mask(const std::string& path, std::int64_t batch,
                                     const std::vector<std::int64_t>& extents);
 
-/// A mask together with the bytes it looks at.
+/// A mask with the bytes that it refers to.
 struct ChosenMask {
   Mask mask;
   std::vector<std::uint8_t> keys, pairs;
 
-  /// The mask for a call; valid as long as this object.
+  /// Returns the mask for a call; valid as long as this object.
   Mask view() const;
 };
 

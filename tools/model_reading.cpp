@@ -45,8 +45,7 @@ void print_model_reading(const io::LayerEncoding& read) {
   for (const io::AlternativeReading& other : read.alternatives) {
     std::cout << "otherwise   " << other.reader << ": " << other.what << '\n';
   }
-  if (read.softmax_scale)
-    std::cout << "softmax scale (in place of 1 / sqrt(head_dim))  " << *read.softmax_scale << '\n';
+  if (read.softmax_scale) std::cout << "softmax scale (instead of 1 / sqrt(head_dim))  " << *read.softmax_scale << '\n';
   for (const std::string& sentence : read.not_applied) std::cout << "not applied " << sentence << '\n';
 }
 
@@ -85,7 +84,7 @@ void print_parts(const std::vector<io::HfPart>& parts) {
 }
 
 std::string softmax_scale_note(const ChosenEncoding& chosen) {
-  return "the softmax scale is " + to_text(Value(*chosen.read.softmax_scale)) + ", as the config says";
+  return "the softmax scale is " + to_text(Value(*chosen.read.softmax_scale)) + ", from the config";
 }
 
 }  // namespace locus::tools

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands say about a model's config.json beside the encoding itself: other readings, what is not applied, parts.
+// What commands print about a model's config.json in addition to the encoding: other readings, what is not applied,
+// parts.
 #pragma once
 
 #include <string>
@@ -11,17 +12,17 @@
 
 namespace locus::tools {
 
-/// Adds `layers`, `not_applied`, `softmax_scale`, `query_scale` and `alternatives`, each where there is something.
+/// Adds `layers`, `not_applied`, `softmax_scale`, `query_scale` and `alternatives`, each if not empty.
 void add_model_reading(Json& object, const io::LayerEncoding& read);
 void print_model_reading(const io::LayerEncoding& read);
 
-/// The parts of a composite config beside its language model; empty where `config` is empty or a GGUF file.
+/// Returns the parts of a composite config other than its language model; empty if `config` is empty or a GGUF file.
 std::vector<io::HfPart> parts_of(const std::string& config);
-/// By path: model type, and scheme with arguments of each kind of layer, or the refusal.
+/// By path: the model type, and the scheme with arguments of each layer type, or the refusal.
 Json parts_json(const std::vector<io::HfPart>& parts);
 void print_parts(const std::vector<io::HfPart>& parts);
 
-/// `the softmax scale is 0.0078125, as the config says`.
+/// `the softmax scale is 0.0078125, from the config`.
 std::string softmax_scale_note(const ChosenEncoding& chosen);
 
 }  // namespace locus::tools

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* names[] = {"locus_bench_peers", "locus_bench_onnxruntime"};
 
-// A program whose standard output is read line by line, ended when this is.
+// A program whose standard output is read line by line. It is ended with this object.
 class Child {
  public:
   Child(const std::string& program, std::vector<std::string> arguments) {
     int ends[2];
-    require(pipe(ends) == 0, "no pipe for the peer program " + program);
+    require(pipe(ends) == 0, "cannot open a pipe for the peer program " + program);
     arguments.insert(arguments.begin(), program);
     std::vector<char*> words;
     for (std::string& word : arguments) words.push_back(word.data());
@@ -39,7 +39,7 @@ class Child {
     }
     close(ends[1]);
     out_ = fdopen(ends[0], "r");
-    require(id_ > 0 && out_ != nullptr, "the peer program " + program + " could not be started");
+    require(id_ > 0 && out_ != nullptr, "cannot start the peer program " + program);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -59,7 +59,7 @@ class Child {
     }
     return !line.empty();
   }
-  /// Waits for its end; true where it succeeded.
+  /// Waits for its end; returns whether it succeeded.
   bool wait() {
     int status = 0;
     while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
@@ -83,7 +83,7 @@ PeerResult parse(const std::string& line, const std::string& program) {
             .times = {json.at("times"), interval.at(0), interval.at(1)},
             .seconds = json.at("seconds")};
   } catch (const Json::exception&) {
-    fail("the peer program " + program + " printed something else than a result: " + line.substr(0, 200));
+    fail("the peer program " + program + " printed a line that is not a result: " + line.substr(0, 200));
   }
 }
 
@@ -112,7 +112,7 @@ std::vector<std::string> peer_programs() {
 }
 
 std::string how_to_get_peers() {
-  return "no peer program stands beside locus: install libtorch-dev and libopenblas-dev, configure and build "
+  return "there is no peer program next to locus: install libtorch-dev and libopenblas-dev, configure and build "
          "locus_bench_peers (or run npm ci --ignore-scripts in bench/peers/onnxruntime, configure and build)";
 }
 
@@ -126,7 +126,7 @@ void run_peer_program(const std::string& program, const bench::Plan& plan,
   for (std::string line; child.read_line(line);) {
     if (!heard(parse(line, program))) return;
   }
-  require(child.wait(), "the peer program " + program + " failed; its results so far stand");
+  require(child.wait(), "the peer program " + program + " failed; its results so far are kept");
 }
 
 }  // namespace locus::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other projects doing the same work, timed by programs that stand beside `locus` if they were built: the command
+// Runs the peer programs next to `locus`, if they were built. They time other projects on the same work; `locus`
 // itself links none of them. A peer program prints one JSON object per line:
 //   {"peer": ..., "group": ..., "line": ..., "times": our seconds into theirs, "interval": [low, high], ...}
 #pragma once
@@ -21,13 +21,13 @@ struct PeerResult {
   std::string text() const;  ///< e.g. "torch rotate_half 11.3x slower"
 };
 
-/// Full names of the peer programs that are there.
+/// Returns the paths of the peer programs that were found.
 std::vector<std::string> peer_programs();
-/// How to get them, in one line.
+/// Returns one line that says how to build them.
 std::string how_to_get_peers();
 
-/// Runs a peer program and hands on each result as it comes. Stops it when `heard` returns false. Error where it fails,
-/// with the last line of what it said.
+/// Runs a peer program and passes each result to `heard` as it arrives. Stops it when `heard` returns false. Error:
+/// the program fails; the message has its last line.
 void run_peer_program(const std::string& program, const bench::Plan& plan,
                       const std::function<bool(const PeerResult&)>& heard);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus plot`: any figure of a scheme or of a lab's results, as a file or drawn in the terminal.
+// `locus plot`: draws a figure of a scheme or of a lab's results, in a file or in the terminal.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "figures/registry.h"
 #include "figures/report/results_figures.h"
 #include "locus/error.h"
+#include "locus/names.h"
 #include "position_list.h"
 #include "results/file.h"
 
@@ -61,13 +62,13 @@ void list_figures(const PlotRequest& request) {
   }
 }
 
-/// What is not set is as in the figure's own example, or, for another scheme, as in that scheme's.
+/// Completes a spelling with the settings of the figure's example or, for another scheme, of that scheme's example.
 Spelling completed(Spelling spelling, const figures::FigureKind& kind) {
   if (!spelling.config.empty()) return spelling;
   const Scheme& scheme = find_scheme(spelling.scheme);
   const bool own = spelling.scheme == kind.scheme;
   const bool nothing_set = spelling.settings.empty();
-  // The parameters of one rule mean nothing to another.
+  // The parameters of one rule do not apply to another.
   const bool other_rule = own && is_set(spelling, "rule");
   const Arguments& example = own ? kind.arguments : scheme.example;
   for (const auto& [name, value] : example.all()) {
@@ -82,7 +83,7 @@ Spelling completed(Spelling spelling, const figures::FigureKind& kind) {
   return with_required(std::move(spelling));
 }
 
-/// The encodings to draw: those asked for, else the figure's own.
+/// Returns the encodings to draw: the given ones, else the figure's default.
 std::vector<Spelling> spellings_for(const PlotRequest& request, const figures::FigureKind& kind) {
   EncodingOptions options = request.encoding;
   if (options.schemes.empty() && options.config.empty()) {
@@ -125,22 +126,22 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
   return figures::make_figure(kind, wanted);
 }
 
-/// Options that choose among encodings have nothing to say about numbers that were measured.
+/// Error: options that choose an encoding, given with --results.
 void refuse_choices(const CLI::App& command) {
-  static const std::set<std::string> welcome = {"figure", "--list", "--results", "--output", "--width", "--json"};
+  static const std::set<std::string> allowed = {"figure", "--list", "--results", "--output", "--width", "--json"};
   for (const CLI::Option* option : command.get_options()) {
-    require(option->count() == 0 || welcome.contains(option->get_name()), option->get_name(),
-            " means nothing with --results, whose charts are as they were measured");
+    require(option->count() == 0 || allowed.contains(option->get_name()), option->get_name(),
+            " does not apply to --results");
   }
 }
 
 figures::Figure find_result(const PlotRequest& request) {
-  std::string known;
-  for (figures::Figure& figure : charts_of(*request.results)) {
-    if (figure.name == request.figure) return std::move(figure);
-    known += (known.empty() ? "" : ", ") + figure.name;
+  std::vector<figures::Figure> charts = charts_of(*request.results);
+  for (figures::Figure& chart : charts) {
+    if (chart.name == request.figure) return std::move(chart);
   }
-  fail("no figure ", request.figure, " in ", *request.results, "; there are ", known.empty() ? "none" : known);
+  fail_unknown("figure", request.figure,
+               names_of(charts, [](const figures::Figure& chart) -> std::string_view { return chart.name; }));
 }
 
 void put(const figures::Figure& figure, const PlotRequest& request) {
@@ -162,7 +163,7 @@ void put(const figures::Figure& figure, const PlotRequest& request) {
 
 void plot(const PlotRequest& request) {
   if (request.list) return list_figures(request);
-  require(!request.figure.empty(), "name a figure; `locus plot --list` names them");
+  require(!request.figure.empty(), "give the name of a figure; `locus plot --list` lists them");
   if (request.output != "-") check_figure_output(request.output);
   require(!request.width || (*request.width >= 40 && *request.width <= 1000), "--width must be from 40 to 1000, got ",
           request.width.value_or(0));
@@ -179,7 +180,7 @@ void add_plot_command(CLI::App& app) {
       "plot", "Draw figures of schemes or of a lab's results: in the terminal, as a page, or as Vega-Lite");
   const auto request = std::make_shared<PlotRequest>();
   command->add_option("figure", request->figure, "Draw this figure of --list");
-  command->add_flag("--list", request->list, "List the figures, what they show and which options they read");
+  command->add_flag("--list", request->list, "List the figures, what they show and which options they take");
   command->add_option("--results", request->results,
                       "Draw the charts of a lab's results.json, or of the folder it is in");
   add_encoding_options(*command, request->encoding);

@@ -17,7 +17,7 @@ void require_size(std::uint64_t size) {
   require(size <= max_listed, "positions must be at most ", max_listed, " ids, got ", size);
 }
 
-/// How many steps lead from start to the last value before stop. Unsigned, for stop - start may need 64 bits itself.
+/// Returns the number of values from start up to stop. Unsigned, because stop - start may need 64 bits.
 std::uint64_t range_size(std::int64_t start, std::int64_t stop, std::int64_t step) {
   const auto low = static_cast<std::uint64_t>(step > 0 ? start : stop);
   const auto high = static_cast<std::uint64_t>(step > 0 ? stop : start);
@@ -36,7 +36,7 @@ void append_range(std::vector<Position>& ids, std::string_view item) {
   const std::uint64_t size = range_size(start, stop, step);
   require(size <= max_listed, "positions range must hold at most ", max_listed, " ids, got ", item);
   require_size(ids.size() + size);
-  // Unsigned again: index * step may wrap on its way to an id that fits.
+  // Unsigned again: index * step may wrap before the sum fits.
   for (std::uint64_t index = 0; index < size; ++index) {
     ids.push_back(static_cast<Position>(static_cast<std::uint64_t>(start) + index * static_cast<std::uint64_t>(step)));
   }
@@ -64,7 +64,7 @@ std::int64_t parse_integer(std::string_view name, std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   require(error != std::errc::result_out_of_range, name, " must fit into 64 bits, got ", text);
-  require(error == std::errc{} && stopped == end, name, " must be a whole number, got '", text, "'");
+  require(error == std::errc{} && stopped == end, name, " must be an integer, got '", text, "'");
   return value;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus positions KIND`: shows or saves the ids that the planner makes.
+// `locus positions KIND`: prints or saves the ids of a plan.
 #include "locus/positions.h"
 
 #include <charconv>
@@ -17,7 +17,7 @@ namespace locus::tools {
 
 namespace {
 
-/// What a kind prints: its ids, and numbers beside them under their own names.
+/// What a kind prints: its ids, and further named numbers.
 struct Plan {
   PositionIds ids;
   std::vector<std::string> axis_names = {};            ///< where there are several
@@ -28,14 +28,14 @@ struct Plan {
 
 // ---- output
 
-/// One axis needs no axis dimension, one row of it no batch dimension.
+/// Omits the axis dimension for one axis, and then the batch dimension for one row.
 std::vector<std::int64_t> shape_of(const PositionIds& ids) {
   if (ids.axes > 1) return {ids.axes, ids.batch, ids.tokens};
   if (ids.batch > 1) return {ids.batch, ids.tokens};
   return {ids.tokens};
 }
 
-/// Nested arrays of this shape, consuming `values`.
+/// Returns nested arrays of this shape, consuming `values`.
 template <class Value>
 Json nested(std::span<const std::int64_t> shape, std::span<const Value>& values) {
   Json array = Json::array();
@@ -81,7 +81,7 @@ void print_row(const std::string& label, std::span<const std::int64_t> values) {
   std::cout << '\n';
 }
 
-/// One line per row; lines are labelled only where there is more than one kind of them.
+/// Prints one line per row, with labels if there is more than one kind of row.
 void print_plan_text(const Plan& plan) {
   const auto tokens = static_cast<std::size_t>(plan.ids.tokens);
   if (plan.kept) print_row("kept: ", *plan.kept);
@@ -101,9 +101,9 @@ void save_plan(const std::string& path, const Plan& plan) {
   std::cerr << "locus: wrote " << plan.ids.ids.size() << " ids to " << path << '\n';
 }
 
-// ---- what all kinds share
+// ---- shared by all kinds
 
-/// Arguments are kept as text, for CLI11 reads 010 as eight and lets overflow pass.
+/// Arguments are kept as text, because CLI11 reads 010 as eight and ignores overflow.
 using Given = std::shared_ptr<std::string>;
 
 Given add_text(CLI::App& command, const std::string& name, const std::string& meaning) {
@@ -131,7 +131,7 @@ CLI::App& add_kind(CLI::App& parent, const std::string& name, const std::string&
   return *command;
 }
 
-/// Adds the options of all kinds and runs `make` when the kind is asked for. The closure keeps the arguments alive.
+/// Adds the options of all kinds and runs `make` when the kind is chosen. The closure keeps the arguments alive.
 void on_run(CLI::App& command, std::function<Plan()> make) {
   auto json = std::make_shared<bool>(false);
   command.add_flag("--json", *json, "Print one JSON object");
@@ -198,7 +198,8 @@ positions::Padded from_mask_rows(const std::string& text, Position pad_id) {
   const std::vector<std::string_view> rows = split(text, ',');
   std::vector<std::uint8_t> mask;
   for (const std::string_view row : rows) {
-    require(row.size() == rows.front().size(), "MASK rows must be equally long (", rows.front().size(), "), got ", row);
+    require(row.size() == rows.front().size(), "MASK rows must have the same length (", rows.front().size(), "), got ",
+            row);
     for (const char entry : row) {
       require(entry == '0' || entry == '1', "MASK must hold 0 and 1 only, got '", entry, "' in ", row);
       mask.push_back(entry == '1' ? 1 : 0);
@@ -312,7 +313,7 @@ void add_mrope(CLI::App& parent) {
 }
 
 void add_grid(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "grid", "Number the patches of a picture by row and column", "4x6 --merge 2");
+  CLI::App& command = add_kind(parent, "grid", "Number the patches of an image by row and column", "4x6 --merge 2");
   const Given size = add_text(command, "SIZE", "Rows and columns, e.g. 4x6");
   const Given merge = add_optional_text(command, "--merge", "Order patches in blocks of this side", "1");
   on_run(command, [=] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text out of files, fit for a terminal.
+// Makes text from files safe to print.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace locus::tools {
 
-/// One line that moves no cursor: control characters (below U+0020, U+007F to U+009F) become '?'.
+/// Replaces control characters (below U+0020, U+007F to U+009F) by '?', so the text is one line.
 std::string printable(std::string_view text);
 
 }  // namespace locus::tools

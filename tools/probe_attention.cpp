@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe attention`: mean attention by distance per layer and head, in and beyond the trained length.
+// `locus probe attention`: measures mean attention by distance per layer and head, within and beyond the trained
+// length.
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -82,7 +83,7 @@ void add_probe_attention(CLI::App& probe) {
   add_model_options(*command, request->options);
   add_text_options(*command, request->text);
   add_integer(*command, "--length", request->length, "Read at most this many tokens; absent: twice the trained length");
-  add_integer(*command, "--queries", request->queries, "Look at this many queries in each range; absent: 64");
+  add_integer(*command, "--queries", request->queries, "Measure this many queries in each range; absent: 64");
   add_rule_options(*command, request->options);
   add_figure_output(*command, request->output);
   command->add_flag("--json", request->json, "Print one JSON object");

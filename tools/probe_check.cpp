@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe check`: the same tokens give the same logits on this model's weights, however they are read.
+// `locus probe check`: checks that the same tokens give the same logits, however they are read.
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -21,7 +21,7 @@ struct CheckRequest {
   bool json = false;
 };
 
-/// Any tokens do: what is compared is two readings of them.
+/// Any tokens will do, since two readings of them are compared.
 std::vector<probe::Token> some_tokens(const probe::Model& model, std::int64_t length, std::int64_t seed) {
   std::mt19937_64 random(static_cast<std::uint64_t>(seed));
   std::vector<probe::Token> tokens;
@@ -33,10 +33,10 @@ std::vector<probe::Token> some_tokens(const probe::Model& model, std::int64_t le
 
 void run(const CheckRequest& request) {
   require(request.length >= 8, "--length must be at least 8, got ", request.length);
-  require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
+  require(request.seed >= 0, "--seed must be at least 0, got ", request.seed);
   const probe::Model model = load_model(request.options);
   require(request.length - 1 <= model.encoding().position_range().last, "--length ", request.length,
-          " is more than this model has positions (", model.encoding().position_range().last + 1, ")");
+          " exceeds the positions of this model (", model.encoding().position_range().last + 1, ")");
   ThreadPool pool(threads_of(request.options));
   const std::vector<Check> checks = probe::check_model(model, some_tokens(model, request.length, request.seed), &pool);
   const std::int64_t failures = failed(checks);
@@ -67,7 +67,7 @@ void run(const CheckRequest& request) {
 
 void add_probe_check(CLI::App& probe) {
   CLI::App* command =
-      probe.add_subcommand("check", "Check that the same tokens, read in every way, give the same logits");
+      probe.add_subcommand("check", "Check that the same tokens give the same logits, however they are read");
   const auto request = std::make_shared<CheckRequest>();
   add_model_options(*command, request->options);
   add_integer(*command, "--length", request->length, "Read this many tokens; absent: 64");
@@ -76,7 +76,7 @@ void add_probe_check(CLI::App& probe) {
   command->footer(
       "Reads them all at once, one at a time, in chunks, left padded, packed with another sequence, and through a "
       "forked\n"
-      "cache. The bound is what another order of float32 sums can do to a logit. Exit code 1 where a check fails.\n"
+      "cache. The bound is the effect of another order of float32 sums on a logit. Exit code 1: a check failed.\n"
       "Example: locus probe check model.gguf");
   command->callback([request] { run(*request); });
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe`: real models on Locus's own rotation, attention and cache; one file per subcommand of it.
+// `locus probe`: runs real models on Locus's rotation, attention and cache. Each subcommand has its own file.
 #include "command.h"
 #include "probe_options.h"
 
 namespace locus::tools {
 
 void add_probe_command(CLI::App& app) {
-  CLI::App* probe = app.add_subcommand("probe", "Run and measure a trained model under its own encoding or another");
+  CLI::App* probe = app.add_subcommand("probe", "Run and measure a trained model with its own encoding or another");
   probe->require_subcommand(1);
   add_probe_generate(*probe);
   add_probe_loss(*probe);

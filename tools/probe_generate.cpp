@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe generate`: the text, and only the text, on standard output; speed and notes on standard error.
+// `locus probe generate`: prints only the text on standard output; speed and notes on standard error.
 #include <iomanip>
 #include <iostream>
 
@@ -25,11 +25,12 @@ std::vector<probe::Token> tokens_of(const std::string& prompt, const probe::Toke
   probe::EncodeOptions options;
   if (prompt.empty()) options.bos = true;
   std::vector<probe::Token> tokens = tokenizer.encode(prompt, options);
-  require(!tokens.empty(), "an empty --prompt needs a tokenizer with a beginning-of-sequence token; this one has none");
+  require(!tokens.empty(),
+          "an empty --prompt needs a tokenizer with a beginning-of-sequence token, which this one lacks");
   return tokens;
 }
 
-/// A text ends where the model says so; llama2.c's models say it with the beginning of the next one.
+/// A text ends at an end token; llama2.c's models use the beginning-of-sequence token of the next text.
 std::vector<probe::Token> stops_of(const probe::Tokenizer& tokenizer, const probe::Model& model) {
   std::vector<probe::Token> stops;
   if (const auto eos = tokenizer.eos()) stops.push_back(*eos);
@@ -63,14 +64,14 @@ void run(const GenerateRequest& request) {
   call.prompt = prompt;
   call.max_tokens = request.max_tokens;
   call.sampling = request.sampling;
-  require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
+  require(request.seed >= 0, "--seed must be at least 0, got ", request.seed);
   call.sampling.seed = static_cast<std::uint64_t>(request.seed);
   call.stop = stops_of(*tokenizer, model);
   call.chunk = request.chunk;
   call.interrupted = [&] { return interruption.happened(); };
   call.on_token = [&](probe::Token token) {
     std::cout << tokenizer->piece(token, previous) << std::flush;
-    require(std::cout.good(), "standard output could not be written");
+    require(std::cout.good(), "cannot write to standard output");
     previous = token;
   };
   call.executor = &pool;
@@ -86,12 +87,13 @@ void add_probe_generate(CLI::App& probe) {
   CLI::App* command = probe.add_subcommand("generate", "Continue a prompt");
   const auto request = std::make_shared<GenerateRequest>();
   add_model_options(*command, request->options);
-  command->add_option("--prompt", request->prompt, "Continue this text; absent: start from the beginning");
+  command->add_option("--prompt", request->prompt,
+                      "Continue this text; absent: generate from the beginning-of-sequence token");
   add_integer(*command, "--max-tokens", request->max_tokens, "Generate at most this many tokens; absent: 256");
   command->add_option("--temperature", request->sampling.temperature,
-                      "Sample at this temperature; 0 or absent: always take the likeliest token");
+                      "Sample at this temperature; 0 or absent: always take the most likely token");
   command->add_option("--top-p", request->sampling.top_p,
-                      "Sample from the likeliest tokens that hold this much probability; absent: 1");
+                      "Sample from the most likely tokens with this total probability; absent: 1");
   add_integer(*command, "--seed", request->seed, "Seed the sampling; absent: 0");
   add_integer(*command, "--chunk", request->chunk, "Read the prompt in chunks of this many tokens; absent: 512");
   add_rule_options(*command, request->options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe logits`: what a model predicts behind chosen tokens of a text.
+// `locus probe logits`: prints or saves what a model predicts after chosen tokens of a text.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -22,14 +22,14 @@ struct LogitsRequest {
   bool json = false;
 };
 
-/// The places asked for as indices into the tokens; absent: the last.
-std::vector<std::int64_t> places_of(const std::string& text, std::int64_t tokens) {
+/// Returns the chosen token indices; absent: the last.
+std::vector<std::int64_t> indices_of(const std::string& text, std::int64_t tokens) {
   if (text.empty()) return {tokens - 1};
   const PositionIds given = parse_position_list(text);
-  require(given.axes == 1 && given.batch == 1, "--at must be one row of places, got ", given.axes, " axes and ",
+  require(given.axes == 1 && given.batch == 1, "--at must be one row of indices, got ", given.axes, " axes and ",
           given.batch, " batch rows");
   for (const Position place : given.ids) {
-    require(place >= 0 && place < tokens, "--at must be places of the text, from 0 to ", tokens - 1, ", got ", place);
+    require(place >= 0 && place < tokens, "--at must be token indices from 0 to ", tokens - 1, ", got ", place);
   }
   return given.ids;
 }
@@ -39,8 +39,8 @@ struct Guess {
   double probability = 0;
 };
 
-/// The likeliest tokens behind one place.
-std::vector<Guess> likeliest(std::span<const float> logits, std::int64_t count) {
+/// Returns the most likely next tokens.
+std::vector<Guess> most_likely(std::span<const float> logits, std::int64_t count) {
   const double top = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
   double total = 0;
   for (const float logit : logits) total += std::exp(static_cast<double>(logit) - top);
@@ -65,7 +65,7 @@ void run(const LogitsRequest& request) {
   const Encoding encoding = choose_rule(request.options, model);
   const std::vector<probe::Token> tokens = tokenizer->encode(request.prompt, {});
   require(!tokens.empty(), "--prompt must have at least one token");
-  const std::vector<std::int64_t> places = places_of(request.at, std::ssize(tokens));
+  const std::vector<std::int64_t> places = indices_of(request.at, std::ssize(tokens));
   ThreadPool pool(threads_of(request.options));
   probe::Cache cache(model, std::ssize(tokens), encoding.at_length(std::ssize(tokens)));
   const probe::Segment segment{.sequence = cache.create(), .tokens = tokens};
@@ -81,8 +81,8 @@ void run(const LogitsRequest& request) {
     const probe::Token before = tokens[static_cast<std::size_t>(places[i])];
     Json guesses = Json::array();
     if (!request.json)
-      std::cout << "behind " << places[i] << " '" << printable(tokenizer->piece(before, std::nullopt)) << "':\n";
-    for (const Guess& guess : likeliest(row, request.top)) {
+      std::cout << "after token " << places[i] << " '" << printable(tokenizer->piece(before, std::nullopt)) << "':\n";
+    for (const Guess& guess : most_likely(row, request.top)) {
       const std::string piece = tokenizer->piece(guess.token, before);
       guesses.push_back({{"token", guess.token},
                          {"text", piece},
@@ -103,13 +103,13 @@ void run(const LogitsRequest& request) {
 
 void add_probe_logits(CLI::App& probe) {
   CLI::App* command =
-      probe.add_subcommand("logits", "Show or save what a model predicts behind chosen tokens of a text");
+      probe.add_subcommand("logits", "Print or save what a model predicts after chosen tokens of a text");
   const auto request = std::make_shared<LogitsRequest>();
   add_model_options(*command, request->options);
   command->add_option("--prompt", request->prompt, "Read this text")->required();
-  command->add_option("--at", request->at, "Choose tokens by their place in the text: 0,5 or 0:10; absent: the last");
-  add_integer(*command, "--top", request->top, "Show this many of the likeliest tokens; absent: 5");
-  command->add_option("--output", request->output, "Write all logits of these places, .npy [places, vocabulary]");
+  command->add_option("--at", request->at, "Choose tokens by index: 0,5 or 0:10; absent: the last");
+  add_integer(*command, "--top", request->top, "Print this many of the most likely tokens; absent: 5");
+  command->add_option("--output", request->output, "Write all logits after these tokens, .npy [tokens, vocabulary]");
   add_rule_options(*command, request->options);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer("Example: locus probe logits model.gguf --prompt \"Once upon a time\" --at 0:4 --output logits.npy");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe loss`: next-token loss by position under several encodings, beside two baselines.
+// `locus probe loss`: measures next-token loss by position with several encodings and two baselines.
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -56,7 +56,7 @@ void print_as_text(const probe::LossRun& run, const std::string& model) {
   if (run.curves.empty()) return;
   print_table(run.curves);
   for (const std::string& note : run.notes) std::cout << "note: " << note << '\n';
-  if (run.interrupted) std::cout << "note: interrupted; these are the curves measured until then\n";
+  if (run.interrupted) std::cout << "note: interrupted; these are the curves measured so far\n";
   std::cout << "Where they break (" << describe(run.break_rule) << "):\n";
   for (const probe::LossCurve& curve : run.curves) {
     if (curve.baseline) continue;
@@ -96,7 +96,7 @@ void run(const LossRequest& request) {
 }  // namespace
 
 void add_probe_loss(CLI::App& probe) {
-  CLI::App* command = probe.add_subcommand("loss", "Measure next-token loss by position under rules that stretch RoPE");
+  CLI::App* command = probe.add_subcommand("loss", "Measure next-token loss by position with rules that stretch RoPE");
   const auto request = std::make_shared<LossRequest>();
   add_model_options(*command, request->options);
   add_text_options(*command, request->text);
@@ -119,9 +119,9 @@ void add_probe_loss(CLI::App& probe) {
   add_figure_output(*command, request->output);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "Reads one sequence from position 0 under each encoding. Baselines: a sliding window of the trained length, and\n"
+      "Reads one sequence from position 0 with each encoding. Baselines: a sliding window of the trained length, and\n"
       "a restart at each beginning-of-sequence token. Rules that depend on the length come in three forms: whole (one\n"
-      "table), rerotated (exact as the length grows), mixed (each key keeps the table of its time).\n"
+      "table), rerotated (exact as the length grows), mixed (each key keeps the table of when it was cached).\n"
       "Examples:\n"
       "  locus probe loss model.gguf --text book.txt\n"
       "  locus probe loss model.gguf --rules 'own;rope:rule=yarn,factor=2,truncate=false'\n"

@@ -19,17 +19,18 @@ void add_model_options(CLI::App& command, ProbeOptions& options) {
   command.add_option(
       "--tokenizer", options.tokenizer,
       "Read the tokenizer from a tokenizer.json, a tokenizer.bin or a GGUF file; absent: the model's own");
-  add_integer(command, "--window", options.window,
-              "Let each token see this many keys, itself included; 0: all before it; absent: as the model was trained");
+  add_integer(
+      command, "--window", options.window,
+      "Let each token see this many keys, including itself; 0: all before it; absent: as the model was trained");
   add_integer(command, "--threads", options.threads, "Compute with this many threads; absent: one per processor");
 }
 
 void add_rule_options(CLI::App& command, ProbeOptions& options) {
   command
       .add_option("--encoding", options.encoding,
-                  "Run under this encoding in place of the model's own: rope:rule=yarn,factor=4, yarn:4, @config.json")
+                  "Use this encoding instead of the model's: rope:rule=yarn,factor=4, yarn:4, @config.json")
       ->type_name("ENCODING");
-  command.add_option("--rope-rule", options.rule, "Use this rule of `locus list` in place of the model's own");
+  command.add_option("--rope-rule", options.rule, "Use this rule of `locus list` instead of the model's");
   command.add_option("--rope-factor", options.factor,
                      "Set the rule's factor, such as 4 for four times the trained length");
   command.add_option("--rope-set", options.settings, "Set any other parameter of the rule; repeatable")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that the subcommands of `locus probe` share: model, tokenizer, encoding and threads.
+// Options shared by the subcommands of `locus probe`: model, tokenizer, encoding and threads.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +38,11 @@ void add_model_options(CLI::App& command, ProbeOptions& options);
 /// Adds --encoding, --rope-rule, --rope-factor and --rope-set.
 void add_rule_options(CLI::App& command, ProbeOptions& options);
 
-/// MODEL, with --window in place of its own.
+/// Loads MODEL; --window replaces its window.
 probe::Model load_model(const ProbeOptions& options);
-/// --tokenizer, or the one that comes with the model: inside a GGUF file, or beside the weights.
+/// Reads --tokenizer, or the model's: inside a GGUF file, or in the folder of the weights.
 std::unique_ptr<probe::Tokenizer> read_tokenizer_of(const ProbeOptions& options, const probe::Model& model);
-/// The model's own encoding, or the one asked for.
+/// Returns the model's encoding, or the one that the options choose.
 Encoding choose_rule(const ProbeOptions& options, const probe::Model& model);
 int threads_of(const ProbeOptions& options);
 

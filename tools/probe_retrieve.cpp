@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe retrieve`: a grid of passkeys by depth and length.
+// `locus probe retrieve`: measures a grid of passkeys by depth and length.
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -40,7 +40,7 @@ struct Prompts {
   probe::PasskeyPrompts make;
 };
 
-/// A model of the lab that learned to find keys is asked as it was in training; all others in sentences.
+/// A model of the lab that learned passkeys gets the prompts of its training; all others get sentences.
 Prompts prompts_for(const ProbeOptions& options, const probe::Model& model) {
   if (model.config().passkey) return {nullptr, probe::prompts_in_ids(*model.config().passkey)};
   Prompts prompts{read_tokenizer_of(options, model), {}};
@@ -48,7 +48,7 @@ Prompts prompts_for(const ProbeOptions& options, const probe::Model& model) {
   return prompts;
 }
 
-/// A model of the lab saw one length only: shorter ones would be as new to it as longer ones.
+/// A model of the lab was trained at one length only: shorter ones are as new to it as longer ones.
 std::vector<std::int64_t> default_lengths(const probe::ModelConfig& config) {
   const std::int64_t trained = config.trained_length;
   if (config.passkey) return {trained, 2 * trained, 4 * trained, 8 * trained};
@@ -76,7 +76,7 @@ void run(RetrieveRequest& request) {
   const Encoding encoding = choose_rule(request.options, model);
   const std::int64_t trained = model.config().trained_length;
   probe::PasskeyGrid& grid = request.grid;
-  require(request.seed >= 0, "--seed must be 0 or more, got ", request.seed);
+  require(request.seed >= 0, "--seed must be at least 0, got ", request.seed);
   grid.seed = static_cast<std::uint64_t>(request.seed);
   grid.lengths =
       request.lengths.empty() ? default_lengths(model.config()) : parse_integers("--lengths", request.lengths);
@@ -84,9 +84,9 @@ void run(RetrieveRequest& request) {
   std::int64_t tokens = 0;
   for (const std::int64_t length : grid.lengths) {
     std::mt19937_64 unused;
-    (void)prompts.make(length, 0, unused);  // refused before the work, not after
+    (void)prompts.make(length, 0, unused);  // refuses bad lengths before the work
     require(length - 1 <= encoding.position_range().last, "--lengths ", length,
-            " is more than this encoding has positions (", encoding.position_range().last + 1, ")");
+            " exceeds the positions of this encoding (", encoding.position_range().last + 1, ")");
     tokens += length * std::ssize(grid.depths) * grid.trials;
   }
   ThreadPool pool(threads_of(request.options));
@@ -121,12 +121,12 @@ void run(RetrieveRequest& request) {
 }  // namespace
 
 void add_probe_retrieve(CLI::App& probe) {
-  CLI::App* command =
-      probe.add_subcommand("retrieve", "Measure whether passkeys hidden in a long text are found, by depth and length");
+  CLI::App* command = probe.add_subcommand(
+      "retrieve", "Measure whether a model finds passkeys hidden in a long text, by depth and length");
   const auto request = std::make_shared<RetrieveRequest>();
   add_model_options(*command, request->options);
   command->add_option("--lengths", request->lengths,
-                      "Try texts of these lengths, such as 512,1024; absent: 1/2, 1, 2 and 4 times the trained length "
+                      "Use texts of these lengths, such as 512,1024; absent: 1/2, 1, 2 and 4 times the trained length "
                       "(1, 2, 4 and 8 times it for "
                       "a model of the lab)");
   command->add_option("--depths", request->depths,
@@ -137,8 +137,8 @@ void add_probe_retrieve(CLI::App& probe) {
   add_figure_output(*command, request->output);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "A model that does not find keys within its trained length cannot do the task: the output then says so. A model\n"
-      "that the lab trained on passkeys is asked in the lab's own tokens, for keys that it never saw in training.\n"
+      "A model that does not find keys within its trained length cannot do the task; the output says so. A model\n"
+      "that the lab trained on passkeys gets prompts in the lab's tokens, with keys that were not in its training.\n"
       "Examples:\n"
       "  locus probe retrieve model.gguf --lengths 1024,2048,4096 --rope-rule yarn --rope-factor 4\n"
       "  locus probe retrieve locus-lab/models/passkey-rope-seed1");

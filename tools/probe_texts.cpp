@@ -19,7 +19,7 @@ std::string contents_of(const std::string& path) {
   return text;
 }
 
-/// A list of numbers, or an object that has one under "ids".
+/// Reads a list of numbers, or an object with one under "ids".
 std::vector<probe::Token> ids_of(const std::string& path) {
   Json json;
   try {
@@ -38,7 +38,7 @@ std::vector<probe::Token> ids_of(const std::string& path) {
   return ids;
 }
 
-/// Ids need no tokenizer but for knowing how a sequence begins.
+/// Ids need a tokenizer only for the beginning-of-sequence token.
 std::unique_ptr<probe::Tokenizer> tokenizer_if_any(const ProbeOptions& options, const probe::Model& model) {
   if (!options.tokenizer.empty()) return read_tokenizer_of(options, model);
   try {
@@ -57,18 +57,17 @@ std::string seconds_left(double seconds) {
 
 void add_text_options(CLI::App& command, TextOptions& options) {
   command.add_option("--text", options.text,
-                     "Read this file of text; without --text and --ids, the text is sampled from the model itself");
+                     "Read this text file; without --text and --ids, sample the text from the model");
   command.add_option("--ids", options.ids,
                      "Read token ids from this .json file: a list, or an object with one under \"ids\"");
-  command.add_flag("--special", options.special,
-                   "Take spellings of control tokens in --text, such as <s>, for the tokens");
-  add_integer(command, "--seed", options.seed, "Seed what is sampled; absent: 0");
+  command.add_flag("--special", options.special, "Parse control tokens in --text, such as <s>, as tokens");
+  add_integer(command, "--seed", options.seed, "Seed the sampling; absent: 0");
 }
 
 probe::MeasuredText read_probe_text(const TextOptions& options, const ProbeOptions& model_options,
                                     const probe::Model& model, std::int64_t most, const probe::RunControl& control) {
   require(options.text.empty() || options.ids.empty(), "give --text or --ids, not both");
-  require(options.seed >= 0, "--seed must be 0 or more, got ", options.seed);
+  require(options.seed >= 0, "--seed must be at least 0, got ", options.seed);
   if (!options.ids.empty()) {
     const auto tokenizer = tokenizer_if_any(model_options, model);
     return probe::given_text(ids_of(options.ids), tokenizer.get(), options.ids, most);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that say what a measurement of `locus probe` reads, and the bar that shows its progress.
+// The options for the text that `locus probe` reads, and its progress bar.
 #pragma once
 
 #include <chrono>
@@ -26,15 +26,15 @@ struct TextOptions {
 /// Adds --text, --ids, --special and --seed.
 void add_text_options(CLI::App& command, TextOptions& options);
 
-/// At most `most` tokens of --text, of --ids, or sampled from the model. Error where there are none.
+/// Returns at most `most` tokens of --text, of --ids, or sampled from the model. Error: no tokens.
 probe::MeasuredText read_probe_text(const TextOptions& options, const ProbeOptions& model_options,
                                     const probe::Model& model, std::int64_t most, const probe::RunControl& control);
 
-/// A bar with the time left, fed with tokens; the control for the measurements that it watches.
+/// A progress bar over tokens with the time left; it also tells measurements when to stop.
 class TokenProgress {
  public:
   TokenProgress(Executor& executor, const Interruption& interruption);
-  /// Begins a stage of so many tokens.
+  /// Begins a stage of `all` tokens.
   void begin(std::string what, std::int64_t all);
   void clear() { bar_.clear(); }
   const probe::RunControl& control() const { return control_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bar on standard error, drawn only where that is a terminal.
+// A progress bar on standard error, drawn only on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Draws `done` of `all` steps; a part of a step moves the bar too.
+  /// Draws `done` of `all` steps; `done` may be a fraction.
   void show(double done, std::size_t all, const std::string& what);
-  /// Takes the bar away, before anything else is printed.
+  /// Removes the bar. Call it before printing anything else.
   void clear();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus report`: a lab's results as one page.
+// `locus report`: writes a lab's results as one page.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -33,10 +33,12 @@ std::vector<Check> measured_checks(int shapes) {
 }
 
 void report(const ReportRequest& request) {
-  require(figures::can_write_pages(), "this Locus was built without npm and cannot write pages; build it where npm is");
+  require(figures::can_write_pages(),
+          "this locus was built without npm and cannot write pages; build it with npm installed");
   const fs::path file = results_path(request.results);
   const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
-  const results::Results results = results::read_file(file);  // before the ten seconds of the verification
+  const results::Results results =
+      results::read_file(file);  // refuses a bad file before the ten seconds of the verification
   const std::vector<Check> checks = request.verification.empty()
                                         ? measured_checks(request.shapes)
                                         : figures::checks_from_json(read_json(request.verification));
@@ -45,7 +47,7 @@ void report(const ReportRequest& request) {
   if (request.json) {
     print_json({{"report", output.string()}, {"checks", checks.size()}, {"failed", failures}});
   } else {
-    std::cout << output.string() << ": " << checks.size() << " lines of verification, " << failures << " failed\n";
+    std::cout << output.string() << ": " << checks.size() << " checks of the verification, " << failures << " failed\n";
   }
 }
 
@@ -58,12 +60,12 @@ void add_report_command(CLI::App& app) {
   command->add_option("-o,--output", request->output,
                       "Write the page to this file; absent: report.html beside the results");
   command->add_option("--verification", request->verification,
-                      "Read what `locus verify --json` printed; absent: run the verification now");
+                      "Read the output of `locus verify --json`; absent: run the verification now");
   command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence of the verification")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "The page holds its charts, its data and its scripts, and loads nothing.\n"
+      "The page contains its charts, data and scripts, and loads nothing.\n"
       "Examples:\n"
       "  locus report locus-lab\n"
       "  locus verify --json > verify.json; locus report locus-lab/results.json --verification verify.json -o "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus resize`: a learned position table for another length or another grid.
+// `locus resize`: resizes a learned position table to another length or grid.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -38,7 +38,7 @@ std::int64_t product(const Lengths& lengths, std::string_view option) {
   return value;
 }
 
-/// Refuses a result, or a grid resized along one axis only, that is too large, before anything is allocated.
+/// Error: a result, or an intermediate grid, that is too large. Checked before anything is allocated.
 void check_size(const Lengths& from, const Lengths& to, const Lengths& shape) {
   std::int64_t values = 1;
   std::int64_t between = shape.back();
@@ -52,8 +52,8 @@ void check_size(const Lengths& from, const Lengths& to, const Lengths& shape) {
           max_table_values, " values, got ", joined(to, "x"), " rows of ", shape.back());
 }
 
-/// The shape of the result: [rows,d], [1,rows,d] or [h,w,d] as the table's is. Refuses a table that does not fit
-/// `from`.
+/// Returns the shape of the result: [rows,d], [1,rows,d] or [h,w,d], like the table's. Error: a table that does not
+/// fit `from`.
 Lengths result_shape(const Lengths& table, const Lengths& from, const Lengths& to, std::int64_t prefix) {
   if (table.size() == 3 && prefix == 0 && from.size() == 2 && table[0] == from[0] && table[1] == from[1]) {
     return {to[0], to[1], table[2]};
@@ -65,8 +65,8 @@ Lengths result_shape(const Lengths& table, const Lengths& from, const Lengths& t
   const std::int64_t rows = table[table.size() - 2];
   const std::int64_t body = product(from, "--from");
   require(rows - prefix == body, "--table must have ", body, " rows for --from ", joined(from, "x"),
-          prefix == 0 ? "" : " behind those of --prefix", ", got ", rows, " rows with --prefix ", prefix,
-          prefix == 0 && rows - 1 == body ? "; --prefix 1 is probably meant (a class token)" : "");
+          prefix == 0 ? "" : " after those of --prefix", ", got ", rows, " rows with --prefix ", prefix,
+          prefix == 0 && rows - 1 == body ? "; did you mean --prefix 1 (a class token)?" : "");
   const std::int64_t target = product(to, "--to");
   std::int64_t target_rows = 0;
   require(!__builtin_add_overflow(target, prefix, &target_rows), "--to is too large, got ", joined(to, "x"));
@@ -146,7 +146,7 @@ void add_resize_command(CLI::App& app) {
   const auto request = std::make_shared<ResizeRequest>();
   command->add_option("--table", request->table, "Read this table (.npy): [rows,d], [1,rows,d] or [height,width,d]")
       ->required();
-  command->add_option("--from", request->from, "Take the table as this length (512) or grid (14x14, height x width)")
+  command->add_option("--from", request->from, "Set the length (512) or grid (14x14, height x width) of the table")
       ->required();
   command->add_option("--to", request->to, "Resize to this length or grid")->required();
   command->add_option("--method", request->method, "Interpolate: linear for a length; bilinear or bicubic for a grid")
@@ -155,11 +155,11 @@ void add_resize_command(CLI::App& app) {
   command->add_flag("--antialias", request->options.antialias, "Antialias as torch does (grids only; SigLIP 2)");
   command
       ->add_option("--scale-offset", request->options.scale_offset,
-                   "Add this to the wanted size in the scale; 0.1 in DINOv2 and older ViT code")
+                   "Add this to the target size when computing the scale; 0.1 in DINOv2 and older ViT code")
       ->capture_default_str();
   add_integer(*command, "--prefix", request->options.prefix_rows,
               "Copy this many leading rows, such as 1 for a class token [0]");
-  command->add_option("--output", request->output, "Write the table (.npy) in the type and form of the one read")
+  command->add_option("--output", request->output, "Write the table (.npy) in the type and form of the input")
       ->required();
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lab's results.json as commands are given it: the file, or the folder it is in.
+// Finds and reads a lab's results.json.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace locus::tools {
 
-/// results.json of a folder, or the file itself; Error where there is none.
+/// Returns the results.json of a folder, or the file itself. Error: it does not exist.
 std::filesystem::path results_path(const std::filesystem::path& given);
 
-/// Error naming the file where it cannot be read or is not JSON.
+/// Reads a JSON file. Error: a file that cannot be read or is not JSON.
 figures::Json read_json(const std::filesystem::path& path);
 
 }  // namespace locus::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus show`: what an encoding really is.
+// `locus show`: prints the numbers of an encoding.
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -28,7 +28,7 @@ struct ShowRequest {
 
 void check_size(std::int64_t rows, std::int64_t width) {
   require(rows <= max_numbers / std::max<std::int64_t>(width, 1), "show prints at most ", max_numbers,
-          " numbers; ask for fewer positions (", rows, " x ", width, ")");
+          " numbers; choose fewer positions (", rows, " x ", width, ")");
 }
 
 Json ids_json(const PositionIds& ids) {
@@ -94,7 +94,7 @@ void add_hidden(Json& json, const Encoding& encoding, const std::optional<Positi
   for (const Position id : positions->ids) rows.push_back(reference::hidden_row(hidden, id));
 }
 
-// Score schemes show what they make of an offset key - query; --positions gives the offsets.
+// Score schemes show their buckets or biases by offset key - query; --positions sets the offsets.
 void add_score(Json& json, const Encoding& encoding, const std::optional<PositionIds>& positions) {
   const ScoreBias& bias = encoding.score();
   json["heads"] = bias.heads;
@@ -170,7 +170,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
   for (const Claim claim : encoding.claims().all()) claims.push_back(name_of(claim));
   json["claims"] = claims;
   json["arguments"] = JsonFields<Json>::of(stated_arguments(chosen));
-  if (chosen.max_positions) {  // only the rows that are shown were made
+  if (chosen.max_positions) {  // only the printed rows were made
     json["max_positions"] = *chosen.max_positions;
     json["parameters"] = (*chosen.max_positions + encoding.hidden().row_offset) * encoding.hidden().dim;
   }
@@ -186,7 +186,8 @@ void print_list(std::string_view title, const std::vector<std::string>& lines) {
   }
 }
 
-// Wavelengths, and how often each pair turns within the trained length: below one turn it never saw a full circle.
+// Prints wavelengths, and the number of turns of each pair within the trained length. A pair with less than one turn
+// did not see all angles in training.
 void print_wavelengths(const Rotation& rotation, std::optional<std::int64_t> training_length) {
   std::cout << std::right << std::setw(6) << "pair" << std::setw(16) << "inv_freq" << std::setw(18) << "wavelength";
   if (training_length) std::cout << std::setw(14) << "turns in " << *training_length;
@@ -232,7 +233,7 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
     std::cout << "attention factor (on cos and sin)  " << std::setprecision(17) << rotation.magnitude
               << "\nsoftmax-scale factor               " << rotation.softmax_scale_factor << '\n';
     if (encoding.length_dependent())
-      std::cout << "depends on the sequence length: cached keys are not safe across a change\n";
+      std::cout << "depends on the sequence length: cached keys become wrong when it changes\n";
     print_wavelengths(rotation, chosen.training_length);
   }
   for (const char* name : {"slopes", "offsets", "buckets"}) {
@@ -292,13 +293,12 @@ void show(const ShowRequest& request) {
 
 void add_show_command(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("show", "Show what an encoding really is: frequencies, factors, slopes, buckets");
+      app.add_subcommand("show", "Show the numbers of an encoding: frequencies, factors, slopes, buckets");
   const auto request = std::make_shared<ShowRequest>();
   request->encoding.incomplete = true;
   add_encoding_options(*command, request->encoding);
-  command->add_option(
-      "--positions", request->positions,
-      "Also show cos and sin (or rows, or buckets by offset) at 0,1,17 or 0:100 or the ids of a .npy file");
+  command->add_option("--positions", request->positions,
+                      "Show cos and sin (or rows, or buckets by offset) at 0,1,17 or 0:100 or the ids of a .npy file");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Examples:\n"

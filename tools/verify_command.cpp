@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus verify`: whether encodings keep what they claim, measured line by line.
+// `locus verify`: measures whether encodings satisfy their claims.
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -10,7 +10,7 @@
 #include "encoding_options.h"
 #include "locus/doctor/broken.h"
 #include "locus/doctor/equivalences.h"
-#include "locus/doctor/panel.h"
+#include "locus/doctor/example_encodings.h"
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
 #include "progress_bar.h"
@@ -27,26 +27,26 @@ struct VerifyRequest {
   bool list = false;
 };
 
-/// One encoding to verify; `layer_type` where a config has several kinds of layers.
+/// One encoding to verify; `layer_type` if a config has several layer types.
 struct Target {
   std::string name;
   std::string layer_type;
   Encoding encoding;
 };
 
-/// The checks of one kind of layer, or of everything that is not a config.
+/// The checks of one layer type, or of everything that is not a config.
 struct Section {
   std::string layer_type;
   std::vector<Check> checks;
 };
 
-/// Options that mean something only beside an encoding.
+/// Whether there are options that need an encoding.
 bool modifies_encodings(const EncodingOptions& options) {
   return !options.settings.empty() || !options.pairing.empty() || !options.profile.empty() || options.seq_len ||
          !options.layer_type.empty();
 }
 
-/// A scheme by its name alone stands for all its examples.
+/// A scheme without settings means all its examples.
 bool is_bare(const Spelling& spelling, const EncodingOptions& options) {
   return spelling.config.empty() && spelling.settings.empty() && !modifies_encodings(options);
 }
@@ -56,13 +56,13 @@ std::vector<Target> targets_of(const EncodingOptions& options) {
   const std::vector<Spelling> spellings = spellings_of(options);
   require(!spellings.empty() || !modifies_encodings(options),
           "--set, --pairing, --profile, --seq-len and --layer-type need --scheme or --config");
-  const auto add_panel = [&](const std::vector<NamedEncoding>& panel) {
-    for (const NamedEncoding& one : panel) targets.push_back({one.name, "", one.encoding});
+  const auto add_examples = [&](const std::vector<NamedEncoding>& examples) {
+    for (const NamedEncoding& one : examples) targets.push_back({one.name, "", one.encoding});
   };
-  if (spellings.empty()) add_panel(verification_panel());
+  if (spellings.empty()) add_examples(example_encodings());
   for (const Spelling& spelling : spellings) {
     if (is_bare(spelling, options)) {
-      add_panel(verification_panel(spelling.scheme));
+      add_examples(example_encodings(spelling.scheme));
       continue;
     }
     const bool short_form = spelling.config.empty() && spelling.text != spelling.scheme;
@@ -81,7 +81,7 @@ void append(std::vector<Check>& checks, std::vector<Check> more, const std::stri
   }
 }
 
-/// All that is asked of one encoding.
+/// Runs all checks of one encoding.
 std::vector<Check> gather_checks(const Target& target, const EquivalenceOptions& options, bool reach) {
   std::vector<Check> checks;
   append(checks, verify_properties(target.encoding), target.name);
@@ -90,7 +90,7 @@ std::vector<Check> gather_checks(const Target& target, const EquivalenceOptions&
   return checks;
 }
 
-/// The worked examples of the schemes that stand for all their examples.
+/// The worked examples, if all schemes or a scheme without settings are verified.
 std::vector<Check> examples_of(const EncodingOptions& options) {
   const std::vector<Spelling> spellings = spellings_of(options);
   std::vector<Check> checks;
@@ -115,8 +115,8 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
     if (sections.empty() || sections.back().layer_type != target.layer_type) {
       sections.push_back({target.layer_type, {}});
     }
-    // An encoding that was asked for, and each kind of layer of a config, is asked everything; all examples of the
-    // registry only where there is time.
+    // Given encodings, and each layer type of a config, get all checks; the examples of the registry only with
+    // --thorough.
     const std::vector<Check> checks =
         gather_checks(target, {.shapes = request.list ? 1 : request.shapes, .thorough = request.thorough},
                       targets.size() == 1 || !target.layer_type.empty() || request.thorough);
@@ -128,7 +128,7 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
   return sections;
 }
 
-/// JSON has no infinity: null, which fails a check all the same.
+/// JSON has no infinity: writes null, which also fails a check.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 void print_as_json(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
@@ -136,7 +136,8 @@ void print_as_json(const std::vector<Section>& sections, std::int64_t passed, st
   for (const Section& section : sections) {
     for (const Check& check : section.checks) {
       Json one{{"name", check.name},           {"scheme", check.scheme}, {"value", number(check.value)},
-               {"bound", number(check.bound)}, {"pass", check.pass},     {"note", check.note}};
+               {"bound", number(check.bound)}, {"passed", check.pass},   {"note", check.note}};
+      one["pass"] = check.pass;  // the name that it had first
       if (!section.layer_type.empty()) one["layer_type"] = section.layer_type;
       checks.push_back(std::move(one));
     }
@@ -160,7 +161,7 @@ void print_as_text(const std::vector<Section>& sections, std::int64_t passed, st
   std::cout << passed << " passed, " << failed << " failed\n";
 }
 
-/// Every name once, in the order of the report.
+/// Prints every name once, in the order of the checks.
 void print_names(const std::vector<Section>& sections, bool json) {
   std::vector<std::string> names;
   std::set<std::string> seen;
@@ -195,7 +196,7 @@ void verify(const VerifyRequest& request) {
   if (request.broken == "list") return list_broken(request.json);
   require(request.broken.empty() || (request.encoding.schemes.empty() && request.encoding.config.empty() &&
                                      !modifies_encodings(request.encoding)),
-          "--broken has encodings of its own: leave out --scheme, --config and their settings");
+          "--broken cannot be combined with --scheme, --config and their settings");
   const std::vector<Section> sections = request.broken.empty() ? sections_of(request) : broken_section(request.broken);
   if (request.list) {
     print_names(sections, request.json);
@@ -214,23 +215,21 @@ void verify(const VerifyRequest& request) {
 
 void add_verify_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "verify", "Verify that encodings keep what they claim: every property measured against its bound");
+      "verify", "Verify that encodings satisfy their claims: measure every property against its bound");
   const auto request = std::make_shared<VerifyRequest>();
   add_encoding_options(*command, request->encoding);
   command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence and element type")
       ->check(CLI::Range(1, 1000));
-  command->add_flag("--thorough", request->thorough, "Ask more and longer shapes of every encoding: minutes");
+  command->add_flag("--thorough", request->thorough, "Try more and longer shapes for every encoding: minutes");
   command->add_option("--broken", request->broken,
-                      "Verify a deliberately broken encoding, which must fail; `list` names them");
+                      "Verify a deliberately broken encoding, which must fail; `list` lists them");
   command->add_flag("--list", request->list, "List the names of the checks");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
-      "Without --scheme and --config: every scheme and its variants. What a spelling such as rope:rule=yarn leaves "
-      "open is as\n"
-      "in the scheme's example. Exit code 1 where a check fails.\n"
-      "Checked are the properties that a scheme claims, and that tokens cut, cached, padded, packed, forked, sharded "
-      "or\n"
-      "shifted give the same attention (or the difference that theory predicts).\n"
+      "Without --scheme and --config: every scheme and its variants. A spelling such as rope:rule=yarn takes missing\n"
+      "parameters from the scheme's example. Exit code 1: a check failed.\n"
+      "Checks the properties that a scheme claims, and that tokens which are cut, cached, padded, packed, forked,\n"
+      "sharded or shifted give the same attention (or the difference that theory predicts).\n"
       "Examples:\n"
       "  locus verify\n"
       "  locus verify --scheme alibi --scheme t5\n"

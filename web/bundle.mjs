@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one script of the chart packages' own minified builds, with their licences at its head.
+// Bundles the minified builds of the chart packages into one script, with their licences at its head.
 // node bundle.mjs NODE_MODULES OUTPUT
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [modules, output] = process.argv.slice(2);
 const roots = ['vega', 'vega-lite', 'vega-embed'];
-// What only the packages' command lines use; not in the builds for browsers.
+// Used only by the command lines of the packages; not in the builds for browsers.
 const notBundled = ['yargs', 'commander', 'iconv-lite', 'rw', 'node-fetch', '@types', '@rollup'];
 
 const manifest = (name) => JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'));
@@ -30,7 +30,7 @@ function licenceText(name) {
   return file ? readFileSync(join(folder, file), 'utf8').trim() : '';
 }
 
-// Many packages share one text: each text once, under the names it is for.
+// Many packages share one text: each text is written once, under the names of its packages.
 function licences(packages) {
   const byText = new Map();
   for (const [name, info] of [...packages].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -43,10 +43,10 @@ function licences(packages) {
 const scripts = roots.map((name) => {
   const file = join(modules, name, 'build', `${name}.min.js`);
   if (!existsSync(file)) {
-    console.error(`${file} is missing: configure again, which gets the packages anew`);
+    console.error(`${file} is missing: configure again to install the packages`);
     process.exit(1);
   }
-  // Inside a page a script ends at the first "</script"; in strings, the only place for it, "<\/script" is the same.
+  // In a page a script ends at the first "</script", which occurs only in strings; there "<\/script" is equivalent.
   return readFileSync(file, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/gm, '').replace(/<\/script/gi, '<\\/script');
 });
 const versions = roots.map((name) => `${name} ${manifest(name).version}`).join(', ');

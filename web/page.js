@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the charts of a page: those in sight first, the others when there is time, all again when light turns to dark
-// or the width changes; and saves them.
+// Draws and saves the charts of a page: visible ones first, the others when idle, and all again when the colour
+// scheme or the width changes.
 (() => {
   'use strict';
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -15,10 +15,10 @@
   document.getElementById('charts').textContent = globalThis.locusCharts;
 
   function config(width) {
-    // The colours of the dark are made those of paper by page.css.
+    // page.css replaces the colours of dark mode for printing.
     const [ink, soft, grid] = dark.matches ? ['#e4e6ea', '#9aa2af', '#2b3036'] : ['#1c1e21', '#5d6470', '#e6e8ec'];
     const font = getComputedStyle(document.body).fontFamily;
-    // Middle tones, to be seen on light and dark alike.
+    // Middle tones, visible on light and dark backgrounds.
     const category = ['#3b82c4', '#e08a1e', '#2a9d6f', '#d1495b', '#8f6bc9', '#9c6b3f', '#d26fb0', '#8b929c', '#8a9a2b', '#2aa5b5'];
     return {
       background: 'transparent', font,
@@ -35,7 +35,7 @@
     };
   }
 
-  // Legends under a chart take as many columns as fit; those beside it have one.
+  // A legend below a chart has as many columns as fit; one at its side has one.
   function withColumns(spec, width) {
     const { data, datasets, ...rest } = spec;
     const columns = Math.max(2, Math.floor(width / 170));
@@ -46,8 +46,8 @@
     return { ...result, ...(data && { data }), ...(datasets && { datasets }) };
   }
 
-  // Single charts take the width there is; charts side by side as many columns as fit. What labels take of a panel's
-  // width the chart says itself, in usermeta.panel_margin.
+  // A single chart takes the available width; panels are arranged in as many columns as fit. usermeta.panel_margin of
+  // a chart is the width of a panel's labels.
   function fitted(spec, width) {
     const result = { ...spec };
     const parts = spec.concat ?? (spec.facet && spec.spec ? [spec.spec] : []);
@@ -58,7 +58,7 @@
       result.columns = Math.max(1, Math.min(spec.columns, Math.floor((width - left) / (panel * 0.85 + margin))));
       const own = Math.min(panel * 1.6, Math.floor((width - left) / result.columns) - margin);
       if (spec.concat) result.concat = spec.concat.map((part) => ({ ...part, width: own }));
-      else result.spec = { ...spec.spec, width: own, ...(spec.spec.height === panel && { height: own }) };  // squares stay so
+      else result.spec = { ...spec.spec, width: own, ...(spec.spec.height === panel && { height: own }) };  // keeps squares square
     } else if (parts.length === 0 && !spec.hconcat && !spec.vconcat && spec.width === undefined) {
       result.width = 'container';
     }
@@ -73,7 +73,7 @@
 
   function draw(chart) {
     const width = chart.box.clientWidth;
-    if (width === 0) return Promise.resolve();  // folded away: drawn when it is opened
+    if (width === 0) return Promise.resolve();  // hidden: drawn when it is opened
     chart.width = width;
     chart.drawing = vegaEmbed(chart.box, fitted(withColumns(chart.spec, width), width), options(width)).then((result) => {
       if (chart.result) chart.result.finalize();
@@ -102,7 +102,7 @@
     setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
-  // All rows of a chart, wherever in its specification they stand.
+  // Returns all rows of a chart, from anywhere in its specification.
   function rowsOf(spec) {
     const rows = [];
     const visit = (part) => {
@@ -181,7 +181,7 @@
       for (const chart of charts) if (chart.drawing && chart.box.clientWidth !== chart.width) draw(chart);
     }, 200);
   });
-  // Nothing on paper can be opened or scrolled to.
+  // Opens everything for printing.
   let opened = [];
   addEventListener('beforeprint', () => {
     opened = [...document.querySelectorAll('main details:not([open], .long)')];

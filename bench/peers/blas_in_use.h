@@ -5,7 +5,7 @@
 
 namespace locus::bench {
 
-/// The file that sgemm comes from in this process.
+/// Returns the file that sgemm comes from in this process.
 std::string blas_in_use();
 
 }  // namespace locus::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our rotation at the command of another program, for peers that cannot be called from C++: they take turns with us.
-// Reads from standard input, one command a line, and answers each with a line:
-//   prepare PAIRING TYPE TOKENS FILE   takes [tokens, 32, 128] from FILE, rotates it and writes it back: "ready"
-//   time REPEATS                       seconds of one rotation in place, where so many are timed together
+// Runs our rotation on behalf of another program, for peers that cannot be called from C++ and alternate with us.
+// Reads one command per line from standard input and answers each with a line:
+//   prepare PAIRING TYPE TOKENS FILE   reads [tokens, 32, 128] from FILE, rotates it and writes it back: "ready"
+//   time REPEATS                       seconds of one rotation in place, timed over REPEATS rotations
 #include <fstream>
 #include <iomanip>
 #include <iostream>

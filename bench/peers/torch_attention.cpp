@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention with ALiBi as libtorch computes it, scores in memory; and the rate of OpenBLAS's sgemm, for the
-// "sgemm-equivalent" of attention that skips.
+// Times attention with ALiBi in libtorch, with scores in memory, and OpenBLAS's sgemm, for the "sgemm-equivalent" of
+// attention that skips.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -35,8 +35,8 @@ void materialised(std::int64_t tokens, const Pairs& pairs, const PeerReport& rep
     return torch::bmm(torch::softmax(torch::baddbmm(bias, q, k.transpose(1, 2), 1, scale), -1), v);
   };
   attend(call);
-  // attention.h bounds our error by (2 (d + 16) s + 4 n + 16) u v; libtorch, in the same precision and with the whole
-  // row at once, is given the same. s, the sum of absolute terms of a score, is at most |q| |k| scale + the bias.
+  // attention.h bounds our error by (2 (d + 16) s + 4 n + 16) u v; libtorch, in the same precision, gets the same
+  // bound. s, the sum of absolute terms of a score, is at most |q| |k| scale + the bias.
   const double largest = v.abs().max().item<double>();
   const double score = scale * q.norm(2, -1).max().item<double>() * k.norm(2, -1).max().item<double>() *
                            std::sqrt(static_cast<double>(attention_head_dim)) +
@@ -50,8 +50,8 @@ void materialised(std::int64_t tokens, const Pairs& pairs, const PeerReport& rep
          compare([&] { attend(call); }, [&] { peer(); }, pairs));
 }
 
-// A sgemm of as many operations as the attention would do without skipping, so that times are rates. Its own size is
-// 1,024 cubed; the time of one is scaled.
+// An sgemm of as many operations as attention without skipping, so that the ratio of times is a ratio of rates. It
+// times 1,024 cubed and scales the result.
 void sgemm_equivalent(std::int64_t tokens, const Pairs& pairs, const PeerReport& report) {
   AttentionProblem problem(tokens, tokens);
   const Encoding encoding("alibi", {{"heads", attention_heads}});

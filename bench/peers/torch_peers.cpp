@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus_bench_peers`: libtorch doing the work of lines of `locus bench`, in this process, one thread on both sides.
-// Prints one JSON object per result; tools/peer_programs.h says what is in it.
+// `locus_bench_peers`: times libtorch on cases of `locus bench`, in this process, with one thread on both sides.
+// Prints one JSON object per result; tools/peer_programs.h describes it.
 #include "torch_peers.h"
 
 #include <ATen/Parallel.h>
@@ -50,7 +50,7 @@ void print(const std::string& peer, const std::string& group, const std::string&
                                        {"times", result.share.median},
                                        {"interval", {result.share.low, result.share.high}},
                                        {"seconds", result.limit_seconds},
-                                       {"our_seconds", result.thing_seconds}};
+                                       {"our_seconds", result.our_seconds}};
   std::cout << json.dump() << std::endl;
 }
 
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   }
   at::set_num_threads(1);
   openblas_set_num_threads(1);
-  // Memory that a peer frees is kept for its next call: its allocation is warm-up, not work.
+  // Keeps memory that a peer frees for its next call: allocation is warm-up, not work.
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the libtorch peers share: where a result goes.
+// Shared by the libtorch peers: the callback for a result.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace locus::bench {
 
-/// The name of a peer, the line of `locus bench` it belongs to, and theirs (`limit`) against ours (`thing`).
+/// The name of a peer, the group and name of the case, and the peer (`limit`) against ours (`ours`).
 using PeerReport =
     std::function<void(const std::string& peer, const std::string& group, const std::string& line, const Comparison&)>;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotation as models written for libtorch do it: the rotate_half form for halves, a complex product for interleaved
-// pairs.
+// Times rotation as models in libtorch do it: rotate_half for halves, a complex product for interleaved pairs.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -45,9 +44,9 @@ std::function<torch::Tensor()> peer_of(const RotateCase& kind, const torch::Tens
   return [x, cos, sin] { return x * cos + rotate_half(x) * sin; };
 }
 
-// Rounding u: theirs rounds cos, the products and the sum to the element type, ours the result; each is at most u times
-// |x cos| + |y sin| <= sqrt(2) times the largest value. That is 4 in all, and 5 leaves room for higher orders and for
-// what float32 loses inside.
+// With rounding u: they round cos, the products and the sum to the element type, we round the result; each is at most
+// u times |x cos| + |y sin| <= sqrt(2) times the largest value. That is 4 in all; 5 covers higher orders and float32
+// errors inside.
 void check(const torch::Tensor& ours, const torch::Tensor& theirs, double largest, const std::string& line) {
   const double u = ours.scalar_type() == torch::kBFloat16 ? 0x1p-8
                    : ours.scalar_type() == torch::kHalf   ? 0x1p-11

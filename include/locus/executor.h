@@ -54,8 +54,8 @@ class ThreadPool : public Executor {
   std::vector<std::thread> workers_;
 };
 
-/// Cuts [0, count) into at most one contiguous range per thread, none smaller than `grain`, and runs `range(begin,
-/// end)` on each. Without an executor, or for little work, it makes one plain call.
+/// Cuts [0, count) into at most one contiguous range per thread, none smaller than `grain`, and runs
+/// `range(begin, end)` on each. Without an executor, or for little work, it makes one plain call.
 template <class Range>
 void for_ranges(Executor* executor, std::int64_t count, std::int64_t grain, const Range& range) {
   const std::int64_t most = executor == nullptr ? 1 : std::max<std::int64_t>(executor->concurrency(), 1);

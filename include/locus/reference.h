@@ -25,7 +25,7 @@ std::vector<double> rotate(const Rotation& rotation, Role role, Direction direct
 /// Returns the row that is added to the token with this id.
 std::vector<double> hidden_row(const HiddenRows& hidden, Position id);
 
-/// Returns the score of one query and one key before the softmax, `scale * (q . k + position term)` as the scheme
+/// Returns the score of one query and one key before the softmax, `scale * (q.k + position term)` as the scheme
 /// defines it.
 double relative_score(const RelativeKeys& keys, std::int64_t head, std::span<const double> query,
                       std::span<const double> key, Position query_id, Position key_id, double scale);

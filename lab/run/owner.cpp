@@ -11,7 +11,7 @@
 namespace locus::lab {
 namespace {
 
-std::string machine() {
+std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
@@ -37,7 +37,7 @@ ProcessStat stat_of(const std::string& process) {
 
 std::string owner_of(pid_t process) {
   const std::string number = std::to_string(process);
-  return machine() + '/' + number + '/' + stat_of(number).start;
+  return host_name() + '/' + number + '/' + stat_of(number).start;
 }
 
 std::string this_owner() { return owner_of(getpid()); }
@@ -45,7 +45,7 @@ std::string this_owner() { return owner_of(getpid()); }
 bool is_gone(const std::string& owner) {
   const std::size_t second = owner.rfind('/');
   const std::size_t first = second == std::string::npos || second == 0 ? second : owner.rfind('/', second - 1);
-  if (first == std::string::npos || first == second || owner.substr(0, first) != machine()) return false;
+  if (first == std::string::npos || first == second || owner.substr(0, first) != host_name()) return false;
   const ProcessStat stat = stat_of(owner.substr(first + 1, second - first - 1));
   return stat.start != owner.substr(second + 1) || stat.state == "Z" || stat.state == "X";
 }

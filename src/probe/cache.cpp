@@ -6,7 +6,7 @@
 namespace locus::probe {
 namespace {
 
-/// Keys of a mixed cache are rotated before they are stored; the cache must not rotate them again.
+/// Keys of a mixed cache are rotated before they are stored, so the cache must not rotate them again.
 Encoding stored_under(const Encoding& encoding, KeyTables tables) {
   return tables == KeyTables::mixed ? Encoding("nope") : encoding;
 }
@@ -60,7 +60,7 @@ std::int64_t Cache::length(SequenceId sequence) const { return layers_.front().l
 std::vector<Position> Cache::positions(SequenceId sequence) const { return layers_.front().positions(sequence); }
 
 void Cache::set_encoding(const Encoding& encoding) {
-  require(encoding.site() == encoding_.site(), "cache: the new encoding enters at ", name_of(encoding.site()),
+  require(encoding.site() == encoding_.site(), "cache: the new encoding acts at the site ", name_of(encoding.site()),
           ", the old one at ", name_of(encoding_.site()));
   if (tables_ != KeyTables::mixed) {
     for (KvCache& layer : layers_) layer.set_encoding(encoding, true);

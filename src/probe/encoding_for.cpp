@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings other than a model's own, and whether they fit it.
+// Makes encodings other than a model's own, and checks that they fit the model.
 #include <algorithm>
 
 #include "locus/error.h"
@@ -12,7 +12,7 @@
 namespace locus::probe {
 namespace {
 
-/// RoPE takes its width, base and pairing from the model; what is written counts for more.
+/// RoPE takes width, base and pairing from the model unless the spelling sets them.
 Encoding rope_for(const Model& model, const Spelling& spelling) {
   const Arguments written = arguments_of(spelling);
   Arguments given;

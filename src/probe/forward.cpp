@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One forward call: embed, add position rows where the encoding enters there, go through the blocks, and keep what is
-// wanted. Attention is where segments meet their cached past; everything else treats tokens alike.
+// One forward call: embeds, adds position rows for encodings of the site hidden, runs the blocks, and returns the
+// wanted logits. Only attention distinguishes segments and uses the cache; everything else treats all tokens the
+// same.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +14,7 @@
 namespace locus::probe {
 namespace {
 
-/// A segment with its place among the call's tokens and its positions filled in.
+/// A segment with its range of the call's tokens and its positions.
 struct Placed {
   SequenceId sequence;
   std::int64_t begin, tokens, padding;
@@ -27,7 +28,7 @@ Placed place(const Segment& segment, std::int64_t begin, const Cache& cache) {
           "padding, got ", tokens, " and ", segment.padding);
   Placed placed{segment.sequence, begin, tokens, segment.padding, {}, cache.length(segment.sequence)};
   if (!segment.positions.empty()) {
-    require(static_cast<std::int64_t>(segment.positions.size()) == tokens, "there are ", segment.positions.size(),
+    require(static_cast<std::int64_t>(segment.positions.size()) == tokens, "got ", segment.positions.size(),
             " positions for ", tokens, " tokens");
     placed.ids.assign(segment.positions.begin(), segment.positions.end());
     return placed;
@@ -49,7 +50,7 @@ void check_ids(const Placed& segment, const Cache& cache) {
   }
 }
 
-/// Tokens [begin, begin + count) of a view over all tokens of the call.
+/// Returns tokens [begin, begin + count) of a view over all tokens of the call.
 HeadsView tokens_of(HeadsView view, std::int64_t begin, std::int64_t count) {
   view.data = static_cast<float*>(view.data) + begin * view.token_stride;
   view.tokens = count;
@@ -101,7 +102,7 @@ class CachedPass : public Pass {
     call.encoding = encoding.site() == Site::hidden || encoding.site() == Site::none ? nullptr : &encoding;
     call.query_ids = segment.ids;
     call.key_ids = past.ids;
-    // By index: padding stands before the first key and sees nothing, and ids may repeat (self-extend).
+    // By index: padding precedes the first key and sees nothing, and ids may repeat (SelfExtend).
     call.mask = {.causal = true, .by_index = true, .window = config_.window};
     call.executor = call_.executor;
     std::vector<float> probabilities;
@@ -157,7 +158,7 @@ std::vector<Placed> checked_segments(const ForwardCall& call, const Cache& cache
     }
   }
   const std::int64_t room = cache.layers().front().free_tokens();
-  require(needed <= room, "the cache has room for ", room, " more tokens, got ", needed);
+  require(needed <= room, "the cache has space for ", room, " more tokens, got ", needed);
   return placed;
 }
 
@@ -198,7 +199,7 @@ Rows chosen(const Rows& x, std::span<const std::int64_t> rows) {
 
 std::int64_t Model::working_bytes(std::int64_t tokens, std::int64_t logits) const {
   const ModelConfig& c = config();
-  // The hidden state, its norm, queries, keys, values, what attention gives, and both inner rows; then a decoded tile.
+  // The hidden state, its norm, queries, keys, values, the attention output and both inner rows; then a decoded tile.
   const std::int64_t per_token =
       4 * c.dim + 3 * c.heads * c.head_dim + 2 * c.kv_heads * c.head_dim + 2 * c.feed_forward;
   const std::int64_t tile = tile_rows * std::max(c.dim, c.feed_forward);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the gated unit of Llama for every SIMD target and picks the best at run time.
+// Compiles the gated unit of Llama for every SIMD target and selects the best one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "probe/gate_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -14,11 +14,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
 HWY_INLINE hn::Vec<D> gated(D d, hn::Vec<D> gate, hn::Vec<D> up) {
-  // Above 88 the exponential is not finite any more; there the quotient is 0 for all that float32 can tell.
+  // The exponential overflows above 88, where the quotient is 0 in float32.
   const auto power = hn::Exp(d, hn::Min(hn::Neg(gate), hn::Set(d, 88.0f)));
   return hn::Mul(hn::Div(gate, hn::Add(hn::Set(d, 1.0f), power)), up);
 }
 
+//   for (i < count) gate[i] = gate[i] / (1 + exp(-gate[i])) * up[i];
 void gate_by_silu_here(float* gate, const float* up, std::size_t count) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;

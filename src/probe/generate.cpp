@@ -56,7 +56,7 @@ class Session {
 }  // namespace
 
 Sampler::Sampler(const Sampling& sampling) : sampling_(sampling), random_(sampling.seed) {
-  require(sampling.temperature >= 0 && std::isfinite(sampling.temperature), "temperature must be 0 or more, got ",
+  require(sampling.temperature >= 0 && std::isfinite(sampling.temperature), "temperature must be at least 0, got ",
           sampling.temperature);
   require(sampling.top_p > 0 && sampling.top_p <= 1, "top_p must be above 0 and at most 1, got ", sampling.top_p);
 }
@@ -64,9 +64,9 @@ Sampler::Sampler(const Sampling& sampling) : sampling_(sampling), random_(sampli
 double Sampler::uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
 Token Sampler::pick(std::span<const float> logits) {
-  require(!logits.empty(), "there are no logits to pick from");
+  require(!logits.empty(), "logits must not be empty");
   require(std::none_of(logits.begin(), logits.end(), [](float logit) { return std::isnan(logit); }),
-          "the model's logits are not numbers: its weights, or their types, must be wrong");
+          "the model's logits are not numbers: its weights or their types are wrong");
   const auto likeliest = static_cast<Token>(std::max_element(logits.begin(), logits.end()) - logits.begin());
   if (sampling_.temperature == 0) return likeliest;
   const std::vector<double> weights = probabilities(logits, sampling_.temperature);
@@ -87,11 +87,11 @@ Token Sampler::pick(std::span<const float> logits) {
 
 Generated generate(const Model& model, const Encoding& encoding, const GenerateCall& call) {
   require(!call.prompt.empty(), "a prompt must have at least one token");
-  require(call.max_tokens >= 0 && call.chunk >= 1, "max_tokens must be 0 or more and chunk at least 1, got ",
+  require(call.max_tokens >= 0 && call.chunk >= 1, "max_tokens must be at least 0 and chunk at least 1, got ",
           call.max_tokens, " and ", call.chunk);
   const std::int64_t places = encoding.position_range().last + 1, prompt = std::ssize(call.prompt);
   require(prompt <= places, "the prompt has ", prompt, " tokens, but the encoding has positions for ", places);
-  // The last token of a text is not fed back.
+  // The last token of a text is not read by the model.
   const std::int64_t most = std::min(call.max_tokens, places - prompt + 1);
   Sampler sampler(call.sampling);
   Session session(model, encoding, call, prompt + std::max<std::int64_t>(most, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation: the tokens that continue a prompt.
+// Generates the tokens that continue a prompt.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace locus::probe {
 
 struct Sampling {
-  double temperature = 0;  ///< 0: always the likeliest token, the first of several
-  double top_p = 1;        ///< only the fewest likeliest tokens that hold this much probability
+  double temperature = 0;  ///< 0: always the most likely token, the first of equals
+  double top_p = 1;        ///< samples from the smallest set of most likely tokens with this total probability
   std::uint64_t seed = 0;  ///< the same seed gives the same text
 };
 
@@ -34,8 +34,8 @@ struct GenerateCall {
   std::int64_t max_tokens = 0;
   Sampling sampling = {};
   std::vector<Token> stop = {};  ///< tokens that end the text and are not part of it
-  std::int64_t chunk = 512;      ///< the prompt is read in chunks of this many tokens
-  /// Asked before each step; true ends the generation.
+  std::int64_t chunk = 512;      ///< reads the prompt in chunks of this many tokens
+  /// Called before each step; true ends the generation.
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(Token)> on_token = [](Token) {};
   Executor* executor = nullptr;
@@ -50,7 +50,7 @@ struct Generated {
   bool out_of_positions = false;  ///< the encoding has no position for another token
 };
 
-/// Generates under `encoding`. One that depends on the length follows it, and cached keys are rotated to match.
+/// Generates with `encoding`. If it depends on the length, it follows the length and cached keys are rotated again.
 Generated generate(const Model& model, const Encoding& encoding, const GenerateCall& call);
 
 }  // namespace locus::probe

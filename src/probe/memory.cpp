@@ -15,11 +15,11 @@ namespace {
 std::optional<std::int64_t> number_in(const char* path) {
   std::ifstream file(path);
   std::int64_t value = 0;
-  if (file >> value) return value;  // "max" is no number
+  if (file >> value) return value;  // "max" is not a number
   return {};
 }
 
-std::optional<std::int64_t> of_the_machine() {
+std::optional<std::int64_t> machine_memory() {
   std::ifstream file("/proc/meminfo");
   std::string key;
   while (file >> key) {
@@ -44,7 +44,7 @@ std::string shown(double bytes) {
 }  // namespace
 
 std::optional<std::int64_t> available_memory() {
-  std::optional<std::int64_t> available = of_the_machine();
+  std::optional<std::int64_t> available = machine_memory();
   const auto limit = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
   if (limit && used) available = std::min(available.value_or(*limit), std::max<std::int64_t>(*limit - *used, 0));
   return available;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks memory before it is allocated, so that the user gets an error with a number and not a killed process.
+// Checks the available memory before an allocation, so that the user gets an error message instead of a killed
+// process.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,11 @@
 
 namespace locus::probe {
 
-/// Bytes that this process may still allocate: the machine's available memory or the rest of its control group's limit,
-/// whichever is less. Empty where the system does not say.
+/// Returns the bytes that this process may still allocate: the machine's available memory or the rest of the control
+/// group's limit, whichever is less. Empty if unknown.
 std::optional<std::int64_t> available_memory();
 
-/// Throws Error that names `what`, the bytes needed and the bytes available, where they do not fit.
+/// Error: more bytes than available; the message names `what`, the bytes needed and the bytes available.
 void require_memory(std::string_view what, double bytes);
 void require_memory(std::string_view what, double bytes, std::optional<std::int64_t> available);
 

@@ -47,7 +47,7 @@ Source open(const std::filesystem::path& given) {
   }
 }
 
-/// Masks and frequencies that transformers once saved with its models, and what the encoding's reader has read.
+/// Masks and frequencies that older versions of transformers saved, and tensors that the encoding's reader uses.
 bool is_harmless(std::string_view name, const ModelConfig& config) {
   for (const char* end : {".attn.bias", ".attn.masked_bias", ".attention.bias", ".attention.masked_bias",
                           "rotary_emb.inv_freq", "rope_freqs.weight", "rope_factors_long.weight",
@@ -57,14 +57,14 @@ bool is_harmless(std::string_view name, const ModelConfig& config) {
   return config.tied_head && (name == "lm_head.weight" || name == "embed_out.weight");
 }
 
-/// Tensors that no family reads may mean that the model is not what its config says.
+/// Unread tensors may mean that the model is not what its config states.
 void note_unread(const Source& source, const std::set<std::string>& read, std::vector<std::string>& notes) {
   std::vector<std::string> unread;
   for (const std::string& name : source.names) {
     if (!read.contains(name) && !is_harmless(name, source.config)) unread.push_back(name);
   }
   if (unread.empty()) return;
-  notes.push_back(std::to_string(unread.size()) + " tensors are not part of a " + source.config.architecture +
+  notes.push_back(std::to_string(unread.size()) + " tensors do not belong to " + source.config.architecture +
                   " and were not read: " + unread.front() + (unread.size() > 1 ? ", ..." : ""));
 }
 
@@ -77,7 +77,7 @@ void require_served(const Source& source) {
     served.insert(served.end(), family.architectures.begin(), family.architectures.end());
   }
   const std::string& given = source.config.architecture;
-  fail(source.file, ": ", given.empty() ? "no architecture is given" : unknown_name("architecture", given, served));
+  fail(source.file, ": ", given.empty() ? "the architecture is missing" : unknown_name("architecture", given, served));
 }
 
 void note_reading(Source& source) {

@@ -28,7 +28,7 @@ void check_sizes(const ModelConfig& config, const std::string& file) {
           config.norm_epsilon);
 }
 
-/// A model of the lab: everything is in the file, as it was trained.
+/// A model of the lab: its file has the trained encoding.
 Encoding lab_encoding(const Source& source) {
   Arguments arguments = source.encoding.arguments;
   for (const auto& [argument, shape] : source.encoding.tensors) {
@@ -62,7 +62,7 @@ Encoding encoding_of(const Source& source) {
     return Encoding("learned", {{"table", std::move(values)}, {"row_offset", arguments.integer("row_offset")}});
   }
   if (source.encoding.scheme == "alibi") {
-    // Under a causal mask slope x key place is the same as -slope x distance, which stays small where it matters.
+    // With a causal mask, slope x key id is equivalent to -slope x distance, which stays small for near keys.
     arguments.set("form", std::string("causal"));
   }
   return Encoding(source.encoding.scheme, arguments);

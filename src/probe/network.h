@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a family of models implements: its block, which maps rows to rows. The rest is common to all families.
+// The interface of a model family: its block, which maps rows to rows. The rest is shared by all families.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace locus::probe {
 
-/// One forward call on its way through the layers. It holds positions and caches.
+/// One forward call; it holds positions and caches.
 class Pass {
  public:
   virtual ~Pass() = default;
-  /// Rotates queries and keys, caches keys and values, and attends: [tokens, heads * head_dim]. The views have one row
-  /// per token of the call and are overwritten; heads may lie anywhere in a row.
+  /// Rotates queries and keys, caches keys and values, and attends: [tokens, heads * head_dim]. The views have one
+  /// row per token of the call and are overwritten; heads may have any offset in a row.
   virtual Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) = 0;
   virtual Executor* executor() const = 0;
 };
 
-/// Error, starting with `owner`, where an encoding is for another width or number of heads, or for several axes.
+/// Error: an encoding for another width or number of heads, or for several axes; `owner` starts the message.
 void require_fits(const Encoding& encoding, const ModelConfig& config, const std::string& owner);
 
-/// Rows of a matrix that makes queries, keys and values at once: all queries, all keys, all values; or query, key and
-/// value of head 0, then of head 1, ...
+/// The row order of a matrix for queries, keys and values: all queries, all keys, all values; or query, key and value
+/// of head 0, then of head 1, ...
 enum class FusedOrder : std::uint8_t { by_part, by_head };
 
 class Network {
@@ -40,15 +40,15 @@ class Network {
   Encoding encoding;
   std::vector<std::string> notes;
 
-  /// The embedding of each token; Bloom normalises it.
+  /// Returns the embedding of each token; Bloom normalises it.
   virtual Rows embed(std::span<const Token> tokens) const;
-  /// One layer, residual connections included.
+  /// Applies one layer with its residual connections.
   virtual void block(std::int64_t layer, Rows& x, Pass& pass) const = 0;
   virtual Rows final_norm(const Rows& x) const = 0;
   Rows logits(const Rows& x, Executor* executor) const { return product(final_norm(x), head_, executor); }
 
  protected:
-  /// For families whose queries, keys and values are each as wide as the hidden state.
+  /// For families whose queries, keys and values each have the width of the hidden state.
   void require_heads_fill_width(const Source& source) const;
   Rows attend_fused(std::int64_t layer, Rows& query_key_value, FusedOrder order, Pass& pass) const;
 
@@ -59,8 +59,8 @@ class Network {
   std::shared_ptr<const void> keeps_;
 };
 
-// Families, one file each: separate matrices for queries, keys and values with a gated feed-forward part; and one fused
-// matrix with a plain one.
+// Families, one file each: separate matrices for queries, keys and values with a gated feed-forward part; one fused
+// matrix with a plain feed-forward part.
 std::vector<std::string_view> llama_architectures();
 std::shared_ptr<Network> make_llama(const Source& source);
 std::vector<std::string_view> fused_architectures();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handful of operations that transformers are made of, on rows of float32: one row per token.
+// The basic operations of transformers, on rows of float32: one row per token.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct Rows {
   const float* row(std::int64_t index) const { return data.data() + index * width; }
 };
 
-/// Products are computed in tiles of this many weight rows, so that bits do not depend on the number of threads.
+/// Products use tiles of this many weight rows, so that the bits do not depend on the number of threads.
 inline constexpr std::int64_t tile_rows = 64;
 
-/// W x + b for every row, in float32. One row reads the weights at the speed of memory; several are left to sgemm.
-/// Results do not depend on the number of threads.
+/// Computes W x + b for every row, in float32. One row reads the weights at memory speed; several rows use sgemm. The
+/// result does not depend on the number of threads.
 Rows product(const Rows& x, const Linear& linear, Executor* executor);
-/// Several matrices times the same rows, in one call.
+/// Multiplies several matrices by the same rows in one call.
 std::vector<Rows> products(const Rows& x, std::initializer_list<const Linear*> linears, Executor* executor);
 
 /// x / sqrt(mean(x^2) + epsilon) * weight, sums in double, over each `weight.size()` columns: a row, or each head.
@@ -45,8 +45,8 @@ struct LayerNorm {
 Rows layer_norm(const Rows& x, const LayerNorm& norm, double epsilon);
 
 void add_to(Rows& x, const Rows& y);
-/// silu(gate) * up, in place of gate: the gated unit of Llama. An element's bits may depend on how many there are (the
-/// last few go alone), by an ulp or two of its exponential.
+/// gate = silu(gate) * up: the gated unit of Llama. The last few elements are computed separately, so the bits of an
+/// element may depend on their number, by an ulp or two of its exponential.
 void gate_by_silu(Rows& gate, const Rows& up, Executor* executor);
 void gelu(Rows& x);          ///< x/2 (1 + erf(x / sqrt 2))
 void gelu_by_tanh(Rows& x);  ///< x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))

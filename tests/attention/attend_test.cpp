@@ -28,7 +28,7 @@ TEST_P(Attend, ManyShapes) {
   });
 }
 
-// Around the edges of blocks (120 and 60 queries, 128 and 64 keys) and of panels.
+// At the boundaries of blocks (120 and 60 queries, 128 and 64 keys) and of panels.
 TEST_P(Attend, EdgesOfBlocks) {
   for (const std::int64_t n : {59, 61, 119, 121, 127, 128, 129, 250}) {
     for (const bool causal : {false, true}) {
@@ -99,7 +99,7 @@ std::vector<Encoding> encodings(std::int64_t heads, std::int64_t dim) {
       Encoding("transformer_xl", {{"heads", heads}, {"head_dim", dim}, {"deviation", 0.3}})};
 }
 
-// Ids that advance take the window, others the lookup by difference or by pair; all against the reference.
+// Advancing ids use the window, others the lookup by difference or by pair; all are compared with the reference.
 enum class Ids { absent, advancing, striped, scattered };
 
 template <class T>
@@ -141,8 +141,8 @@ TEST(AttendOnce, EverySiteAndMaskInFloat16) { check_sites<Float16>(9, 14, Ids::s
 // Several blocks both ways, with a window that cuts through them.
 TEST(AttendOnce, EverySiteAndMaskOverBlocks) { check_sites<float>(125, 135, Ids::absent, 1); }
 
-// The same pairs by window, by difference and by pair: moving one far key off its place (and masking it) is enough to
-// leave the window, and 2^30 of distance to leave the vector by difference.
+// The same pairs by window, by difference and by pair: moving one masked key away from its position disables the
+// window, and a distance of 2^30 disables the vector by difference.
 TEST_P(Attend, WindowAndLookupsAgree) {
   const std::int64_t n = 70;
   const Extents e{.queries = n, .keys = n, .heads = 2, .key_heads = 2, .dim = 16};
@@ -160,7 +160,7 @@ TEST_P(Attend, WindowAndLookupsAgree) {
       Tensors<float> t(e, 5, 2);
       const std::vector<Position> query_ids = ids_from(0, n);
       std::vector<Position> key_ids = ids_from(0, n);
-      key_ids[0] = first;  // unseen: only where it stands differs
+      key_ids[0] = first;  // masked: only its position differs
       t.call.query_ids = query_ids;
       t.call.key_ids = key_ids;
       t.call.mask.pairs = pairs;
@@ -198,8 +198,8 @@ TEST_P(Attend, SoftCapSinksAndScales) {
   expect_matches_reference(t);
 }
 
-// A sink alone: no key is seen, the output is 0, and the log-sum-exp is the sink's.
-TEST(AttendOnce, RowsThatSeeNothing) {
+// Only a sink: no key is visible, the output is 0, and the log-sum-exp is the sink's.
+TEST(AttendOnce, RowsWithoutVisibleKeys) {
   const std::vector<std::uint8_t> none(7, 0);
   const std::vector<float> sinks{1.5f};
   for (const std::int64_t queries : {1, 4}) {
@@ -220,7 +220,7 @@ TEST(AttendOnce, RowsThatSeeNothing) {
   }
 }
 
-// Worked by hand: scores 0 and ln 3 weigh 1/4 and 3/4; the sum of e^score is 4.
+// By hand: scores 0 and ln 3 have the weights 1/4 and 3/4; the sum of e^score is 4.
 TEST_P(Attend, WorkedByHand) {
   for_every_type([](auto zero) {
     using T = decltype(zero);
@@ -232,7 +232,8 @@ TEST_P(Attend, WorkedByHand) {
       t.call.key.data = t.k.data();
       t.call.value.data = t.v.data();
       attend(t.call);
-      // The key is ln 3 rounded to T, and weights move by 3/16 of that; the bound of attention.h covers the rest.
+      // The key is ln 3 rounded to T, and weights change by 3/16 of the rounding; the bound of attention.h covers the
+      // rest.
       const double rounded = half_ulp<T>(std::log(3.0));
       const double bound = rounded_error<T>(7.0, output_bound<T>(t.e, 1.1, 8.0) + 4 * 3.0 / 16 * rounded * 1.1);
       EXPECT_NEAR(value_of(t.out[0]), 0.25 * 4 + 0.75 * 8, bound);

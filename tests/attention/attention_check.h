@@ -74,7 +74,7 @@ double lse_bound(const Extents& e, double s, double lse) {
   return ((d + 16) * s + n + 16) * unit_roundoff<T>() + std::fabs(lse) * 0x1p-24 + 0x1p-25;
 }
 
-/// Random elements are below 1; what a table of relative values adds comes on top.
+/// Random elements are below 1, plus what a table of relative values adds.
 inline double largest_value(const AttentionCall& call) {
   double largest = 1;
   if (call.encoding == nullptr) return largest;
@@ -86,14 +86,15 @@ inline double largest_value(const AttentionCall& call) {
   return largest;
 }
 
-/// Worst error over bound, of output and log-sum-exp; infinite where a row that sees nothing is not exactly zero.
+/// The worst ratio of error to bound, of output and log-sum-exp; infinite if a row without visible keys is not
+/// exactly zero.
 template <class T>
 double error_over_bound(const Tensors<T>& t, const reference::Attention& want, bool skipped = false) {
   const double v = largest_value(t.call);
   double worst = 0;
   const auto see = [&](double error, double bound) {
     const double share = error == 0 ? 0 : error / bound;
-    worst = share <= worst ? worst : share;  // NaN is worst
+    worst = share <= worst ? worst : share;  // NaN is the worst
   };
   std::size_t row = 0;
   for (std::int64_t b = 0; b < t.e.batch; ++b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of attend_backward() with room for every gradient, over encodings whose weights can be changed one by one.
+// Calls of attend_backward() with space for every gradient, with encodings whose weights can be changed one by one.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace locus::testing {
 
-/// A scheme with its weights spelled out; `weights` names the tensors (or lists of reals) among the arguments.
+/// A scheme with explicit weights; `weights` names the tensors (or lists of reals) among the arguments.
 struct Learned {
   std::string scheme;
   Arguments arguments;
@@ -26,7 +26,7 @@ inline Tensor short_numbers(std::vector<std::int64_t> shape, std::uint64_t seed,
   return tensor;
 }
 
-/// Every kind of term, with `dim` wide heads. Tables are large enough that offsets -3 .. 2 have rows of their own.
+/// Every kind of term, with heads of width `dim`. Tables are large enough that offsets -3 .. 2 have separate rows.
 inline std::vector<Learned> learned_encodings(std::int64_t heads, std::int64_t dim) {
   using Int = std::int64_t;
   const Arguments shaw{{"heads", heads}, {"head_dim", dim}, {"clip_left", Int{3}}, {"clip_right", Int{2}}};

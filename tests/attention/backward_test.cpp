@@ -16,9 +16,10 @@ constexpr double step = 0x1p-9;
 
 /// Compares a gradient with differences of `loss`, which evaluates at a change of the weight.
 ///
-/// D(h) = (L(h) - L(-h)) / 2h = L' + c h^2 + O(h^4), so that (4 D(h) - D(2h)) / 3 leaves O(h^4); it moved D(h) by
-/// |D(2h) - D(h)| / 3, and what is left is smaller than what was taken away: |D(2h) - D(h)| bounds it with room. To
-/// that comes rounding: with each loss within `noise`, D(h) is within noise / h, the combination within 2 noise / h.
+/// D(h) = (L(h) - L(-h)) / 2h = L' + c h^2 + O(h^4), so (4 D(h) - D(2h)) / 3 leaves O(h^4). It changed D(h) by |D(2h)
+/// - D(h)| / 3, and the remaining error is smaller than the removed one: |D(2h) - D(h)| bounds it with a margin.
+/// Rounding adds to that: with each loss within `noise`, D(h) is within noise / h, the combination within 2 noise /
+/// h.
 void expect_slope(const std::function<double(double)>& loss, double gradient, double noise, const std::string& what) {
   const double near = (loss(step) - loss(-step)) / (2 * step);
   const double far = (loss(2 * step) - loss(-2 * step)) / (4 * step);
@@ -65,7 +66,7 @@ void check_differences(const Extents& e, const Learned& learned, const Change& s
   check_tensor(b.t.v, b.dv, "value");
   for (std::size_t w = 0; w < learned.weights.size(); ++w) {
     const std::string& name = learned.weights[w];
-    // A large table (Swin's) has zeros where no pair of these ids falls; a sample of those will do.
+    // A large table (Swin's) has zeros for offsets without a pair; a sample of those is enough.
     const std::size_t stride = b.weights[w].size() > 200 ? 7 : 1;
     for (std::size_t i = 0; i < b.weights[w].size(); i += b.weights[w][i] == 0 ? stride : 1) {
       const auto loss = [&](double change) {
@@ -138,12 +139,12 @@ double largest(const Tensor& tensor) {
   return most;
 }
 
-/// The most that anything meets in a score: the `factor` of attention_backward.h, times the scale.
+/// The largest factor of a weight in a score: the `factor` of attention_backward.h, times the scale.
 double largest_factor(const Backward<double>& b, double size) {
   const double scale = 1.25 * std::max(1.0, 1 / std::sqrt(static_cast<double>(b.t.e.dim)));
   double factor = std::max(size, 1.0);  // keys are below 1, queries below size
   if (const auto* keys = std::get_if<RelativeKeys>(&b.encoding.term())) {
-    // A row of the table, or W_r times waves of at most 1; beside it stand u, v and the key.
+    // A row of the table, or W_r times waves of at most 1, plus u, v and the key.
     factor += largest(keys->key_table) + largest(keys->u) + largest(keys->v) + 1;
     if (!keys->w_r.data.empty()) factor += largest(keys->w_r) * static_cast<double>(keys->w_r.dim(1));
   }
@@ -278,7 +279,7 @@ TEST(BackwardOnce, HalfPrecision) {
   }
 }
 
-// ---- promises
+// ---- guarantees
 
 TEST(BackwardOnce, SameBitsForAnyNumberOfThreads) {
   const Extents e{.batch = 5, .queries = 60, .keys = 60, .heads = 4, .key_heads = 2, .dim = 8};
@@ -338,7 +339,7 @@ void check_unseen() {
     for (const auto& weights : b.weights) {
       for (const double x : weights) EXPECT_EQ(x, 0.0);
     }
-    // One query of three that sees nothing, and a key that nobody sees.
+    // One query of three sees no key, and no query sees one of the keys.
     Backward<T> some(e, learned);
     some.t.call.mask.pairs = middle_row_hidden;
     some.run();
@@ -350,13 +351,13 @@ void check_unseen() {
     }
   }
 }
-TEST(BackwardOnce, QueriesThatSeeNothing) {
+TEST(BackwardOnce, QueriesWithoutVisibleKeys) {
   check_unseen<float>();
   check_unseen<double>();
 }
 
 // A causal mask hides the tiles above the diagonal: they are not computed.
-TEST(BackwardOnce, HiddenTilesArePassedOver) {
+TEST(BackwardOnce, MaskedTilesAreSkipped) {
   const Extents e{.queries = 480, .keys = 480, .dim = 8};
   Backward<float> full(e, {"nope", {}, {}}), causal(e, {"nope", {}, {}});
   causal.t.call.mask.causal = true;
@@ -366,7 +367,7 @@ TEST(BackwardOnce, HiddenTilesArePassedOver) {
   EXPECT_GE(some, all / 2);
 }
 
-// The gradient of what was rotated, rotated back, is the gradient of what went into rotate().
+// The gradient of the rotated vectors, rotated back, is the gradient of the input of rotate().
 TEST(BackwardOnce, ThroughRotation) {
   const Encoding rope("rope", {{"head_dim", std::int64_t{4}}, {"pairing", "half"}});
   const Extents e{.queries = 4, .keys = 4, .dim = 4};

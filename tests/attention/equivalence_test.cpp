@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same tokens, packed, padded, chunked, decoded, sharded, skipped or spread over threads, give the same result.
 //
-// Two results of attend() may each be off by the bound of attention.h, so they may differ by twice that; where the same
-// arithmetic must happen, bits are compared.
+// Two results of attend() may each be off by the bound of attention.h, so they may differ by twice that. If the
+// arithmetic must be the same, bits are compared.
 #include "attention_check.h"
 #include "locus/positions.h"
 
@@ -83,7 +83,7 @@ TEST(Equivalence, OneTokenAtATimeIsTheWhole) {
   });
 }
 
-// A document is computed alone, so packed and separate have the same bits.
+// Each document is computed separately, so packed and separate documents have the same bits.
 TEST(Equivalence, PackedIsSeparate) {
   for_every_encoding<BFloat16>(150, [](Tensors<BFloat16>& t) {
     const AttentionCall whole = t.call;
@@ -114,7 +114,7 @@ TEST(Equivalence, PackedIsSeparate) {
   });
 }
 
-// Padding on either side, with anything in it, even NaN.
+// Padding on either side with any content, even NaN.
 TEST(Equivalence, PaddedIsUnpadded) {
   const std::vector<std::int64_t> lengths{90, 31, 1};
   const std::int64_t width = 97;
@@ -156,7 +156,7 @@ TEST(Equivalence, PaddedIsUnpadded) {
   }
 }
 
-// Shards of keys, each with its own softmax, merged. The bound is attention.h's with what merge() adds.
+// Merges shards of keys, each with its own softmax. The bound is that of attention.h plus what merge() adds.
 TEST(Equivalence, MergedShardsAreTheWhole) {
   using positions::ShardKind;
   for (const ShardKind kind : {ShardKind::contiguous, ShardKind::striped, ShardKind::zigzag}) {
@@ -191,7 +191,8 @@ TEST(Equivalence, MergedShardsAreTheWhole) {
       }
       t.call = whole;
       merge(parts, t.call.output, t.lse.data());
-      // Shares by the bound of one call; merging adds its own, and the parts' log-sum-exps are in the weights twice.
+      // In units of the bound of one call; merging adds its own error, and the log-sum-exps of the parts affect the
+      // weights twice.
       double largest = 1;
       for (const double lse : want.log_sum_exp) largest = std::max(largest, std::fabs(lse));
       double worst = 0;
@@ -252,9 +253,9 @@ std::int64_t tiles_beyond(std::int64_t n, double slope, double least) {
   return count;
 }
 
-// Steep slopes leave most blocks out, and the result stays within its bound. Scores of these small queries are below
-// 0.02, so that a tile is irrelevant once its bias is below -26 - log2(keys); a bias above -26 is never enough.
-TEST(Equivalence, SkippingChangesNothingThatFloat32CanShow) {
+// With steep slopes most blocks are skipped, and the result stays within its bound. Scores of these small queries are
+// below 0.02, so a tile is negligible once its bias is below -26 - log2(keys); a bias above -26 is never enough.
+TEST(Equivalence, SkippingStaysWithinItsBound) {
   const std::int64_t n = 500;
   for (const std::string form : {"causal", "symmetric"}) {
     const Encoding alibi("alibi", {{"heads", std::int64_t{2}}, {"form", form}, {"bias_max", 2.0}});
@@ -277,14 +278,14 @@ TEST(Equivalence, SkippingChangesNothingThatFloat32CanShow) {
   }
 }
 
-// The bound must hold for queries that look far away on purpose: a score of 509 at key
+// The bound must also hold for queries that attend far away: a score of 509 at key
 // 0 outweighs a bias of at most -300, while other queries see it at 17.
-TEST(Equivalence, SkippingSeesALoudKeyFarAway) {
+TEST(Equivalence, SkippingKeepsADistantKeyWithALargeScore) {
   const Encoding alibi("alibi", {{"heads", std::int64_t{1}}, {"bias_max", 1.0}});  // slope 1/2
   Tensors<float> t({.queries = 600, .keys = 600, .dim = 8}, 5, 1);
   for (std::size_t j = 0; j < 8; ++j) {
     t.k[j] = 60;                                                                        // key 0
-    for (std::size_t i = 0; i < 600; ++i) t.q[i * 8 + j] = i % 50 == 49 ? 3.0f : 0.1f;  // some queries answer it
+    for (std::size_t i = 0; i < 600; ++i) t.q[i * 8 + j] = i % 50 == 49 ? 3.0f : 0.1f;  // some queries match it
   }
   t.call.encoding = &alibi;
   t.call.mask.causal = true;

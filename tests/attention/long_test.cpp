@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 131,072 tokens, one head of 64: attention never holds queries x keys, which would be 64 GB here.
+// 131,072 tokens, one head of 64: attention must not allocate queries x keys, which would be 64 GB here.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -17,7 +17,7 @@ constexpr std::int64_t dim = 64;
 constexpr std::int64_t window = 64;
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool sanitized = true;  // memory that was freed is kept for a while
+constexpr bool sanitized = true;  // freed memory is kept for a while
 #else
 constexpr bool sanitized = false;
 #endif
@@ -60,7 +60,7 @@ std::vector<double> expected_row(const std::vector<float>& q, const std::vector<
   return row;
 }
 
-TEST(LongAttention, NeedsLittleMemoryBeyondItsInputs) {
+TEST(LongAttention, UsesLinearMemory) {
   std::vector<float> q = noise(1), k = noise(2), v = noise(3), out(q.size(), 0.0f);
   const auto view = [](std::vector<float>& values) {
     return heads_view(values.data(), ElementType::float32, "thd", {{tokens, 1, dim}});
@@ -71,7 +71,7 @@ TEST(LongAttention, NeedsLittleMemoryBeyondItsInputs) {
   call.mask.window = window;
   const std::int64_t before = peak_kilobytes();
   attend(call);
-  // Keys and values packed once, and the bias by offset: three times a tensor of 32 MB is ample.
+  // Packed keys and values, and the bias by offset: three tensors of 32 MB are more than enough.
   if (!sanitized) {
     EXPECT_LT(peak_kilobytes() - before, 3 * 32 * 1024);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory grows with T x head_dim, never with T x T: every allocation of this executable is counted.
+// Memory grows with T x head_dim, not with T x T. Every allocation of this executable is counted.
 #include <malloc.h>
 
 #include <atomic>
@@ -41,21 +41,21 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { rel
 namespace locus::testing {
 namespace {
 
-/// The most that attend() had allocated at any time, in units of keys x head_dim floats.
+/// The peak allocation of attend(), in units of keys x head_dim floats.
 double shares_of_a_tensor(std::int64_t n, std::int64_t queries, const Encoding& encoding) {
   Tensors<float> t({.queries = queries, .keys = n, .dim = 32});
   t.call.encoding = &encoding;
-  t.call.mask = {.causal = true, .window = 200};  // keeps the time short; the tiles walked are the same size
+  t.call.mask = {.causal = true, .window = 200};  // for speed; the tiles have the same size
   const std::int64_t before = live;
   peak = before;
   attend(t.call);
   return static_cast<double>(peak - before) / static_cast<double>(n * 32 * 4);
 }
 
-// Packed keys and values are two tensors' worth; relative rows for 2 T offsets are two more (four with values); a bias
-// by offset is 2 T floats, and ids and places 8 bytes per token each. Tiles are some 200 KB, at T = 16,384 a tenth of a
-// tensor. The scores alone would be 512 tensors.
-TEST(AttendMemory, GrowsWithTimesHeadDimOnly) {
+// Packed keys and values take two tensors; relative rows for 2 T offsets take two more (four with values); a bias by
+// offset is 2 T floats, and ids and places 8 bytes per token each. Tiles take about 200 KB, at T = 16,384 a tenth of
+// a tensor. The scores would take 512 tensors.
+TEST(AttendMemory, GrowsWithTokensTimesHeadDim) {
   const std::int64_t n = 16384;
   EXPECT_LT(shares_of_a_tensor(n, n, Encoding("nope")), 3);
   EXPECT_LT(shares_of_a_tensor(n, n, Encoding("alibi", {{"heads", std::int64_t{1}}})), 3);
@@ -63,8 +63,8 @@ TEST(AttendMemory, GrowsWithTimesHeadDimOnly) {
   EXPECT_LT(shares_of_a_tensor(n, n, shaw), 8);
 }
 
-// Decoding reads the cache in place: only ids and a vector of biases are as long as the cache.
-TEST(AttendMemory, DecodingCopiesNoCache) {
+// Decode reads the cache in place: only ids and a vector of biases have the length of the cache.
+TEST(AttendMemory, DecodeDoesNotCopyTheCache) {
   EXPECT_LT(shares_of_a_tensor(16384, 1, Encoding("alibi", {{"heads", std::int64_t{1}}})), 0.3);
 }
 

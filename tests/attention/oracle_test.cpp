@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shaw/ and transformer_xl/ of the reference vectors, whole: probabilities and outputs of other projects' attention.
+// All of shaw/ and transformer_xl/ of the reference vectors: probabilities and outputs of other projects' attention.
 //
 // float64 against float64: 1e-12 (sums of at most some hundred terms of size 1). float32 against float64: the bound of
 // attention.h with the measured size of scores and values.
@@ -105,7 +105,7 @@ TEST_P(ShawAttention, OutputsAndProbabilities) {
   Worst worst("probs_f64");
   const std::vector<double> want = peer.doubles("probs_f64");
   for (std::size_t i = 0; i < want.size(); ++i) {
-    worst.see(static_cast<double>(got[i]), want[i], 0x1p-24 + 1e-12, i);  // probabilities are handed out as float32
+    worst.see(static_cast<double>(got[i]), want[i], 0x1p-24 + 1e-12, i);  // probabilities are returned as float32
   }
 }
 
@@ -127,7 +127,7 @@ TEST_P(TransformerXlAttention, OutputsAndProbabilities) {
   const Layout query_layout{batch, queries, heads, dim, heads * dim, batch * heads * dim, dim};
   const Layout key_layout{batch, keys, heads, dim, heads * dim, batch * heads * dim, dim};
   AttentionCall call;
-  call.mask.causal = true;  // without ids the last query stands at the last key: memory first
+  call.mask.causal = true;  // without ids the last query is at the last key: memory comes first
   check_output<float>(peer, encoding, query_layout, key_layout, call, "attn_vec_f64");
   const std::vector<float> got = check_output<double>(peer, encoding, query_layout, key_layout, call, "attn_vec_f64");
   const std::vector<double> want = peer.doubles("probs_f64");  // [queries, keys, batch, heads]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad calls are refused with a message that names the thing, and nothing is written; good ones stay inside their
+// Bad calls are refused with a message that names the fault, and nothing is written. Good calls stay within their
 // memory.
 #include <functional>
 
@@ -58,7 +58,7 @@ TEST(AttendRefuses, BadCallsAndWritesNothing) {
       {"the encoding has 2 heads of 16", [](AttentionCall& c) { c.encoding = &wide; }},
       {"shaw has rows", [](AttentionCall& c) { c.encoding = &narrow; }},
       {"shaw has rows",
-       [](AttentionCall& c) {  // only head 1 looks too far
+       [](AttentionCall& c) {  // only head 1 sees too far
          c.encoding = &narrow;
          c.mask.custom = [](std::int64_t, std::int64_t head, std::int64_t query, std::int64_t key) {
            return head == 1 || query == key;
@@ -80,8 +80,8 @@ TEST(AttendRefuses, BadCallsAndWritesNothing) {
   }
 }
 
-// The same table is enough once the mask hides what is too far.
-TEST(AttendRefuses, OnlyOffsetsThatAreSeen) {
+// The same table is enough if the mask hides keys that are too far.
+TEST(AttendRefuses, OffsetsOfVisiblePairsOnly) {
   const Encoding narrow(
       "shaw",
       {{"heads", std::int64_t{1}}, {"head_dim", std::int64_t{8}}, {"clip_left", std::int64_t{3}}, {"clip", false}});
@@ -119,7 +119,7 @@ void check_guarded(std::int64_t queries, std::int64_t keys, std::int64_t dim, Si
   EXPECT_TRUE(out.intact());
 }
 
-TEST_P(AttendBounds, StaysInside) {
+TEST_P(AttendBounds, StaysWithinItsMemory) {
   for (const Side side : {Side::before, Side::after}) {
     for (const std::int64_t dim : {1, 7, 8, 9, 17, 33}) {
       for (const std::int64_t queries : {1, 2, 13}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys a query sees, against the definition of Mask written out here once more: nothing is shared with the
-// library or its reference. Queries are zero and value j is the j-th unit vector, so that the output of a query that
-// sees n keys is 1/n at each of them and 0 elsewhere: the visible keys can be read off.
+// Compares the keys that a query sees with an independent definition of Mask, which shares nothing with the library
+// or its reference. Queries are zero and value j is the j-th unit vector, so the output of a query that sees n keys
+// is 1/n at each of them and 0 elsewhere.
 #include <optional>
 
 #include "attention_check.h"
@@ -63,7 +63,7 @@ Int size(const std::vector<Int>& ends, Int document, Int all) {
 bool is_visible(const Case& c, Int query, Int key) {
   const Spot q = spot(c.query_ends, query), k = spot(c.key_ends, key);
   if (q.document != k.document) return false;
-  // The last query of a document stands at its last key.
+  // The last query of a document is at its last key.
   const Int behind = size(c.key_ends, k.document, c.keys) - size(c.query_ends, q.document, c.queries);
   const bool indices = c.by_index || c.query_ids.empty();
   const Int a = indices ? q.index + behind : c.query_ids[static_cast<std::size_t>(query)];
@@ -84,7 +84,7 @@ bool is_visible(const Case& c, Int query, Int key) {
   return visible;
 }
 
-// ---- what attend() shows
+// ---- the keys that attend() uses
 
 template <class T>
 std::vector<std::vector<double>> weights(const Case& c, bool reference_instead = false) {
@@ -172,7 +172,7 @@ Case only_query(Case c, Int query) {
 void check(const Case& c) {
   expect_definition(c, weights<float>(c), "float32");
   expect_definition(c, weights<double>(c), "float64");
-  if (c.queries * c.keys < 1000) expect_definition(c, weights<double>(c, true), "reference");  // it takes its time
+  if (c.queries * c.keys < 1000) expect_definition(c, weights<double>(c, true), "reference");  // it is slow
   expect_gradient(c);
   if (c.query_ends.empty() && c.queries > 0) {
     const Case one = only_query(c, c.queries - 1);
@@ -202,7 +202,7 @@ std::vector<Position> some_ids(Dice& dice, Int count) {
 
 Case random_case(Dice& dice) {
   Case c;
-  const Int most = dice.upto(49) == 0 ? 150 : 24;  // now and then more than one tile
+  const Int most = dice.upto(49) == 0 ? 150 : 24;  // sometimes more than one tile
   c.queries = 1 + dice.upto(most);
   c.keys = 1 + dice.upto(most);
   c.causal = dice.upto(3) > 0;
@@ -250,7 +250,7 @@ TEST(VisibleKeys, FollowTheDefinitionForAnyIds) {
   }
 }
 
-TEST(VisibleKeys, CausalMasksHideTheFutureBeforePositionZero) {
+TEST(VisibleKeys, CausalMasksHideTheFutureAtNegativePositions) {
   Case c{.queries = 6, .keys = 6, .causal = true};
   c.query_ids = c.key_ids = {-6, -5, -4, -3, -2, -1};
   check(c);
@@ -270,7 +270,7 @@ TEST(VisibleKeys, PrefixAndSinksBeginAtPlaceZero) {
   EXPECT_TRUE(is_visible(c, 7, 4));
 }
 
-// A bias is there for every key that is seen, before position 0 as after it.
+// Every visible key has its bias, also at negative positions.
 TEST(VisibleKeys, FutureKeysOfAPrefixHaveTheirBias) {
   const Encoding encoding("alibi", {{"heads", Int{1}}, {"form", "symmetric"}});
   for (const Position first : {Position{-4}, Position{0}}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16-bit formats against a brute force: the nearest of all their values, ties to the even one.
+// Compares the 16-bit formats with a brute force: the nearest of all their values, ties to even.
 #include "locus/element.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct Format {
   }
   int infinity() const { return ((1 << exponent_bits) - 1) << (15 - exponent_bits); }
 
-  // Both neighbours and which is nearer, in double; infinity stands where the next value would.
+  // Both neighbours and which is nearer, in double; infinity takes the place of the next larger value.
   int nearest(double value) const {
     const int sign = std::signbit(value) ? 0x8000 : 0;
     const double size = std::fabs(value);
@@ -92,8 +92,8 @@ TEST(Element, EveryBFloat16RoundTrips) {
   expect_round_trip<BFloat16>(brain(), [](auto value) { return to_bfloat16(value); });
 }
 
-// Halfway between any two neighbours, and the numbers just beside it, as float and as double. The last midpoint lies
-// between the largest finite value and where the next would be: from there on, infinity.
+// The midpoint of any two neighbours, and the numbers next to it, as float and as double. The last midpoint is
+// between the largest finite value and the next one, which does not exist: from there on, infinity.
 void expect_ties(const Format& format) {
   for (std::size_t i = 0; i + 1 < format.values.size(); ++i) {
     const double middle = (format.values[i] + format.values[i + 1]) / 2;
@@ -112,10 +112,10 @@ void expect_ties(const Format& format) {
   }
 }
 
-TEST(Element, TiesOfFloat16GoToEven) { expect_ties(half()); }
-TEST(Element, TiesOfBFloat16GoToEven) { expect_ties(brain()); }
+TEST(Element, Float16TiesRoundToEven) { expect_ties(half()); }
+TEST(Element, BFloat16TiesRoundToEven) { expect_ties(brain()); }
 
-TEST(Element, RandomNumbersGoToTheNearest) {
+TEST(Element, RandomNumbersRoundToNearest) {
   std::mt19937_64 engine(5);
   std::uniform_real_distribution<double> exponent(-150, 128);
   std::uniform_real_distribution<double> near_half(-30, 17);
@@ -128,7 +128,7 @@ TEST(Element, RandomNumbersGoToTheNearest) {
   }
 }
 
-TEST(Element, EdgesByHand) {
+TEST(Element, EdgeCasesByHand) {
   EXPECT_EQ(to_float16(1.0f).bits, 0x3c00);
   EXPECT_EQ(to_float16(65504.0f).bits, 0x7bff);    // the largest
   EXPECT_EQ(to_float16(65519.996f).bits, 0x7bff);  // just below the tie with 2^16
@@ -151,7 +151,8 @@ TEST(Element, EdgesByHand) {
   EXPECT_EQ(to_float16(std::numeric_limits<double>::denorm_min()).bits, 0x0000);
 }
 
-// Just above a tie by less than a float can hold: rounding to float first falls onto the tie and then down to even.
+// Just above a tie by less than a float can represent: rounding to float first would give the tie and then round down
+// to even.
 TEST(Element, ADoubleIsRoundedOnce) {
   const double above_tie_half = 1 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(to_float16(above_tie_half).bits, 0x3c01);
@@ -164,13 +165,13 @@ TEST(Element, ADoubleIsRoundedOnce) {
   EXPECT_EQ(to_float16(static_cast<float>(above_smallest_tie)).bits, 0x0000);
 }
 
-TEST(Element, NanAndInfinityStay) {
+TEST(Element, KeepsNanAndInfinity) {
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(to_float16(infinity).bits, 0x7c00);
   EXPECT_EQ(to_float16(-infinity).bits, 0xfc00);
   EXPECT_EQ(to_bfloat16(infinity).bits, 0x7f80);
   EXPECT_EQ(to_bfloat16(-static_cast<double>(infinity)).bits, 0xff80);
-  // Patterns whose upper half is that of infinity: truncation alone would lose the NaN.
+  // Patterns whose upper half is that of infinity: truncation would lose the NaN.
   for (const std::uint32_t bits : {0x7f800001u, 0xff800001u, 0x7fffffffu, 0x7fc00000u}) {
     const float nan = std::bit_cast<float>(bits);
     EXPECT_TRUE(std::isnan(to_float(to_float16(nan)))) << bits;

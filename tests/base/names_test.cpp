@@ -10,29 +10,29 @@ namespace {
 
 using Known = std::vector<std::string_view>;
 
-TEST(NearestName, OneSlipAway) {
+TEST(NearestName, OneEditAway) {
   const Known known = {"nope", "rope", "xpos", "transformer_xl"};
-  EXPECT_EQ(nearest_name("ropee", known), "rope");  // a letter too many
-  EXPECT_EQ(nearest_name("rpe", known), "rope");    // one too few
-  EXPECT_EQ(nearest_name("ripe", known), "rope");   // another one
-  EXPECT_EQ(nearest_name("xpso", known), "xpos");   // two swapped
+  EXPECT_EQ(nearest_name("ropee", known), "rope");  // an extra letter
+  EXPECT_EQ(nearest_name("rpe", known), "rope");    // a missing letter
+  EXPECT_EQ(nearest_name("ripe", known), "rope");   // a replaced letter
+  EXPECT_EQ(nearest_name("xpso", known), "xpos");   // two swapped letters
   EXPECT_EQ(nearest_name("RoPE", known), "rope");   // another case
   EXPECT_EQ(nearest_name("transformerxl", known), "transformer_xl");
 }
 
-TEST(NearestName, NothingWhereNothingIsNear) {
+TEST(NearestName, NoneIfNothingIsNear) {
   const Known known = {"nope", "rope", "xpos"};
   EXPECT_EQ(nearest_name("alibi", known), std::nullopt);
   EXPECT_EQ(nearest_name("", known), std::nullopt);
   EXPECT_EQ(nearest_name("r", known), std::nullopt);
-  EXPECT_EQ(nearest_name("ro", {"a", "b"}), std::nullopt);  // no letter of it is left
+  EXPECT_EQ(nearest_name("ro", {"a", "b"}), std::nullopt);  // every letter differs
   EXPECT_EQ(nearest_name("rope", {}), std::nullopt);
   EXPECT_EQ(nearest_name(std::string(5000, 'r'), known), std::nullopt);
 }
 
-TEST(NearestName, TheFirstOfEquallyNearOnes) { EXPECT_EQ(nearest_name("dope", {"nope", "rope"}), "nope"); }
+TEST(NearestName, FirstOfEquallyNearNames) { EXPECT_EQ(nearest_name("dope", {"nope", "rope"}), "nope"); }
 
-TEST(UnknownName, OnePhrase) {
+TEST(UnknownName, HasOneForm) {
   EXPECT_EQ(unknown_name("scheme", "ropee", {"nope", "rope"}),
             "unknown scheme 'ropee'; did you mean 'rope'? known: nope, rope");
   EXPECT_EQ(unknown_name("task", "walk", {"copy", "order"}), "unknown task 'walk'; known: copy, order");
@@ -51,7 +51,7 @@ TEST(FindNamed, FindsOrThrows) {
   }
 }
 
-TEST(Require, MakesItsMessageOnFailureOnly) {
+TEST(Require, BuildsItsMessageOnlyOnFailure) {
   int made = 0;
   const auto text = [&] {
     ++made;

@@ -18,7 +18,7 @@ TEST(Text, JoinsTextsAndNumbers) {
   EXPECT_EQ(joined(std::vector<int>{1, -1}, " ", [](int i) { return i < 0 ? "any" : "one"; }), "one any");
 }
 
-TEST(Text, ListsWithAWordBeforeTheLast) {
+TEST(Text, ListsWithAWordBeforeTheLastItem) {
   EXPECT_EQ(listed(std::vector<std::string>{"a"}), "a");
   EXPECT_EQ(listed(std::vector<std::string>{"a", "b"}), "a and b");
   EXPECT_EQ(listed(std::vector<std::string_view>{"a", "b", "c"}, " or "), "a, b or c");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters and their values: what is accepted, what is filled in, and that a refusal names thing, value and rule.
+// Parameters and their values: what is accepted, what is filled in, and that messages name parameter, value and rule.
 #include "locus/value.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ void expect_error(const std::string& message, const std::function<void()>& actio
 const Parameter& parameter(std::string_view name) { return find_parameter("thing", parameters(), name); }
 Value parsed(std::string_view name, std::string_view text) { return parse_value("thing", parameter(name), text); }
 
-TEST(Validate, FillsInDefaultsAndLeavesOptionalOnesOut) {
+TEST(Validate, FillsInDefaultsAndOmitsOptionalParameters) {
   const Arguments result = checked({});
   EXPECT_TRUE(result.boolean("flag"));
   EXPECT_EQ(result.integer("count"), 3);
@@ -61,7 +61,7 @@ TEST(Validate, FillsInDefaultsAndLeavesOptionalOnesOut) {
   EXPECT_EQ(result.maybe_integer("count"), 3);
 }
 
-TEST(Validate, KeepsWhatIsGiven) {
+TEST(Validate, KeepsGivenValues) {
   const Arguments result = checked({{"flag", false},
                                     {"count", 1000000},
                                     {"rate", 0.5},
@@ -78,7 +78,7 @@ TEST(Validate, KeepsWhatIsGiven) {
   EXPECT_EQ(result.tensor("table").row(1)[0], 3);
 }
 
-TEST(Validate, IntegersServeAsRealsAndWholeRealsAsIntegers) {
+TEST(Validate, ConvertsIntegersAndWholeReals) {
   EXPECT_EQ(checked({{"rate", 7}}).real("rate"), 7.0);
   EXPECT_EQ(checked({{"count", 64.0}}).integer("count"), 64);
   EXPECT_EQ(checked({{"count", 1e6}}).integer("count"), 1000000);
@@ -112,7 +112,7 @@ TEST(Validate, RefusesNumbersOutOfRange) {
   expect_error("thing.parts must not be empty", [] { checked({{"parts", std::vector<double>{}}}); });
 }
 
-TEST(Validate, RefusesWhatIsNotFinite) {
+TEST(Validate, RefusesNonFiniteNumbers) {
   expect_error("thing.rate must be finite, got nan", [] { checked({{"rate", nan}}); });
   expect_error("thing.rate must be finite, got inf", [] { checked({{"rate", infinity}}); });
   expect_error("thing.free must be finite, got -inf", [] { checked({{"free", -infinity}}); });
@@ -125,7 +125,7 @@ TEST(Validate, RefusesWhatIsNotFinite) {
   });
 }
 
-TEST(Validate, RefusesTensorsWhoseShapeLies) {
+TEST(Validate, RefusesTensorsOfAnotherSize) {
   expect_error("thing.table has 3 values, but its shape needs 4", [] {
     checked({{"table", Tensor{{2, 2}, {1, 2, 3}}}});
   });
@@ -148,7 +148,7 @@ TEST(Validate, RefusesUnknownWordsAndNames) {
   expect_error("unknown thing parameter 'a'; known: none", [] { validate("thing", {}, {{"a", 1}}); });
 }
 
-TEST(Validate, MissingRequiredOnesSayWhatTheyMean) {
+TEST(Validate, MissingRequiredParametersAreDescribed) {
   expect_error("thing.count must be given: how many", [] { validate("thing", parameters(), {}); });
   const std::vector<Parameter> choice = {{.name = "pairing",
                                           .kind = ValueKind::choice,
@@ -188,7 +188,7 @@ TEST(ParseValue, WholeNumbersWrittenWithAnExponentAreIntegers) {
   });
 }
 
-TEST(ParseValue, RefusesWhatIsNoValue) {
+TEST(ParseValue, RefusesInvalidText) {
   expect_error("thing.flag must be true or false, got True", [] { parsed("flag", "True"); });
   expect_error("thing.count must be an integer, got 12x", [] { parsed("count", "12x"); });
   expect_error("thing.count must be an integer, got ", [] { parsed("count", ""); });
@@ -206,7 +206,7 @@ TEST(ParseValue, RefusesWhatIsNoValue) {
   expect_error("thing.rate must be finite, got -inf", [] { checked({{"rate", parsed("rate", "-inf")}}); });
 }
 
-TEST(ToText, AsOneWouldWriteIt) {
+TEST(ToText, FormatsEachKind) {
   EXPECT_EQ(to_text(Value(true)), "true");
   EXPECT_EQ(to_text(Value(std::int64_t{32})), "32");
   EXPECT_EQ(to_text(Value(0.5)), "0.5");
@@ -215,7 +215,7 @@ TEST(ToText, AsOneWouldWriteIt) {
   EXPECT_EQ(to_text(Value(Tensor{{32, 8}, {}})), "tensor 32x8");
 }
 
-TEST(ArgumentsTest, AWrongNameIsAnError) {
+TEST(ArgumentsTest, RefusesAWrongName) {
   const Arguments arguments{{"a", 1}};
   EXPECT_EQ(arguments.find("b"), nullptr);
   expect_error("parameter b has no value", [&] { arguments.integer("b"); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a measured line says: the rules of docs/performance.md on numbers made up for the purpose.
+// The verdict of a case: the rules of docs/performance.md on invented numbers.
 #include "case.h"
 
 #include <gtest/gtest.h>
@@ -9,46 +9,46 @@
 namespace locus::bench {
 namespace {
 
-Line line_of(Ratio share, std::optional<double> bar, bool beatable = false) {
-  Line line;
-  line.result.share = share;
-  line.bar = bar;
-  line.beatable = beatable;
-  return line;
+Case case_of(Ratio share, std::optional<double> bar, bool beatable = false) {
+  Case measured;
+  measured.result.share = share;
+  measured.bar = bar;
+  measured.beatable = beatable;
+  return measured;
 }
 
-TEST(Verdict, compares_the_median_with_the_bar_where_the_interval_is_narrow) {
-  EXPECT_EQ(line_of({0.93, 0.92, 0.94}, 0.92).verdict(), "ok");
-  EXPECT_EQ(line_of({0.91, 0.90, 0.93}, 0.92).verdict(), "missed");
-  EXPECT_EQ(line_of({0.91, 0.90, 0.93}, {}).verdict(), "");
+TEST(Verdict, ComparesTheMedianWithTheBarIfTheIntervalIsNarrow) {
+  EXPECT_EQ(case_of({0.93, 0.92, 0.94}, 0.92).verdict(), "ok");
+  EXPECT_EQ(case_of({0.91, 0.90, 0.93}, 0.92).verdict(), "missed");
+  EXPECT_EQ(case_of({0.91, 0.90, 0.93}, {}).verdict(), "");
 }
 
-TEST(Verdict, says_noisy_where_the_interval_is_wider_than_five_percent) {
-  EXPECT_EQ(line_of({0.50, 0.49, 0.52}, 0.9).verdict(), "noisy");    // 6 %, though surely below
-  EXPECT_EQ(line_of({1.00, 0.97, 1.03}, 0.9).verdict(), "noisy");    // 6 %, though surely above
-  EXPECT_EQ(line_of({0.50, 0.49, 0.514}, 0.9).verdict(), "missed");  // 4.8 %
-  EXPECT_EQ(line_of({0.50, 0.49, 0.52}, {}).verdict(), "noisy");
+TEST(Verdict, IsNoisyIfTheIntervalIsWiderThanFivePercent) {
+  EXPECT_EQ(case_of({0.50, 0.49, 0.52}, 0.9).verdict(), "noisy");    // 6 %, although clearly below
+  EXPECT_EQ(case_of({1.00, 0.97, 1.03}, 0.9).verdict(), "noisy");    // 6 %, although clearly above
+  EXPECT_EQ(case_of({0.50, 0.49, 0.514}, 0.9).verdict(), "missed");  // 4.8 %
+  EXPECT_EQ(case_of({0.50, 0.49, 0.52}, {}).verdict(), "noisy");
 }
 
-TEST(Verdict, calls_a_share_above_one_a_wrong_limit) {
+TEST(Verdict, ReportsAShareAboveOneAsAWrongLimit) {
   const std::string wrong = "the limit is measured wrongly";
-  EXPECT_EQ(line_of({1.06, 1.04, 1.07}, 0.9).verdict(), wrong);
-  EXPECT_EQ(line_of({1.06, 1.04, 1.07}, {}).verdict(), wrong);
-  EXPECT_EQ(line_of({1.30, 1.06, 1.60}, 0.9).verdict(), wrong);  // noisy, but above in any case
-  EXPECT_EQ(line_of({1.04, 1.03, 1.06}, 0.9).verdict(), "ok");
-  EXPECT_EQ(line_of({8.0, 7.9, 8.1}, 20, true).verdict(), "missed");
-  EXPECT_EQ(line_of({21, 20.9, 21.1}, 20, true).verdict(), "ok");
+  EXPECT_EQ(case_of({1.06, 1.04, 1.07}, 0.9).verdict(), wrong);
+  EXPECT_EQ(case_of({1.06, 1.04, 1.07}, {}).verdict(), wrong);
+  EXPECT_EQ(case_of({1.30, 1.06, 1.60}, 0.9).verdict(), wrong);  // noisy, but certainly above
+  EXPECT_EQ(case_of({1.04, 1.03, 1.06}, 0.9).verdict(), "ok");
+  EXPECT_EQ(case_of({8.0, 7.9, 8.1}, 20, true).verdict(), "missed");
+  EXPECT_EQ(case_of({21, 20.9, 21.1}, 20, true).verdict(), "ok");
 }
 
-TEST(Verdict, holds_memory_against_what_is_allowed_whatever_the_time) {
-  Line line = line_of({0.93, 0.92, 0.94}, 0.92);
-  line.extra_memory = ExtraMemory{100, 100};
-  EXPECT_EQ(line.verdict(), "ok");
-  line.extra_memory = ExtraMemory{101, 100};
-  EXPECT_EQ(line.verdict(), "missed");
+TEST(Verdict, ComparesMemoryWithTheAllowedAmount) {
+  Case measured = case_of({0.93, 0.92, 0.94}, 0.92);
+  measured.extra_memory = ExtraMemory{100, 100};
+  EXPECT_EQ(measured.verdict(), "ok");
+  measured.extra_memory = ExtraMemory{101, 100};
+  EXPECT_EQ(measured.verdict(), "missed");
 }
 
-TEST(Measure, median_and_interval_are_order_statistics) {
+TEST(Measure, MedianAndIntervalAreOrderStatistics) {
   // 41 ratios 1 .. 41: the median is the 21st; 41 / 2 -+ 0.98 sqrt(41) = 20.5 -+ 6.28, indices 14 and 27 from 0.
   std::vector<double> ratios;
   for (int i = 41; i >= 1; --i) ratios.push_back(i);
@@ -59,7 +59,7 @@ TEST(Measure, median_and_interval_are_order_statistics) {
   EXPECT_EQ(median_with_interval({4, 1, 3, 2}).median, 2.5);
 }
 
-TEST(Measure, tells_its_progress_up_to_the_end_and_can_be_stopped) {
+TEST(Measure, ReportsItsProgressAndCanBeStopped) {
   std::vector<double> parts;
   compare([] {}, [] {}, {.rounds = 3, .round_seconds = 1e-6, .progress = [&](double part) { parts.push_back(part); }});
   ASSERT_EQ(parts.size(), 5u);  // two more rounds are dropped

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shared library shows: the functions of locus.h, listed in bindings/c/abi.txt, and nothing else.
+// The shared library exports exactly the functions of locus.h, listed in bindings/c/abi.txt.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -25,7 +25,7 @@ std::set<std::string> listed() {
   return {std::istream_iterator<std::string>(lines), {}};
 }
 
-TEST(Abi, TheLibraryShowsWhatIsListed) {
+TEST(Abi, LibraryExportsTheListedFunctions) {
   const testing::TemporaryFolder folder;
   const testing::CommandResult nm =
       testing::run_command(LOCUS_NM, {"-D", "--defined-only", "-P", LOCUS_C_LIBRARY}, folder.path());
@@ -39,7 +39,7 @@ TEST(Abi, TheLibraryShowsWhatIsListed) {
   EXPECT_EQ(shown, listed()) << "bindings/c/abi.txt lists what programs may link to; a name that goes away breaks them";
 }
 
-TEST(Abi, TheHeaderDeclaresWhatIsListed) {
+TEST(Abi, HeaderDeclaresTheListedFunctions) {
   const std::string header = text_of("include/locus.h");
   static const std::regex pattern(R"(LOCUS_API [^;(]*?(locus_\w+)\()");
   std::set<std::string> declared;

@@ -20,7 +20,7 @@ const Encoding& small_rope() {
   return encoding;
 }
 
-TEST(CEncoding, EverySchemeOfTheRegistryIsTheSameAsInCpp) {
+TEST(CEncoding, EverySchemeEqualsCpp) {
   for (const Scheme* scheme : schemes()) {
     const Encoding expected(scheme->name, scheme->example);
     const OwnedEncoding encoding = c_encoding(scheme->name, scheme->example);
@@ -56,7 +56,7 @@ TEST(CEncoding, SettingsAreTextsInAnyOrder) {
   EXPECT_DOUBLE_EQ(info.magnitude, 0.1 * std::log(4.0) + 1);  // YaRN's own, arXiv 2309.00071 eq. 22
 }
 
-TEST(CEncoding, AConfigIsReadAndWhatItLeavesOutIsSaid) {
+TEST(CEncoding, ReadsAConfigAndReportsDefaults) {
   const TemporaryFolder folder;
   folder.write("config.json",
                R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "rope_thetaa": 3})");
@@ -85,7 +85,7 @@ TEST(CEncoding, AConfigIsReadAndWhatItLeavesOutIsSaid) {
   EXPECT_NE(std::string(text).find("profile = hf"), std::string::npos) << text;
 }
 
-TEST(CEncoding, ModelsThatAreNotExpressedOrNotAppliedInFullAreRefused) {
+TEST(CEncoding, RefusesUnsupportedModels) {
   const TemporaryFolder folder;
   const auto refusal = [&](const char* config) {
     folder.write("config.json", config);
@@ -97,7 +97,7 @@ TEST(CEncoding, ModelsThatAreNotExpressedOrNotAppliedInFullAreRefused) {
   EXPECT_NE(refusal(R"({"model_type": "nanochat"})").find("turns queries and keys the other way"), std::string::npos);
 }
 
-TEST(CEncoding, AtLengthChangesWhatDependsOnIt) {
+TEST(CEncoding, AtLengthChangesLengthDependentEncodings) {
   const Encoding dynamic(
       "rope", {{"head_dim", 16}, {"pairing", "half"}, {"rule", "dynamic_ntk"}, {"factor", 2}, {"max_length", 64}});
   const OwnedEncoding encoding = c_encoding(dynamic);
@@ -114,7 +114,7 @@ TEST(CEncoding, AtLengthChangesWhatDependsOnIt) {
   EXPECT_NE(rows, expected);
 }
 
-TEST(CRows, AreThoseOfCpp) {
+TEST(CRows, EqualCpp) {
   const Encoding xpos("xpos", {{"head_dim", 16}, {"pairing", "interleaved"}});
   for (const Encoding& encoding : {small_rope(), xpos, Encoding("sinusoidal", {{"dim", 16}})}) {
     const std::vector<Position> positions = {0, 1, 17, 35'000, std::min(encoding.position_range().last, max_position)};
@@ -162,7 +162,7 @@ TEST(CRows, OfSeveralAxes) {
 }
 
 // Strided, both directions, every type, in place and apart, with and without a pool.
-TEST(CRotate, IsThatOfCpp) {
+TEST(CRotate, EqualsCpp) {
   locus_pool* made = nullptr;
   ASSERT_OK(locus_pool_new(2, &made));
   const OwnedPool pool(made);
@@ -188,7 +188,7 @@ TEST(CRotate, IsThatOfCpp) {
       ASSERT_OK(locus_rotate(handle.get(), &in, nullptr, &plain, LOCUS_KEY, static_cast<int>(direction), made));
       EXPECT_EQ(mine, theirs) << name_of(type);
       const std::size_t head = 16 * size_of(type);
-      for (std::size_t h = 0; h < 15; ++h) {  // what lies between the heads is not touched
+      for (std::size_t h = 0; h < 15; ++h) {  // elements between the heads are unchanged
         EXPECT_TRUE(std::equal(apart.begin() + static_cast<std::ptrdiff_t>(h * 20 * size_of(type)),
                                apart.begin() + static_cast<std::ptrdiff_t>(h * 20 * size_of(type) + head),
                                theirs.begin() + static_cast<std::ptrdiff_t>(h * 20 * size_of(type))));
@@ -228,7 +228,7 @@ TEST(CRotate, QueriesAndKeysIntoACacheAndShifted) {
   EXPECT_EQ(k, k2);
 }
 
-TEST(CAdd, IsThatOfCpp) {
+TEST(CAdd, EqualsCpp) {
   const Encoding encoding("sinusoidal", {{"dim", 12}});
   const OwnedEncoding handle = c_encoding(encoding);
   const PositionIds ids = positions::prefill(3, 5);
@@ -242,7 +242,7 @@ TEST(CAdd, IsThatOfCpp) {
   }
 }
 
-TEST(CBias, IsThatOfCpp) {
+TEST(CBias, EqualsCpp) {
   const Encoding encoding("alibi", {{"heads", 6}});
   const OwnedEncoding handle = c_encoding(encoding);
   const std::vector<std::int64_t> queries = {4, 5}, keys = {0, 1, 2, 3, 4, 5};

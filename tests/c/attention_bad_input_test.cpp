@@ -47,7 +47,7 @@ void add_attention_cases(Cases& all) {
   });
   all.emplace("locus_attend_backward", [](World& w) {
     locus_attention_gradient gradient = {};
-    gradient.forward = &w.call;  // no gradients' places, no log_sum_exp
+    gradient.forward = &w.call;  // no gradients, no log_sum_exp
     return locus_attend_backward(&gradient);
   });
   all.emplace("locus_attend_backward", [](World& w) {

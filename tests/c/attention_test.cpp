@@ -87,7 +87,7 @@ TEST(CAttend, EveryFieldReachesTheKernel) {
   }
 }
 
-TEST(CAttend, DefaultsAreThoseOfCpp) {
+TEST(CAttend, DefaultsEqualCpp) {
   Tensors mine(f32), theirs(f32);
   attend(cpp_call(theirs, f32));
   const locus_attention same = c_call(mine, f32);
@@ -95,7 +95,7 @@ TEST(CAttend, DefaultsAreThoseOfCpp) {
   EXPECT_EQ(mine.o, theirs.o);
 }
 
-TEST(CAttend, BackwardIsThatOfCpp) {
+TEST(CAttend, BackwardEqualsCpp) {
   const Encoding encoding("kerple", {{"heads", 4}});
   const OwnedEncoding handle = c_encoding(encoding);
   const auto parameters = static_cast<std::size_t>(4 * encoding.score().parameters);
@@ -172,7 +172,7 @@ void expect_same(const KvCache& cache, const locus_cache* handle, std::int64_t s
   EXPECT_EQ(bytes_of(cpp_view(got.values)), bytes_of(expected.values));
 }
 
-TEST(CCache, EveryOperationIsThatOfCpp) {
+TEST(CCache, EveryOperationEqualsCpp) {
   const Encoding rope("rope", {{"head_dim", 8}, {"pairing", "half"}});
   const Encoding slower("rope", {{"head_dim", 8}, {"pairing", "half"}, {"rule", "linear"}, {"factor", 2}});
   const OwnedEncoding handle = c_encoding(rope), other = c_encoding(slower);
@@ -257,7 +257,7 @@ void expect_ids(const Plan& plan, const PositionIds& expected) {
   EXPECT_EQ(plan.tokens, expected.tokens);
 }
 
-TEST(CPlan, AreThoseOfCpp) {
+TEST(CPlan, EqualCpp) {
   const std::vector<std::int64_t> lengths = {3, 1, 2}, parents = {-1, 0, 0, 2};
   const std::vector<std::uint8_t> mask = {0, 1, 1, 1, 0, 1};
   locus_plan* p = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One valid thing of each kind, from which a case of bad input takes one part away, and the list of all cases.
+// One valid object of each kind, from which a case of bad input removes one part, and the list of all cases.
 #pragma once
 
 #include <functional>
@@ -76,7 +76,7 @@ Struct changed(Struct value, const Change& change) {
   return value;
 }
 
-// Views that no function may take.
+// Views that every function must refuse.
 inline std::vector<locus_heads> bad_views(const World& w) {
   return {changed(w.view, [](locus_heads& v) { v.data = nullptr; }),
           changed(w.view, [](locus_heads& v) { v.type = 4; }),
@@ -118,7 +118,7 @@ int each(const std::vector<Value>& values, const Call& call) {
   return call(nullptr);
 }
 
-/// All cases, to which each file adds its own before main.
+/// All cases; each file adds its own before main.
 inline Cases& all_cases() {
   static Cases cases;
   return cases;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever C hands over, a function answers with a code and a message: it neither crashes nor writes. The cases are in
-// the files *_bad_input_test.cpp.
+// For any bad input a function returns a code and a message; it neither crashes nor writes. The cases are in the
+// files *_bad_input_test.cpp.
 #include "c/bad_input.h"
 #include "support/paths.h"
 
@@ -19,7 +19,7 @@ TEST(CBadInput, IsRefusedWithAMessageAndNothingIsWritten) {
   for (const auto& [name, call] : all_cases()) {
     SCOPED_TRACE(name + ", case " + std::to_string(index++));
     locus_plan* none = nullptr;
-    ASSERT_NE(locus_plan_shard(99, 0, 0, 0, &none), LOCUS_OK);  // leaves a message that a new one must replace
+    ASSERT_NE(locus_plan_shard(99, 0, 0, 0, &none), LOCUS_OK);  // sets a message that a new one must replace
     const std::string before = locus_last_error();
     EXPECT_EQ(call(world), LOCUS_BAD_INPUT);
     EXPECT_NE(locus_last_error(), before);
@@ -31,7 +31,7 @@ TEST(CBadInput, IsRefusedWithAMessageAndNothingIsWritten) {
   EXPECT_EQ(length, 2);
 }
 
-// A function that comes to the API without cases of its own fails here.
+// Fails for a function of the API without cases.
 TEST(CBadInput, EveryFunctionThatCanFailHasCases) {
   std::ifstream list((locus::testing::source_dir() / "bindings/c/abi.txt").string());
   const std::set<std::string> cannot_fail = {"locus_version",    "locus_last_error",  "locus_simd_target",
@@ -44,7 +44,7 @@ TEST(CBadInput, EveryFunctionThatCanFailHasCases) {
   EXPECT_GT(count, 50);
 }
 
-TEST(CBadInput, FreeTakesNullAndLeavesOtherKindsAlone) {
+TEST(CBadInput, FreeAcceptsNullAndRejectsOtherKinds) {
   World world;
   locus_encoding_free(nullptr);
   locus_pool_free(nullptr);
@@ -57,7 +57,7 @@ TEST(CBadInput, FreeTakesNullAndLeavesOtherKindsAlone) {
   EXPECT_OK(locus_plan_get(world.plan.get(), &view));
 }
 
-TEST(CErrors, AreOfTheThreadThatMadeThem) {
+TEST(CErrors, BelongToTheirThread) {
   ASSERT_NE(locus_encoding_new("no such scheme", nullptr, 0, nullptr), LOCUS_OK);
   const std::string mine = locus_last_error();
   std::string at_first = "?", theirs;
@@ -72,14 +72,14 @@ TEST(CErrors, AreOfTheThreadThatMadeThem) {
   EXPECT_EQ(locus_last_error(), mine);
 }
 
-TEST(CErrors, AVeryLongMessageIsCut) {
+TEST(CErrors, TruncatesLongMessages) {
   const std::string path(5000, 'x');
   locus_encoding* encoding = nullptr;
   ASSERT_EQ(locus_encoding_from_config(path.c_str(), nullptr, &encoding), LOCUS_BAD_INPUT);
   EXPECT_EQ(std::string(locus_last_error()).size(), 1023u);
 }
 
-TEST(CLibrary, SaysItsVersionAndTarget) {
+TEST(CLibrary, ReportsItsVersionAndTarget) {
   EXPECT_STREQ(locus_version(), LOCUS_EXPECTED_VERSION);
   EXPECT_EQ(locus_simd_target(), simd_target());
 }

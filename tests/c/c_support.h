@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the C API share: handles that free themselves, and the same things made in C++.
+// Shared by the tests of the C API: handles that free themselves, and the same objects in C++.
 #pragma once
 
 #include <gtest/gtest.h>

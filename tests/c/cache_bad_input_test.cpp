@@ -51,7 +51,7 @@ void add_cache_cases(Cases& all) {
   add("locus_cache_divide", [](World&, locus_cache* h, Sequence s) { return locus_cache_divide(h, s, 0, 1, 2); });
   add("locus_cache_settle", [](World&, locus_cache* h, Sequence s) { return locus_cache_settle(h, s); });
   add("locus_cache_gather", [](World&, locus_cache* h, Sequence s) { return locus_cache_gather(h, s, &gathered); });
-  // And arguments of their own.
+  // Bad arguments of single functions.
   all.emplace("locus_cache_create", [](World& w) { return locus_cache_create(w.cache.get(), nullptr); });
   all.emplace("locus_cache_fork", [](World& w) { return locus_cache_fork(w.cache.get(), w.sequence, nullptr); });
   all.emplace("locus_cache_length", [](World& w) { return locus_cache_length(w.cache.get(), w.sequence, nullptr); });

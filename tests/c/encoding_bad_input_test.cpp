@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad input for making encodings and asking what they are.
+// Bad input for making and describing encodings.
 #include "c/bad_input.h"
 
 namespace locus {

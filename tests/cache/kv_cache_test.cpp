@@ -23,7 +23,7 @@ Encoding rope(const Arguments& more = {}) {
   return Encoding("rope", arguments);
 }
 
-// Tokens whose numbers depend on their index alone, in the cache's type.
+// Tokens whose numbers depend only on their index, in the cache's type.
 template <class T>
 std::vector<T> tokens_of(std::int64_t first, std::int64_t count) {
   std::vector<T> values;
@@ -87,13 +87,14 @@ double key_error(const Encoding& encoding, const CachedSequence& gathered, std::
   return worst;
 }
 
-// Unit roundoff of the type times the length of a pair (at most sqrt 2), plus float32's own: `roundings` of storage.
+// Unit roundoff of the type times the length of a pair (at most sqrt 2), plus that of float32, for `roundings`
+// roundings.
 double bound(ElementType type, int roundings) {
   const double unit = type == ElementType::float32 ? 0x1p-24 : type == ElementType::bfloat16 ? 0x1p-8 : 0x1p-11;
   return 1.5 * (roundings * unit + 6 * 0x1p-24);
 }
 
-TEST(KvCache, KeysAreThoseOfTheReferenceAtTheirPositions) {
+TEST(KvCache, KeysEqualTheReferenceAtTheirPositions) {
   const Encoding encoding = rope();
   KvCache cache(encoding, {.capacity = 16, .heads = heads, .head_dim = dim});
   const SequenceId sequence = cache.create();
@@ -135,7 +136,7 @@ void expect_lazy_shifts_round_once(ElementType type) {
     cache.shift(sequence, delta);
     at += delta;
   }
-  // One rounding when stored, one when used: however many shifts there were.
+  // One rounding when stored and one when used, for any number of shifts.
   EXPECT_LE(key_error<T>(encoding, cache.gather(sequence), 1, 1, at + 1), bound(type, 2));
   cache.settle(sequence);
   EXPECT_LE(key_error<T>(encoding, cache.gather(sequence), 1, 1, at + 1), bound(type, 2));
@@ -210,7 +211,7 @@ TEST(KvCache, MovesOfPositions) {
   EXPECT_LE(key_error(encoding, cache.gather(sequence), 3, 9, 3), bound(ElementType::float32, 2));
 }
 
-// Dynamic NTK past its length: the cache refuses to mix tables, and says what can be done; both ways out are exact.
+// Dynamic NTK beyond its trained length: the cache refuses to mix tables and names two solutions; both are exact.
 TEST(KvCache, RefusesToMixTables) {
   const Encoding encoding = rope({{"rule", "dynamic_ntk"}, {"factor", 2.0}, {"max_length", 8}});
   const Encoding longer = encoding.at_length(32);
@@ -238,7 +239,7 @@ TEST(KvCache, RefusesToMixTables) {
       << "the magnitude must not be applied twice";
 }
 
-TEST(KvCache, EveryErrorLeavesItAsItWas) {
+TEST(KvCache, ErrorsLeaveItUnchanged) {
   const Encoding encoding = rope();
   KvCache cache(encoding, {.capacity = 6, .heads = heads, .head_dim = dim});
   const SequenceId sequence = cache.create();
@@ -276,7 +277,7 @@ TEST(KvCache, EveryErrorLeavesItAsItWas) {
   EXPECT_THROW(KvCache(encoding, {.capacity = 4, .heads = 1, .head_dim = 8}), Error);
 }
 
-TEST(KvCache, OtherSitesStoreKeysAsTheyCome) {
+TEST(KvCache, OtherSitesStoreKeysUnchanged) {
   KvCache cache(Encoding("alibi", {{"heads", heads}}), {.capacity = 4, .heads = heads, .head_dim = dim});
   const SequenceId sequence = cache.create();
   append(cache, sequence, range(0, 3), 0);

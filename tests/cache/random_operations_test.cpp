@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache against a list of (token, position) per sequence that obeys the definitions of cache.h, under thousands of
-// random operations. Keys are rotated here by the formula itself; nothing is shared with the library's rotation.
+// Compares the cache with a list of (token, position) per sequence that follows the definitions of cache.h, over
+// thousands of random operations. Keys are rotated here by the formula; nothing is shared with the library's
+// rotation.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,7 +74,7 @@ class RandomOperations : public ::testing::TestWithParam<KeyForm> {
     cache_.append(sequence, view(keys), view(values), ids);
   }
 
-  // Positions by definition; a move that would leave them going down is refused by shift alone.
+  // Positions by definition; only shift refuses a move after which they would decrease.
   void step() {
     const SequenceId s = any();
     std::vector<Entry>& entries = model_[s];
@@ -172,7 +173,7 @@ class RandomOperations : public ::testing::TestWithParam<KeyForm> {
         }
       }
     }
-    ASSERT_EQ(cache_.free_tokens(), capacity - std::ssize(slots));  // what is shared counts once
+    ASSERT_EQ(cache_.free_tokens(), capacity - std::ssize(slots));  // shared slots count once
   }
 
   std::mt19937_64 random_{3};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus apply`: element types, layouts, forms of positions, and the options beside them, against rotations worked out
-// here pair by pair.
+// `locus apply`: element types, layouts, forms of positions and other options, compared with rotations computed here
+// pair by pair.
 #include <array>
 #include <cmath>
 #include <functional>
@@ -13,7 +13,7 @@
 namespace locus::testing {
 namespace {
 
-// ---- arrays whose elements are known by their place
+// ---- arrays whose elements are functions of their index
 
 using Place = std::array<std::int64_t, 4>;  // batch, token, head, coordinate
 using Sizes = std::map<char, std::int64_t>;
@@ -29,7 +29,7 @@ std::vector<std::int64_t> shape_of(const std::string& axes, const Sizes& sizes) 
   return shape;
 }
 
-/// The places of an array with these axes, in the order of its elements.
+/// The indices of an array with these axes, in the order of its elements.
 std::vector<Place> places_of(const std::string& axes, const Sizes& sizes) {
   std::vector<Place> places = {{0, 0, 0, 0}};
   for (const char axis : axes) {
@@ -62,7 +62,7 @@ void write_values(const TemporaryFolder& folder, const std::string& name, const 
   write_array<T>(folder, name, shape_of(axes, sizes), values);
 }
 
-/// The elements by place; type and shape must be those of the input.
+/// The elements by index; type and shape must be those of the input.
 template <class T>
 std::map<Place, double> read_values(const TemporaryFolder& folder, const std::string& name, const std::string& axes,
                                     const Sizes& sizes) {
@@ -82,7 +82,7 @@ struct Rope {
   double base = 10000;
   std::int64_t rotary = 8;
   std::int64_t offset = 0;
-  /// Position of a token of a batch row that drives pair i.
+  /// The position that rotates pair i of a token of a batch row.
   std::function<double(std::int64_t batch, std::int64_t token, std::int64_t pair)> position;
 };
 
@@ -175,7 +175,7 @@ TEST(ApplyInfers, AxesAndPositionsByTheNumberOfDimensions) {
   }
 }
 
-TEST(ApplyInfers, HeadsFirstWhereOnlyThatFitsThePositions) {
+TEST(ApplyInfers, HeadsFirstIfOnlyThatFitsThePositions) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 4}, {'h', 3}, {'d', 8}};
   for (const std::string axes : {"htd", "bhtd"}) {
@@ -186,7 +186,7 @@ TEST(ApplyInfers, HeadsFirstWhereOnlyThatFitsThePositions) {
   }
 }
 
-TEST(ApplyInfers, SaysSoOnStandardError) {
+TEST(ApplyInfers, ReportsOnStandardError) {
   const TemporaryFolder folder;
   write_values<float>(folder, "x.npy", "td", {{'t', 4}, {'d', 8}});
   const CommandResult all = run_locus(folder, apply_rope8 + " --input x.npy");
@@ -224,7 +224,7 @@ TEST(ApplyTypes16, Uint16IsBfloat16) {
 
 // ---- positions
 
-TEST(ApplyPositions, ComeAsListsAndAsFilesOfOneTwoOrThreeAxes) {
+TEST(ApplyPositions, ReadsListsAndFilesOfOneToThreeDimensions) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 3}, {'h', 2}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bhtd", sizes);
@@ -251,7 +251,7 @@ TEST(ApplyPositions, ComeAsListsAndAsFilesOfOneTwoOrThreeAxes) {
   expect_rotated(apply("rows.npy"), rope, tolerance_float32, "a row of ids per batch row");
 }
 
-TEST(ApplyPositions, DriveTheSectionsOfMropeByAxis) {
+TEST(ApplyPositions, MapAxesToMropeSections) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'b', 2}, {'t', 2}, {'h', 1}, {'d', 8}};
   write_values<float>(folder, "x.npy", "bthd", sizes);
@@ -269,7 +269,7 @@ TEST(ApplyPositions, DriveTheSectionsOfMropeByAxis) {
 
 // ---- options
 
-TEST(Apply, LeavesWhatIsNotRotatedUntouched) {
+TEST(Apply, KeepsUnrotatedCoordinates) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'d', 8}};
   write_values<float>(folder, "x.npy", "td", sizes);
@@ -301,7 +301,7 @@ TEST(Apply, RefusesToWriteOverItsOwnInput) {
   EXPECT_EQ(folder.read("x.npy"), before);
 }
 
-TEST(Apply, TurnsBack) {
+TEST(Apply, RotatesBack) {
   const TemporaryFolder folder;
   const Sizes sizes = {{'t', 3}, {'h', 2}, {'d', 8}};
   for (const std::string extra : {"", " --set output_order=deinterleaved"}) {

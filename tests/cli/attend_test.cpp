@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus attend`: other projects' attention from files, masks, rotation, and what can be saved beside the output.
+// `locus attend`: other projects' attention from files, masks, rotation, and the optional outputs.
 #include <cmath>
 
 #include "cli/locus_command.h"
@@ -27,7 +27,7 @@ void write_small(const TemporaryFolder& folder) {
 }
 const std::string small_files = " --query q.npy --key k.npy --value v.npy";
 
-/// softmax(scale q.k + bias) v by hand for the small files, -inf where unseen.
+/// softmax(scale q.k + bias) v by hand for the small files, -inf where masked.
 template <class Bias>
 std::vector<double> small_output(double scale, const Bias& bias) {
   const std::vector<double> q = ramp(8, 0.377), k = ramp(6, 0.613), v = ramp(6, 0.291);
@@ -85,7 +85,7 @@ TEST(Attend, Masks) {
   write_small(folder);
   write_array<std::int64_t>(folder, "padding.npy", {3}, {0, 1, 1});
   write_array<std::int64_t>(folder, "pairs.npy", {2, 3}, {1, 0, 1, 0, 1, 1});
-  // The last query stands at the last key: queries at 1 and 2.
+  // The last query is at the last key: queries at 1 and 2.
   const auto check = [&](const std::string& options, const std::vector<int>& seen) {
     json_of(folder, "attend -o out.npy " + options + small_files);
     const auto bias = [&](int, int query, int key) { return seen[at(query * 3 + key)] != 0 ? 0.0 : -HUGE_VAL; };
@@ -105,7 +105,7 @@ TEST(Attend, Masks) {
   check("--mask causal --key-mask padding.npy", {0, 1, 0, 0, 1, 1});
 }
 
-TEST(Attend, PackedDocumentsSeeTheirOwnKeysOnly) {
+TEST(Attend, PackedDocumentsSeeOnlyTheirOwnKeys) {
   const TemporaryFolder folder;
   write_small(folder);
   const auto check = [&](const std::string& options, const std::vector<int>& seen, const std::vector<int>& distance) {
@@ -126,7 +126,7 @@ TEST(Attend, PackedDocumentsSeeTheirOwnKeysOnly) {
     return result.err;
   };
   EXPECT_NE(refused("--documents 1,1").find("--key-documents must be lengths that add up to 3"), std::string::npos);
-  EXPECT_NE(refused("--key-documents 2,1").find("need --documents"), std::string::npos);
+  EXPECT_NE(refused("--key-documents 2,1").find("needs --documents"), std::string::npos);
   EXPECT_NE(refused("--documents 1,1 --key-documents 3").find("the same documents"), std::string::npos);
   EXPECT_NE(refused("--documents 1,x --key-documents 2,1").find("--documents"), std::string::npos);
   EXPECT_NE(run_locus(folder, "attend -o q.npy" + small_files).err.find("must not be the input"), std::string::npos);
@@ -156,7 +156,7 @@ TEST(Attend, SinkLogitsTakeWeightWithoutAKey) {
             std::string::npos);
 }
 
-// The last query stands at the last key, so the first of three stands at -1 beside two keys.
+// The last query is at the last key, so with two keys the first of three queries is at -1.
 TEST(Attend, MoreQueriesThanKeysBeginBelowZero) {
   const TemporaryFolder folder;
   write_array<double>(folder, "q.npy", {3, 1, 1}, {0, 0, 0});
@@ -199,7 +199,7 @@ TEST(Attend, SavesScoresProbabilitiesAndLogSumExp) {
   }
 }
 
-TEST(Attend, RotatesUnlessToldThatItIsDone) {
+TEST(Attend, RotatesUnlessAlreadyRotated) {
   const TemporaryFolder folder;
   write_array<double>(folder, "q.npy", {1, 2, 3, 4}, ramp(24, 0.377));
   write_array<double>(folder, "k.npy", {1, 1, 5, 4}, ramp(20, 0.613));
@@ -251,7 +251,7 @@ TEST(Attend, TakesWeightsWithAConfig) {
 
 // ---- other projects' numbers
 
-/// 1e-12, as everywhere in double; masked scores (a huge negative number there, -inf here) are passed over.
+/// 1e-12, as everywhere in double; masked scores (a large negative number there, -inf here) are skipped.
 void expect_scores(const std::vector<double>& got, const std::vector<double>& wanted, const std::string& what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;
   std::size_t seen = 0;

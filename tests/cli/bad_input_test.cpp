@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad input, one table: whatever is wrong, the command prints one line that names it, ends with 2 and leaves every file
-// as it was.
+// One table of bad input: the command prints one line that names the fault, exits with 2 and leaves every file
+// unchanged.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 // ---- files
 
-/// A .npy file of version 1.0 written out by hand, so that every part of it can be wrong.
+/// A .npy file of version 1.0 in parts, so that every part can be wrong.
 std::string npy(const std::string& descr, const std::string& order, const std::string& shape,
                 const std::string& elements) {
   std::string header = "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
@@ -170,7 +170,7 @@ const std::vector<BadInput>& table() {
       {"unknown_option", "list --bogus", {"--bogus"}},
       {"unexpected_argument", "show extra", {"not expected", "extra"}},
       {"option_without_value", "show --scheme", {"--scheme"}},
-      {"two_encodings", "show --scheme nope --scheme nope", {"--scheme must name one encoding", "got 2"}},
+      {"two_encodings", "show --scheme nope --scheme nope", {"--scheme must be one encoding", "got 2"}},
       {"spelling_unknown", "show --scheme ropee:head_dim=8", {"unknown scheme or rule 'ropee'; did you mean 'rope'?"}},
       {"spelling_bare_setting", "show --scheme rope:8", {"rope:8: a setting must be name=value, got '8'"}},
       {"spelling_and_set",
@@ -204,7 +204,7 @@ const std::vector<BadInput>& table() {
       {"seq_len_negative", rule("--seq-len -5"), {"--seq-len", "-5"}},
       {"seq_len_beyond", rule("--seq-len 2147483649"), {"--seq-len", "2147483649"}},
       {"seq_len_overflow", rule("--seq-len 18446744073709551617"), {"--seq-len must fit into 64 bits"}},
-      {"seq_len_text", rule("--seq-len long"), {"--seq-len must be a whole number, got 'long'"}},
+      {"seq_len_text", rule("--seq-len long"), {"--seq-len must be an integer, got 'long'"}},
       {"too_long_a_note", apply_q("--seq-len 1 --positions 0:4"), {"4 tokens, the input has 3"}},
 
       // sizes
@@ -340,9 +340,9 @@ const std::vector<BadInput>& table() {
       {"half_deinterleaved", rule("--set output_order=deinterleaved"), {"needs pairing=interleaved"}},
 
       // positions
-      {"positions_empty", rule("--positions ''"), {"positions must be a whole number, got ''"}},
+      {"positions_empty", rule("--positions ''"), {"positions must be an integer, got ''"}},
       {"positions_text", rule("--positions 0,one"), {"positions", "'one'"}},
-      {"positions_trailing_comma", rule("--positions 0,1,"), {"positions must be a whole number, got ''"}},
+      {"positions_trailing_comma", rule("--positions 0,1,"), {"positions must be an integer, got ''"}},
       {"positions_real", rule("--positions 0.5"), {"positions", "'0.5'"}},
       {"positions_backward_range", rule("--positions 5:5"), {"must hold a position, got 5:5"}},
       {"positions_zero_step", rule("--positions 0:5:0"), {"step must not be 0", "0:5:0"}},
@@ -354,27 +354,27 @@ const std::vector<BadInput>& table() {
       {"positions_beyond_in_file", apply_q("--positions ids_far.npy"), {"got 2147483648"}},
       {"xpos_beyond",
        "show --scheme xpos --set head_dim=8 --set pairing=half --positions 36000",
-       {"scale leaves the element type", "got 36000"}},
+       {"scale leaves the range of the element type", "got 36000"}},
       {"learned_negative", learned("--input hidden.npy --axes td --positions -1,0,1"), {"rows of its table", "got -1"}},
       {"learned_negative_in_file", learned("--input hidden.npy --axes td --positions ids_negative.npy"), {"got -1"}},
       {"learned_beyond", learned("--input hidden.npy --axes td --positions 2:5"), {"from 0 to 3", "got 4"}},
       {"pixtral_negative", rule("--set axes=pixtral --set grid_width=4 --positions -1"), {"from 0", "got -1"}},
       {"dinov3_beyond",
        rule("--set axes=dinov3 --set grid_width=2 --set grid_height=2 --positions 4"),
-       {"places of its grid", "got 4"}},
+       {"patches of its grid", "got 4"}},
       {"bloom_negative_key_side",
        bias("alibi --set heads=1 --set form=bloom --queries 1 --keys 1 --query-start -1"),
        {"alibi positions must be from 0", "got -1"}},
       {"swin_beyond",
        bias("relative_bias --set heads=1 --set index=swin --set window_height=2 --set window_width=2 "
             "--queries 4 --keys 5"),
-       {"places of its window", "got 4"}},
+       {"cells of its window", "got 4"}},
       {"show_too_many_numbers", rule("--positions 0:16777216"), {"at most 16777216 numbers", "16777216 x 8"}},
       {"show_axes_missing", rule("--set axes=grid --positions 0,1"), {"needs 2 axes", "got 1"}},
       {"show_hidden_axes", "show --scheme sinusoidal --set dim=8 --positions ids_3x1x3.npy", {"1 axis", "got 3"}},
       {"show_offsets_axes", "show --scheme t5 --set heads=1 --positions ids_3x1x3.npy", {"1 axis", "got 3"}},
 
-      // apply: what it is given
+      // apply: its input
       {"apply_no_input", "apply --scheme nope --axes td --positions 0 --output out.npy", {"--input is required"}},
       {"apply_no_axes_of_a_list",
        apply("--input ids_float.npy --positions 0:3"),
@@ -385,7 +385,7 @@ const std::vector<BadInput>& table() {
       {"apply_score_scheme",
        "apply --scheme alibi --set heads=8 --input q.npy --axes bhtd --positions 0:3 "
        "--output out.npy",
-       {"alibi enters at score"}},
+       {"alibi acts at the site score"}},
       {"apply_no_scheme", "apply --scheme nope --input q.npy --axes bhtd --positions 0:3 --output out.npy", {"nope"}},
       {"apply_missing_file", apply("--input absent.npy --axes bhtd --positions 0:3"), {"absent.npy", "No such file"}},
       {"apply_folder", apply("--input . --axes bhtd --positions 0:3"), {"a directory"}},
@@ -566,7 +566,7 @@ const std::vector<BadInput>& table() {
       {"resize_overflowing_side", resize("--from 99999999999999999999 --to 4 --method linear"), {"--from must be"}},
       {"resize_mixed", resize("--from 4 --to 2x2 --method linear"), {"both be lengths or both be grids"}},
       {"resize_other_rows", resize("--from 3x2 --to 4x4 --method bicubic"), {"6 rows", "got 4 rows"}},
-      {"resize_class_token", resize("--from 3 --to 4 --method linear"), {"--prefix 1 is probably meant"}},
+      {"resize_class_token", resize("--from 3 --to 4 --method linear"), {"did you mean --prefix 1"}},
       {"resize_negative_prefix", resize("--from 2x2 --to 4x4 --method bicubic --prefix -1"), {"--prefix", "-1"}},
       {"resize_huge_prefix",
        resize("--from 2x2 --to 4x4 --method bicubic --prefix 9223372036854775807"),
@@ -598,7 +598,7 @@ const std::vector<BadInput>& table() {
       {"positions_unknown_kind", "positions spiral 3", {"spiral"}},
       {"prefill_nothing", "positions prefill", {"TOKENS is required"}},
       {"prefill_negative", "positions prefill -1 --output out.npy", {"prefill.tokens must be at least 0, got -1"}},
-      {"prefill_text", "positions prefill many", {"TOKENS must be a whole number, got 'many'"}},
+      {"prefill_text", "positions prefill many", {"TOKENS must be an integer, got 'many'"}},
       {"prefill_negative_start", "positions prefill 3 --start -2", {"prefill.start", "-2"}},
       {"prefill_overflow", "positions prefill 3 --start 9223372036854775806", {"64 bits"}},
       {"prefill_huge", "positions prefill 8589934593", {"at most 8589934592"}},
@@ -606,10 +606,10 @@ const std::vector<BadInput>& table() {
       {"decode_negative_tokens", "positions decode 1 -3", {"decode.tokens", "-3"}},
       {"left_padded_negative", "positions left-padded 3,-5", {"lengths[1]", "-5"}},
       {"left_padded_narrow", "positions left-padded 3,5 --width 4", {"longest row (5), got 4"}},
-      {"right_padded_gap", "positions right-padded 3,,2", {"LENGTHS must be a whole number, got ''"}},
+      {"right_padded_gap", "positions right-padded 3,,2", {"LENGTHS must be an integer, got ''"}},
       {"right_padded_narrow", "positions right-padded 3,5 --width 4", {"longest row (5), got 4"}},
       {"mask_digit", "positions mask 0012", {"0 and 1 only, got '2'"}},
-      {"mask_rows", "positions mask 0011,111", {"equally long (4), got 111"}},
+      {"mask_rows", "positions mask 0011,111", {"same length (4), got 111"}},
       {"mask_file_value", "positions mask mask.npy", {"0 and 1 only, got 7"}},
       {"mask_file_rank", "positions mask mask_1d.npy", {"[batch, tokens], got 1"}},
       {"mask_file_float", "positions mask table.npy", {"integer array", "float32"}},
@@ -647,8 +647,8 @@ const std::vector<BadInput>& table() {
       {"attend_absent_file", "attend --query q.npy --key absent.npy --value q.npy -o out.npy", {"absent.npy"}},
       {"attend_rank",
        "attend --query hidden.npy --key q.npy --value q.npy -o out.npy",
-       {"q.npy", "name 2 extents, the array has 4"}},
-      {"attend_axes", attend_q("--axes thd"), {"q.npy", "name 3 extents, the array has 4"}},
+       {"q.npy", "needs 2 extents, the array has 4"}},
+      {"attend_axes", attend_q("--axes thd"), {"q.npy", "needs 3 extents, the array has 4"}},
       {"attend_bad_axes", attend_q("--axes tdh"), {"--axes", "tdh"}},
       {"attend_integers", "attend --query ints.npy --key q.npy --value q.npy -o out.npy", {"ints.npy", "int32"}},
       {"attend_cut", "attend --query q.npy --key q.npy --value cut.npy -o existing.npy", {"cut.npy"}},
@@ -657,11 +657,11 @@ const std::vector<BadInput>& table() {
       {"attend_head_dim", attend_q("--scheme rope --set head_dim=16 --set pairing=half"), {"head_dim", "16", "8"}},
       {"attend_hidden_scheme", attend_q("--scheme sinusoidal --set dim=8"), {"hidden", "locus apply"}},
       {"attend_rotated_alibi", attend_q("--scheme alibi --set heads=3 --rotated"), {"--rotated", "query_key"}},
-      {"attend_query_positions", attend_q("--query-positions 0:5"), {"--query-positions name 5 tokens", "has 2"}},
-      {"attend_key_positions", attend_q("--axes bthd --key-positions ids_2x3.npy"), {"--key-positions name 3 tokens"}},
+      {"attend_query_positions", attend_q("--query-positions 0:5"), {"--query-positions has 5 tokens", "has 2"}},
+      {"attend_key_positions", attend_q("--axes bthd --key-positions ids_2x3.npy"), {"--key-positions has 3 tokens"}},
       {"attend_position_list", attend_q("--key-positions 0,x"), {"positions", "'x'"}},
       {"attend_mask_name", attend_q("--mask diagonal"), {"--mask must be full", "diagonal"}},
-      {"attend_mask_mixture", attend_q("--mask full,causal"), {"--mask full allows no other"}},
+      {"attend_mask_mixture", attend_q("--mask full,causal"), {"--mask full must be the only"}},
       {"attend_mask_value", attend_q("--mask window=two"), {"--mask window", "'two'"}},
       {"attend_mask_zero", attend_q("--mask window=0"), {"--mask window must be at least 1, got 0"}},
       {"attend_mask_sinks", attend_q("--mask causal,sinks=4"), {"sinks=N needs window=N"}},
@@ -688,7 +688,7 @@ const std::vector<BadInput>& table() {
       {"attend_same_file", attend_q("--save-scores out.npy"), {"same file, out.npy"}},
       {"attend_missing_folder", attend_q("--save-scores absent/s.npy"), {"absent/s.npy"}},
 
-      // lint: what cannot be read at all; doubtful settings are findings, and exit 1
+      // lint: unreadable files; doubtful settings are findings with exit code 1
       {"lint_no_model", "lint", {"model"}},
       {"lint_absent", "lint absent.json", {"absent.json"}},
       {"lint_no_json", "lint no_json.json", {"no_json.json"}},
@@ -705,7 +705,7 @@ const std::vector<BadInput>& table() {
 
 // ---- what each case must do
 
-/// Names and contents of all that is in the folder.
+/// The names and contents of all files in the folder.
 Files snapshot(const TemporaryFolder& folder) {
   Files found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
@@ -715,7 +715,7 @@ Files snapshot(const TemporaryFolder& folder) {
   return found;
 }
 
-/// Of the files above, those that the line names.
+/// Those of the files above that the command line names.
 void write_files(const TemporaryFolder& folder, const std::string& line) {
   for (const auto& [name, content] : files()) {
     if (line.find(name) != std::string::npos) folder.write(name, content);
@@ -759,7 +759,7 @@ TEST(BadInputTable, HasEnoughCasesEachWithANameAndSomethingToFind) {
   }
 }
 
-// ---- what a table of plain words cannot hold
+// ---- cases that do not fit the table
 
 TEST(BadInputText, ControlCharactersDoNotMakeASecondLine) {
   const TemporaryFolder folder;
@@ -769,15 +769,15 @@ TEST(BadInputText, ControlCharactersDoNotMakeASecondLine) {
   expect_refused(folder, {"bogus\n"}, {"bogus?"});
 }
 
-TEST(BadInputText, ALinkThatLeadsNowhereIsNotWrittenThrough) {
+TEST(BadInputText, DoesNotWriteThroughADanglingLink) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("absent/target.npy", folder / "link.npy");
   expect_refused(folder, words("positions prefill 3 --output link.npy"), {"link.npy", "leads nowhere"});
 }
 
-// A file whose header promises more than the file holds must not be believed: 2^50 bytes cannot be allocated, so a
-// reader that tries dies or says something about memory.
-TEST(BadInputText, SizesAreRefusedBeforeMemoryIsAskedFor) {
+// The header states more than the file holds: 2^50 bytes cannot be allocated, so a reader that tries crashes or
+// reports memory.
+TEST(BadInputText, ChecksSizesBeforeAllocating) {
   const TemporaryFolder folder;
   for (const std::string name : {"huge_shape.npy", "huge_header.npy"}) {
     folder.write(name, files().at(name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus bench`: the shape of what it says. No test here asserts a time or a ratio.
+// `locus bench`: the form of its output. No test here asserts a time or a ratio.
 #include <cmath>
 #include <set>
 
@@ -8,7 +8,7 @@
 namespace locus::testing {
 namespace {
 
-// What a line must say of itself, whatever was measured; the verdict is worked out again from the numbers.
+// What every case must contain; the verdict is derived again from the numbers.
 void expect_well_formed(const Json& line) {
   const std::string name = line.value("name", "?");
   for (const char* key : {"share", "seconds", "limit_seconds", "rate"}) {
@@ -35,7 +35,7 @@ void expect_well_formed(const Json& line) {
   }
 }
 
-TEST(Bench, AttentionHasALineForEveryClaimOfThePerformancePage) {
+TEST(Bench, AttentionHasACaseForEveryRowOfThePerformancePage) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "takes minutes under a sanitizer; what it measures is tested elsewhere";
 #endif
@@ -61,7 +61,7 @@ TEST(Bench, AttentionHasALineForEveryClaimOfThePerformancePage) {
   EXPECT_EQ(names.size(), json["lines"].size()) << "names must tell lines apart";
 }
 
-TEST(Bench, OneGroupIsMeasuredAloneAndInTextHasARowPerLine) {
+TEST(Bench, OneGroupRunsAloneAndPrintsARowPerCase) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "bench tables --quick --rounds 1");
   ASSERT_EQ(json["lines"].size(), 4u);
@@ -73,13 +73,13 @@ TEST(Bench, OneGroupIsMeasuredAloneAndInTextHasARowPerLine) {
   }
 }
 
-TEST(Bench, LinesAreChosenByWhatTheirNamesHold) {
+TEST(Bench, SelectsCasesByName) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "takes a minute under a sanitizer; what it measures is tested elsewhere";
 #endif
   const TemporaryFolder folder;
-  const Json json = json_of(folder, "bench probe --lines=Q4_K --rounds 1");
-  ASSERT_GE(json["lines"].size(), 1u);  // decode, and prefill where there is a BLAS to compare with
+  const Json json = json_of(folder, "bench probe --cases=Q4_K --rounds 1");
+  ASSERT_GE(json["lines"].size(), 1u);  // decode, and prefill if there is a BLAS to compare with
   EXPECT_EQ(json["lines"][0]["name"], "decode Q4_K");
   for (const Json& line : json["lines"]) {
     EXPECT_EQ(line["group"], "probe");
@@ -88,7 +88,7 @@ TEST(Bench, LinesAreChosenByWhatTheirNamesHold) {
   }
 }
 
-TEST(Bench, CheckFailsWhereALineSaysMissedAndOnlyThere) {
+TEST(Bench, CheckFailsOnlyIfACaseIsMissed) {
   const TemporaryFolder folder;
   const CommandResult result = run_locus(folder, "bench tables --quick --rounds 3 --check --json");
   const Json json = Json::parse(result.out, nullptr, false);
@@ -101,7 +101,7 @@ TEST(Bench, CheckFailsWhereALineSaysMissedAndOnlyThere) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(Bench, RefusesWhatItDoesNotKnowInOneLine) {
+TEST(Bench, RefusesBadOptionsWithOneLine) {
   const TemporaryFolder folder;
   for (const char* line : {"bench rotation", "bench tables --rounds 0", "bench --fast", "bench --lines=nonsense"}) {
     const CommandResult result = run_locus(folder, line);

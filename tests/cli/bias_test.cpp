@@ -66,7 +66,7 @@ TEST(Bias, PrintsSmallResults) {
   EXPECT_EQ(printed, (std::vector<double>{0, -1.0 / 256, -2.0 / 256, -1.0 / 256, 0, -1.0 / 256}));
 }
 
-TEST(Bias, GivesSlopesAlone) {
+TEST(Bias, ReturnsSlopes) {
   const TemporaryFolder folder;
   const std::string line = "bias --scheme alibi --set heads=6 --slopes";
   // n = 4: 2^-2, 2^-4, 2^-6, 2^-8, and of the series for 8 every second: 2^-1, 2^-3
@@ -76,7 +76,7 @@ TEST(Bias, GivesSlopesAlone) {
   EXPECT_EQ(read_array(folder, "s.npy", io::NpyType::float64, {6}), wanted);
 }
 
-TEST(Bias, GivesBucketsAsIntegers) {
+TEST(Bias, ReturnsBucketsAsIntegers) {
   const TemporaryFolder folder;
   const std::string clipped =
       "bias --scheme relative_bias --set heads=3 --set clip_left=1 --set clip_right=2"

@@ -17,7 +17,7 @@ namespace {
 
 using io::SafetensorsType;
 
-/// Element i of a tensor is i, so that a row can be told by its first element.
+/// Element i of a tensor is i, so that its first element identifies a row.
 std::vector<float> counting(std::size_t count) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
@@ -77,7 +77,7 @@ TEST_F(Convert, PairingToInterleavedAndBack) {
   EXPECT_EQ(folder_.read("out.safetensors"), folder_.read("model.safetensors"));
 }
 
-TEST_F(Convert, PairingSaysThatEnginesWillNotKnow) {
+TEST_F(Convert, PairingWarnsAboutEngines) {
   const CommandResult result = run_locus(folder_, "convert pairing model.safetensors --to interleaved --in-place");
   EXPECT_NE(result.err.find("note: engines pair llama as half"), std::string::npos) << result.err;
 }
@@ -115,7 +115,7 @@ TEST_F(Convert, SettingsToGgufAndBack) {
   EXPECT_EQ(file.real("qwen2.rope.freq_base"), 1e6);
   json_of(folder_, "convert to-config c.gguf --output back.json");
   Json wanted = Json::parse(folder_.read("c.json"));
-  wanted["rope_scaling"].erase("truncate");  // GGUF has no key for it, and it is what both sides do anyway
+  wanted["rope_scaling"].erase("truncate");  // GGUF has no key for it, and it is the default of both sides
   EXPECT_EQ(Json::parse(folder_.read("back.json")), wanted);
 
   EXPECT_NE(refusal("convert to-gguf c.json --in-place").find("--gguf"), std::string::npos);
@@ -142,7 +142,7 @@ TEST_F(Convert, RefusesWithOneLine) {
             std::string::npos);
 }
 
-// A limit on the size of files stands in for a full disk: writing fails in the middle, in the same way.
+// A limit on the size of files simulates a full disk: writing fails in the middle in the same way.
 class ConvertOnFullDisk : public Convert {
  protected:
   void SetUp() override {
@@ -178,14 +178,14 @@ class ConvertOnFullDisk : public Convert {
   }
 };
 
-TEST_F(ConvertOnFullDisk, AFileStaysAsItWas) { expect_failure("both.safetensors"); }
-TEST_F(ConvertOnFullDisk, AllShardsStayAsTheyWere) { expect_failure("model.safetensors.index.json"); }
+TEST_F(ConvertOnFullDisk, KeepsTheFile) { expect_failure("both.safetensors"); }
+TEST_F(ConvertOnFullDisk, KeepsAllShards) { expect_failure("model.safetensors.index.json"); }
 
-/// A conversion of a large file that is caught half-way.
+/// A conversion of a large file that is interrupted.
 class ConvertInterrupted : public ::testing::Test {
  protected:
   void SetUp() override {
-    // 512 MB that take no room on the disk: two tensors of zeros.
+    // 512 MB that take no space on the disk: two sparse tensors of zeros.
     const std::string layer = "model.layers.0.self_attn.";
     const std::string header = "{\"" + layer + "q_proj.weight\":{\"dtype\":\"F32\",\"shape\":[8,8388608]," +
                                "\"data_offsets\":[0,268435456]},\"" + layer +
@@ -199,7 +199,7 @@ class ConvertInterrupted : public ::testing::Test {
                                      "num_key_value_heads": 2, "max_position_embeddings": 4})");
   }
 
-  /// Starts it and stops it (SIGSTOP) as soon as its temporary file is there.
+  /// Starts it and stops it (SIGSTOP) as soon as its temporary file exists.
   pid_t start_and_stop() {
     const pid_t child = fork();
     if (child == 0) {
@@ -236,7 +236,7 @@ class ConvertInterrupted : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(ConvertInterrupted, SignalsLeaveNothingBehind) {
+TEST_F(ConvertInterrupted, SignalsLeaveNoTemporaryFiles) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const pid_t child = start_and_stop();
     ASSERT_EQ(temporaries().size(), 1u);
@@ -246,10 +246,10 @@ TEST_F(ConvertInterrupted, SignalsLeaveNothingBehind) {
   }
 }
 
-TEST_F(ConvertInterrupted, TheNextRunRemovesWhatAKilledOneLeft) {
+TEST_F(ConvertInterrupted, NextRunRemovesFilesOfAKilledRun) {
   const pid_t child = start_and_stop();
   ASSERT_EQ(temporaries().size(), 1u);
-  // While it lives, its file is its own.
+  // While it runs, its temporary file is not removed.
   run_locus(folder_, "bias --scheme alibi --set heads=1 --queries 2 --keys 2 --output b.npy");
   EXPECT_EQ(temporaries().size(), 1u);
   end(child, SIGKILL);

@@ -70,7 +70,7 @@ TEST(Diagnose, InfersFromTheDumpAlone) {
   EXPECT_NE(text.find("5 ... 14"), std::string::npos) << text;
 }
 
-TEST(Diagnose, ComparesAndExitsWith1WhenSomethingIsWrong) {
+TEST(Diagnose, ComparesAndExitsWith1IfSomethingIsWrong) {
   const TemporaryFolder folder;
   write_dump(folder, 0);
   EXPECT_EQ(json_of(folder, dump + interleaved)["verdicts"][0]["name"], "as_expected");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command says of itself: help, completions, the manual. All of it comes from the same declarations.
+// Help, completions and the manual of the command, which all come from the same declarations.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -39,10 +39,10 @@ std::vector<std::string> all_commands(const TemporaryFolder& folder) {
   return commands;
 }
 
-/// What stands below `locus lab` is declared by another program.
+/// Another program declares the commands below `locus lab`.
 bool is_declared(const std::string& command) { return command != "locus" && !command.starts_with("locus lab "); }
 
-TEST(Help, IsThereForEverySubcommandWithAnExample) {
+TEST(Help, EverySubcommandHasHelpWithAnExample) {
   const TemporaryFolder folder;
   const std::vector<std::string> commands = all_commands(folder);
   for (const std::string& command : commands) {
@@ -121,7 +121,7 @@ TEST(Completion, OffersEveryCommandInEveryShell) {
   }
 }
 
-/// Where the shell is installed, it must at least parse its script.
+/// If the shell is installed, it must at least parse its script.
 TEST(Completion, OtherShellsParseTheirScripts) {
   const TemporaryFolder folder;
   std::size_t parsed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus lab` hands over to locus-lab: found beside it with all arguments, and told how to get it where it is missing.
+// `locus lab` runs locus-lab from its folder with all arguments, or says how to build it if it is missing.
 #include <fstream>
 
 #include "cli/locus_command.h"
@@ -9,13 +9,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A copy of the command in a folder of its own, where nothing is beside it.
+/// A copy of the command alone in a folder.
 std::string lonely_locus(const TemporaryFolder& folder) {
   fs::copy_file(LOCUS_COMMAND, folder / "locus");
   return folder / "locus";
 }
 
-TEST(Lab, GivesEveryArgumentToTheProgramBesideIt) {
+TEST(Lab, PassesEveryArgumentToLocusLab) {
   const TemporaryFolder folder;
   const std::string locus = lonely_locus(folder);
   folder.write("locus-lab", "#!/bin/sh\nfor word; do echo \"<$word>\"; done\nexit 7\n");
@@ -26,7 +26,7 @@ TEST(Lab, GivesEveryArgumentToTheProgramBesideIt) {
   EXPECT_EQ(result.exit_code, 7);
 }
 
-TEST(Lab, SaysHowToBuildItWhereItIsMissing) {
+TEST(Lab, SaysHowToBuildAMissingLab) {
   const TemporaryFolder folder;
   const CommandResult result = run_command(lonely_locus(folder), {"lab", "--preset", "quick"}, folder.path());
   EXPECT_EQ(result.exit_code, 2);

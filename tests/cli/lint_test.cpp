@@ -17,7 +17,7 @@ GgufModel gguf_llama() {
   return model;
 }
 
-TEST(LintCommand, DescribesEveryKindOfLayer) {
+TEST(LintCommand, DescribesEveryLayerType) {
   const TemporaryFolder folder;
   folder.write("config.json", small_llama);
   const Json json = json_of(folder, "lint config.json");
@@ -62,7 +62,7 @@ TEST(LintCommand, AnErrorEndsWith1) {
   EXPECT_NE(text.out.find("error [served-beyond-trained] max_position_embeddings"), std::string::npos) << text.out;
 }
 
-TEST(LintCommand, SettingsThatMakeNoEncodingAreFindings) {
+TEST(LintCommand, InvalidSettingsAreFindings) {
   const TemporaryFolder folder;
   folder.write("config.json", R"({"model_type": "llama", "head_dim": 8, "rope_scaling": {"rope_type": "spiral"}})");
   const CommandResult result = run_locus(folder, "lint config.json --json");
@@ -98,7 +98,7 @@ TEST(LintCommand, EqualFilesHaveNoDifference) {
   EXPECT_NE(output_of(folder, "lint config.json --against config.json").find("no difference"), std::string::npos);
 }
 
-// Keys and names come from strangers' files; a terminal must not obey them.
+// Keys and names come from untrusted files and must not control the terminal.
 TEST(LintCommand, PrintsNoControlCharacters) {
   const TemporaryFolder folder;
   folder.write("config.json",
@@ -111,7 +111,7 @@ TEST(LintCommand, PrintsNoControlCharacters) {
     for (const char c : result.out + result.err)
       EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
     EXPECT_EQ(result.out.find("\xc2\x9b"), std::string::npos);
-    // A key that is there twice: the last one counts, and it is said.
+    // A duplicate key: the last one counts, and a finding reports it.
     EXPECT_NE(result.out.find("rope_theta"), std::string::npos);
     EXPECT_NE(result.out.find("more than once"), std::string::npos) << result.out;
   }

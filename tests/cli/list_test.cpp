@@ -28,7 +28,7 @@ TEST(List, NamesEverySchemeWithSiteClaimsAndPaper) {
   EXPECT_EQ(json["rules"].size(), rules().size());
 }
 
-TEST(List, TellsParametersInTheLongForm) {
+TEST(List, ListsParametersInTheLongForm) {
   const TemporaryFolder folder;
   const std::string text = output_of(folder, "list --long");
   for (const Scheme* scheme : schemes()) {

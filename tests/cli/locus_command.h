@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the `locus` command share: running it, and arrays in and out.
+// Shared by the tests of the `locus` command: running it, and arrays in and out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace locus::testing {
 
 using Json = nlohmann::json;
 
-/// The words of a command line, which are separated by single blanks; '' is an empty one.
+/// The words of a command line, separated by single spaces; '' is an empty word.
 inline std::vector<std::string> words(const std::string& line) {
   std::vector<std::string> result;
   for (std::size_t at = 0; at < line.size();) {
@@ -42,7 +42,7 @@ inline std::string output_of(const TemporaryFolder& folder, const std::string& l
   return result.out;
 }
 
-/// The one JSON object that a command prints, which must succeed and say nothing else.
+/// The JSON object that a command prints; the command must succeed and print nothing else.
 inline Json json_of(const TemporaryFolder& folder, const std::string& line) {
   const CommandResult result = run_locus(folder, line + " --json");
   EXPECT_EQ(result.exit_code, 0) << "locus " << line << "\n" << result.err;

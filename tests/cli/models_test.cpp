@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models through the commands: what is shown, what is refused, and several at once.
+// Models through the commands: what is shown, what is refused, and several models at once.
 #include <fstream>
 
 #include "cli/locus_command.h"
@@ -14,7 +14,7 @@ const std::string ministral = R"({"model_type": "ministral3", "head_dim": 8, "ma
 const std::string sentence =
     "this model also multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet";
 
-TEST(ModelsCommand, ShowNamesWhatIsNotAppliedAndVerifyRefuses) {
+TEST(ModelsCommand, ShowReportsNotAppliedAndVerifyRefuses) {
   const TemporaryFolder folder;
   folder.write("config.json", ministral);
   const Json json = json_of(folder, "show --config config.json");
@@ -26,7 +26,7 @@ TEST(ModelsCommand, ShowNamesWhatIsNotAppliedAndVerifyRefuses) {
   EXPECT_NE(refused.err.find(sentence), std::string::npos) << refused.err;
 }
 
-TEST(ModelsCommand, RefusalsSayWhatTheModelIs) {
+TEST(ModelsCommand, RefusalsDescribeTheModel) {
   const TemporaryFolder folder;
   folder.write("config.json", R"({"model_type": "mamba"})");
   const CommandResult refused = run_locus(folder, "show --config config.json");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample of every folder of reference vectors that a command can reproduce, through the command line. All cases go
-// through the library elsewhere; here it is files, options and configs that are under test. Double results must agree
-// to 1e-12 relative plus position * 1e-16, float32 ones within the bounds that the headers state.
+// A sample of every folder of reference vectors that a command can reproduce, through the command line. Other tests
+// check all cases through the library; this one tests files, options and configs. Double results must agree to 1e-12
+// relative plus position * 1e-16, float32 ones within the bounds that the headers state.
 #include <algorithm>
 #include <cmath>
 
@@ -64,7 +64,7 @@ TEST(OracleSample, RopeConfigs) {
     const auto width = static_cast<std::size_t>(one.shape("cos_f64")[1]);  // halves are duplicated in most
     for (std::size_t row = 0; row < ids.size(); ++row) {
       for (std::size_t i = 0; i < inv_freq.size(); ++i) {
-        // Beside the angle's rounding, the peer's double frequency has lost up to two last bits of its own.
+        // In addition to the rounding of the angle, the peer's double frequency is off by up to two last bits.
         const double allowed = factor * (1e-12 + static_cast<double>(ids[row]) * (1e-16 + inv_freq[i] * 0x1p-52));
         ASSERT_NEAR(got["cos"][row][i].get<double>(), cos[row * width + i], allowed) << name << ' ' << ids[row];
         ASSERT_NEAR(got["sin"][row][i].get<double>(), sin[row * width + i], allowed) << name << ' ' << ids[row];
@@ -134,7 +134,7 @@ TEST(OracleSample, ApplyInDoubleAndInFloat32) {
     double farthest = 25;
     if (sample.options.starts_with("--config")) {
       Json config = one.json()["config"];
-      // The models' real configs say so; those of these cases do not.
+      // The real configs of the models state it; the configs of these cases do not.
       if (sample.name.find("imrope") != std::string::npos) config["rope_parameters"]["mrope_interleaved"] = true;
       folder.write("config.json", config.dump());
     }
@@ -301,7 +301,7 @@ TEST(OracleSample, T5BucketsAndBias) {
     const Json hf = json_of(folder, line + " --profile hf");
     ASSERT_EQ(hf["buckets"].size(), 601u);
     for (std::size_t k = 0; k <= 600; ++k) EXPECT_EQ(hf["buckets"][k], one["buckets_f32"][k]) << line << " at " << k;
-    if (!one["offsets_where_f32_and_f64_differ"].empty()) continue;  // a whole threshold: neither need be right
+    if (!one["offsets_where_f32_and_f64_differ"].empty()) continue;  // an integer threshold: either may be wrong
     const Json exact = json_of(folder, line);
     for (std::size_t k = 0; k <= 600; ++k) EXPECT_EQ(exact["buckets"][k], one["buckets_f64"][k]) << line << " at " << k;
   }

@@ -46,7 +46,7 @@ TEST(Plot, WritesTheChartThatItPrints) {
   EXPECT_EQ(json_of(folder, line + " -o again.vl.json")["output"], "again.vl.json");
 }
 
-// Every picture that the documentation names.
+// Every figure that the documentation names.
 TEST(Plot, DrawsInTheTerminal) {
   const TemporaryFolder folder;
   folder.write("config.json", llama);
@@ -91,7 +91,7 @@ TEST(Plot, ReadsTheModelFromItsConfig) {
   EXPECT_EQ(rows[32]["divisor"], 32.0);
 }
 
-TEST(Plot, IsAsWideAsItIsTold) {
+TEST(Plot, HasTheGivenWidth) {
   const TemporaryFolder folder;
   const auto widest = [&](const std::string& line) {
     std::istringstream lines(output_of(folder, line));
@@ -109,7 +109,7 @@ TEST(Plot, IsAsWideAsItIsTold) {
   EXPECT_EQ(widest("plot waveforms"), 80u);
 }
 
-TEST(Plot, WritesAPageOrSaysWhyNot) {
+TEST(Plot, WritesAPageOrExplains) {
   const TemporaryFolder folder;
   const CommandResult result = run_locus(folder, "plot bias -o bias.html");
   if (result.exit_code == 0) {
@@ -124,8 +124,8 @@ TEST(Plot, WritesAPageOrSaysWhyNot) {
 
 const std::string made_up = (locus::testing::source_dir() / "tests/web/fixture/results.json").string();
 
-// The chart is the report's; its numbers stand in results.json as they are.
-TEST(Plot, GivesTheChartsOfResults) {
+// The chart is that of the report; its numbers are those of results.json.
+TEST(Plot, DrawsTheChartsOfResults) {
   const TemporaryFolder folder;
   std::ifstream stream(made_up);
   const Json results = Json::parse(stream);
@@ -166,11 +166,11 @@ TEST(Plot, RefusesInOneLine) {
            {"plot sinusoidal -o kept.vl.json --positions 3:1", "range"},
            {"plot sinusoidal -o nowhere/pe.vl.json", "nowhere"},
            {"plot sinusoidal --set width=3", "unknown sinusoidal parameter 'width'"},
-           {"plot sinusoidal --scheme alibi", "alibi enters at the site score"},
+           {"plot sinusoidal --scheme alibi", "alibi acts at the site score"},
            {"plot sinusoidal --dims 1", "no dims to choose"},
            {"plot sinusoidal --width 3", "--width must be from 40"},
            {"plot waveforms --dims 128", "from 0 to 127, got 128"},
-           {"plot waveforms --dims x", "--dims must be a whole number"},
+           {"plot waveforms --dims x", "--dims must be an integer"},
            {"plot bias --heads 8", "from 0 to 7, got 8"},
            {"plot rotation --pairs -1", "from 0 to 31, got -1"},
            {"plot scaling --rules none,spiral", "spiral"},
@@ -186,15 +186,15 @@ TEST(Plot, RefusesInOneLine) {
            {"plot beyond --results broken.json", "broken.json is not JSON"},
            {"plot beyond --results empty.json", "empty.json: the results has no \"format\""},
            {"plot spiral --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),
-            "there are beyond, verbs-loss, "},
+            "known: beyond, verbs-loss, "},
            {"plot slopes --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),
-            "no figure slopes in "},
-           {"plot beyond --results empty.json --scheme rope", "--scheme means nothing with --results"},
-           {"plot beyond --results empty.json --set dim=2", "--set means nothing"},
-           {"plot beyond --results empty.json --positions 0:3", "--positions means nothing"},
-           {"plot beyond --results empty.json --config config.json", "--config means nothing"},
-           {"plot beyond --results empty.json --rules none", "--rules means nothing"},
-           {"plot --list --results empty.json --heads 1", "--heads means nothing"},
+            "unknown figure 'slopes'; known: "},
+           {"plot beyond --results empty.json --scheme rope", "--scheme does not apply to --results"},
+           {"plot beyond --results empty.json --set dim=2", "--set does not apply"},
+           {"plot beyond --results empty.json --positions 0:3", "--positions does not apply"},
+           {"plot beyond --results empty.json --config config.json", "--config does not apply"},
+           {"plot beyond --results empty.json --rules none", "--rules does not apply"},
+           {"plot --list --results empty.json --heads 1", "--heads does not apply"},
        }) {
     const CommandResult result = run_locus(folder, one.line);
     EXPECT_EQ(result.exit_code, 2) << one.line << "\n" << result.out;

@@ -13,7 +13,7 @@ struct Kind {
   Json ids;
 };
 
-// Every line worked out by hand.
+// Every row is worked out by hand.
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"prefill 3 --start 100", "100,101,102\n", {100, 101, 102}},
@@ -70,7 +70,7 @@ TEST(Positions, PrintsSavesAndDescribesEveryKind) {
   }
 }
 
-TEST(Positions, TellsMasksKeptTokensAndTheDecodeDelta) {
+TEST(Positions, PrintsMasksKeptTokensAndTheDecodeDelta) {
   const TemporaryFolder folder;
   const Json padded = json_of(folder, "positions left-padded 1,3");
   EXPECT_EQ(padded["mask"], Json::parse("[[0, 0, 1], [1, 1, 1]]"));

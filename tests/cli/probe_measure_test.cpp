@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe loss`, `retrieve`, `attention` and `check` on a real model, where it lies beside the checkout.
+// `locus probe loss`, `retrieve`, `attention` and `check` on a real model, if it is available.
 #include <filesystem>
 
 #include "cli/locus_command.h"
@@ -35,7 +35,8 @@ TEST_F(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
   EXPECT_EQ(none["buckets"][0]["count"], 64);
   EXPECT_EQ(none["buckets"][2]["end"], json["tokens"].get<int>() - 1);
   EXPECT_TRUE(none["breaks_at"].is_null());
-  // Its own greedy text within its trained length: it is sure of nearly every token, and no curve but linear differs.
+  // The model's own greedy text within its trained length: it is certain of nearly every token, and only the curve of
+  // linear differs.
   EXPECT_LT(none["buckets"][1]["mean"], 1.0);
   for (const std::size_t same : {0, 3, 4, 5}) {
     EXPECT_NEAR(json["curves"][same]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>(),
@@ -44,7 +45,7 @@ TEST_F(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
   EXPECT_GT(json["curves"][2]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>() + 0.1);
 }
 
-TEST_F(ProbeMeasure, WithoutATextTheModelSpeaksAndTheOutputSaysWhatThatShows) {
+TEST_F(ProbeMeasure, WithoutATextSamplesFromTheModelAndPrintsTheCaveat) {
   const Json json = json_of(folder_, "probe loss " + model_ + " --rules none --buckets 0,100 --seed 3");
   EXPECT_EQ(json["tokens"], 101);
   EXPECT_NE(json["caveat"].get<std::string>().find("sampled from the model itself"), std::string::npos);
@@ -68,14 +69,14 @@ TEST_F(ProbeMeasure, CheckPassesOnRealWeights) {
   EXPECT_EQ(json["failed"], 0);
 }
 
-TEST_F(ProbeMeasure, AttentionInAndBeyondRange) {
+TEST_F(ProbeMeasure, AttentionWithinAndBeyondTheTrainedLength) {
   const Json json = json_of(folder_, "probe attention " + model_ + " --length 600 --queries 4");
   ASSERT_EQ(json["ranges"].size(), 2u);
   EXPECT_EQ(json["ranges"][1]["begin"], 512);
   EXPECT_EQ(json["ranges"][0]["heads"].size(), 40u);
 }
 
-TEST_F(ProbeMeasure, RetrieveSaysThatASmallModelCannot) {
+TEST_F(ProbeMeasure, RetrieveReportsThatASmallModelFails) {
   const Json json = json_of(folder_, "probe retrieve " + model_ + " --lengths 400,800 --depths 0,1 --trials 1");
   EXPECT_EQ(json["cells"].size(), 4u);
   EXPECT_NE(json["words"].get<std::string>().find("cannot do the task"), std::string::npos);

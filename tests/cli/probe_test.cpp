@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe generate` as a user meets it. What models compute is tested in tests/probe.
+// The command line of `locus probe generate`. tests/probe tests what models compute.
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -46,7 +46,7 @@ TEST_F(ProbeGenerate, PrintsThePublishedStoryAndNothingElse) {
   EXPECT_NE(result.err.find("tokens/s"), std::string::npos) << result.err;
 }
 
-TEST_F(ProbeGenerate, ContinuesAPromptWhateverTheChunksAndThreads) {
+TEST_F(ProbeGenerate, ContinuesAPromptWithAnyChunksAndThreads) {
   const std::string story = published();
   const std::string prompt = story.substr(0, story.find(" Lily"));
   for (const std::string chunk : {"1", "4", "512"}) {
@@ -70,7 +70,7 @@ TEST_F(ProbeGenerate, TakesARule) {
   EXPECT_NE(published().rfind(told("linear", "1000"), 0), 0U);  // 60 tokens within a sixteenth of a position
 }
 
-TEST_F(ProbeGenerate, SaysInOneLineWhatIsWrong) {
+TEST_F(ProbeGenerate, RefusesBadInputWithOneLine) {
   const auto expect_line = [&](const std::vector<std::string>& arguments, const std::string& part) {
     const CommandResult result = generate(folder_, arguments);
     EXPECT_EQ(result.exit_code, 2);
@@ -89,8 +89,8 @@ TEST_F(ProbeGenerate, SaysInOneLineWhatIsWrong) {
   expect_line({tokenizer_}, "tok512.bin");
 }
 
-// A story is greedy: the likeliest token behind each place is the one that follows there.
-TEST_F(ProbeGenerate, LogitsOfChosenPlaces) {
+// The story is greedy: the most likely token after each index is the next one.
+TEST_F(ProbeGenerate, LogitsOfChosenTokens) {
   const std::string story = published();
   const std::string prompt = story.substr(0, story.find(" Lily"));
   const auto logits = [&](const std::string& at, const std::string& window) {
@@ -110,7 +110,7 @@ TEST_F(ProbeGenerate, LogitsOfChosenPlaces) {
     EXPECT_EQ(json["places"][i]["likeliest"][0]["token"], tokens[i + 1]);
   }
   const std::vector<double> all = read_array(folder_, "logits.npy", io::NpyType::float32, {5, 512});
-  // A window that holds the whole prompt changes nothing; one of a single token changes all but the first place.
+  // A window over the whole prompt changes nothing; a window of one token changes all except the first index.
   logits("0:5", "1000");
   EXPECT_EQ(read_array(folder_, "logits.npy", io::NpyType::float32, {5, 512}), all);
   logits("0:5", "1");
@@ -122,7 +122,7 @@ TEST_F(ProbeGenerate, LogitsOfChosenPlaces) {
   const CommandResult beyond = run_command(
       LOCUS_COMMAND, {"probe", "logits", stories().string(), "--prompt", "a", "--at", "99"}, folder_.path());
   EXPECT_EQ(beyond.exit_code, 2);
-  EXPECT_NE(beyond.err.find("--at must be places of the text"), std::string::npos) << beyond.err;
+  EXPECT_NE(beyond.err.find("--at must be token indices"), std::string::npos) << beyond.err;
 }
 
 }  // namespace

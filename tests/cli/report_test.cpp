@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus report`: where the page goes, and what bad input says before anything is measured.
+// `locus report`: the path of the page, and the messages for bad input before anything is measured.
 #include <filesystem>
 #include <fstream>
 
@@ -17,7 +17,7 @@ bool pages_are_built(const TemporaryFolder& folder) {
   return run_locus(folder, "report nowhere").err.find("built without npm") == std::string::npos;
 }
 
-TEST(Report, RefusesWhatIsNotAResultInOneLine) {
+TEST(Report, RefusesBadResultsWithOneLine) {
   const TemporaryFolder folder;
   if (!pages_are_built(folder)) GTEST_SKIP() << "built without npm: no pages";
   write_text(folder / "text.json", "not json");
@@ -37,7 +37,7 @@ TEST(Report, RefusesWhatIsNotAResultInOneLine) {
   EXPECT_FALSE(std::filesystem::exists(folder / "page.html"));
 }
 
-TEST(Report, PutsThePageBesideTheResultsOfAFolder) {
+TEST(Report, WritesThePageToTheFolderOfTheResults) {
   const TemporaryFolder folder;
   if (!pages_are_built(folder)) GTEST_SKIP() << "built without npm: no pages";
   std::filesystem::create_directory(folder / "run");

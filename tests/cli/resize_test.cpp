@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus resize`: forms of tables and their types. What the methods compute is tested where they are.
+// `locus resize`: forms of tables and their types. tests/encoding tests what the methods compute.
 #include "cli/locus_command.h"
 #include "locus/element.h"
 
 namespace locus::testing {
 namespace {
 
-TEST(Resize, LengthensALine) {
+TEST(Resize, EnlargesALength) {
   const TemporaryFolder folder;
   write_array<double>(folder, "t.npy", {2, 1}, {0, 1});
   const CommandResult result = run_locus(folder, "resize --table t.npy --from 2 --to 4 --method linear --output r.npy");
@@ -55,7 +55,7 @@ TEST(Resize, PassesItsOptionsOn) {
   const double near_one = 1.25 * 0.421875 - 2.25 * 0.5625 + 1, far_one = -0.75 * (5.359375 - 15.3125 + 14 - 4);
   json_of(folder, "resize --table t.npy --from 1x2 --to 1x4 --method bicubic --output r.npy");
   EXPECT_NEAR(read_array(folder, "r.npy", io::NpyType::float64, {4, 1})[1], near_one + far_one, 1e-15);
-  // Antialiased, a = -1/2 and what hangs over the edge is dropped: k(0.75) / (k(0.25) + k(0.75)).
+  // Antialiased, a = -1/2 and taps beyond the edge are dropped: k(0.75) / (k(0.25) + k(0.75)).
   const double k75 = 1.5 * 0.421875 - 2.5 * 0.5625 + 1, k25 = 1.5 * 0.015625 - 2.5 * 0.0625 + 1;
   json_of(folder, "resize --table t.npy --from 1x2 --to 1x4 --method bicubic --antialias --output r.npy");
   EXPECT_NEAR(read_array(folder, "r.npy", io::NpyType::float64, {4, 1})[1], k75 / (k25 + k75), 1e-15);

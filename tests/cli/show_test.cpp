@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus show`: the keys of its JSON, the numbers behind them, and what it says about where they came from.
+// `locus show`: the keys of its JSON, their numbers, and what it reports about their source.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,7 +37,7 @@ const std::string rope8 = "show --scheme rope --set head_dim=8 --set pairing=hal
 
 // ---- keys
 
-TEST(Show, HasThePromisedKeysForRope) {
+TEST(Show, HasTheDocumentedKeysForRope) {
   const TemporaryFolder folder;
   folder.write("config.json", R"({"model_type": "llama", "head_dim": 8, "max_position_embeddings": 64})");
   for (const std::string& line : {rope8, std::string("show --config config.json")}) {
@@ -113,7 +113,7 @@ TEST(Show, KeepsNegativeAndFarPositions) {
   EXPECT_NEAR(json["cos"][2][0].get<double>(), static_cast<double>(std::cos(2147483647.0L)), 1e-15);
 }
 
-TEST(Show, GivesProportionalRopeItsFullWidthAndExactZeros) {
+TEST(Show, ProportionalRopeHasFullWidthAndExactZeros) {
   const TemporaryFolder folder;
   const Json json = json_of(folder,
                             "show --scheme rope --set head_dim=16 --set pairing=half --set rule=proportional"
@@ -212,7 +212,7 @@ TEST(Show, ReadsOldAndNewConfigsAlike) {
   EXPECT_TRUE(any_contains(new_style["used"], "rope_parameters.rope_theta"));
 }
 
-TEST(Show, SaysWhatItUsedDefaultedAndDidNotKnow) {
+TEST(Show, ReportsUsedDefaultedAndUnknownKeys) {
   const TemporaryFolder folder;
   folder.write("bare.json", R"({"head_dim": 8, "rotary_spin": 3, "vocab_size": 100})");
   const Json json = json_of(folder, "show --config bare.json");
@@ -220,7 +220,7 @@ TEST(Show, SaysWhatItUsedDefaultedAndDidNotKnow) {
   EXPECT_EQ(json["used"], Json({"head_dim"}));
   EXPECT_TRUE(any_contains(json["defaulted"], "pairing = half"));
   EXPECT_TRUE(any_contains(json["defaulted"], "rope_theta = 10000"));
-  EXPECT_EQ(json["unknown"], Json({"rotary_spin"}));  // and nothing about vocab_size, which is no position's business
+  EXPECT_EQ(json["unknown"], Json({"rotary_spin"}));  // without vocab_size, which has nothing to do with positions
 
   const Json settings = json_of(folder, rope8 + " --set base=500");
   EXPECT_TRUE(any_contains(settings["defaulted"], "rotary_offset = 0"));
@@ -239,7 +239,7 @@ TEST(Show, OverridesThePairing) {
   EXPECT_EQ(json_of(folder, "show --scheme rope --set head_dim=8 --pairing interleaved")["pairing"], "interleaved");
 }
 
-TEST(Show, ShowsEachLayerTypeOrTheOneAskedFor) {
+TEST(Show, ShowsEachLayerTypeOrTheChosenOne) {
   const TemporaryFolder folder;
   folder.write("gemma.json", R"({"model_type": "gemma3_text", "head_dim": 8, "max_position_embeddings": 64,
       "rope_theta": 1e6, "rope_local_base_freq": 1e4, "rope_scaling": {"rope_type": "linear", "factor": 8}})");
@@ -263,7 +263,7 @@ TEST(Show, ShowsEachLayerTypeOrTheOneAskedFor) {
   EXPECT_EQ(one["inv_freq"], full["inv_freq"]);
 }
 
-TEST(Show, TakesTextPositionsForAllAxesOfMrope) {
+TEST(Show, UsesTextPositionsForAllMropeAxes) {
   const TemporaryFolder folder;
   const std::string sections = " --set axes=mrope --set sections=2,1,1";
   const Json text = json_of(folder, rope8 + sections + " --positions 0,7");
@@ -271,7 +271,7 @@ TEST(Show, TakesTextPositionsForAllAxesOfMrope) {
   EXPECT_EQ(text["cos"], plain["cos"]);
   EXPECT_EQ(text["positions"], Json({0, 7}));
 
-  // Time 7, height 8, width 9: the sections say which pairs take which.
+  // Time 7, height 8, width 9; the sections assign them to pairs.
   write_array<std::int64_t>(folder, "ids.npy", {3, 1, 1}, {7, 8, 9});
   const Json mixed = json_of(folder, rope8 + sections + " --positions ids.npy");
   EXPECT_EQ(mixed["positions"], Json({{7}, {8}, {9}}));
@@ -309,8 +309,8 @@ TEST(Show, CountsTheParametersOfALearnedTable) {
   EXPECT_EQ(json["site"], "hidden");
 }
 
-// 2^31 positions x 2 would be a table of 16 GB; only the rows that are shown are made.
-TEST(Show, MakesOnlyTheRowsOfALearnedTableThatItShows) {
+// 2^31 positions x 2 would be a table of 16 GB; only the printed rows are made.
+TEST(Show, MakesOnlyThePrintedRowsOfALearnedTable) {
   const TemporaryFolder folder;
   const std::string large = "show --scheme learned --set max_positions=2147483647 --set dim=2";
   const Json json = json_of(folder, large);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One spelling of an encoding for every command, and --config for files and folders alike.
+// The spelling of an encoding is the same for every command, and --config takes files and folders.
 #include <filesystem>
 #include <set>
 
@@ -43,7 +43,7 @@ TEST(Spelling, ConfigTakesFilesAndFolders) {
   EXPECT_EQ(by_file["head_dim"], 16);
   EXPECT_EQ(json_of(folder, "show --config model"), by_file);
   output_of(folder, "convert to-gguf model/config.json --architecture llama --output rope.data");
-  const Json by_gguf = json_of(folder, "show --config rope.data");  // whatever the file is called
+  const Json by_gguf = json_of(folder, "show --config rope.data");  // with any file name
   EXPECT_EQ(by_gguf["inv_freq"], by_file["inv_freq"]);
   std::filesystem::create_directory(folder / "alone");
   std::filesystem::copy(folder / "rope.data", folder / "alone/rope.data");
@@ -67,7 +67,7 @@ TEST(Spelling, VerifyTakesSeveral) {
   EXPECT_EQ(schemes_in("--scheme alibi:heads=4;" + spelled), expected);
 }
 
-TEST(Spelling, PlotDrawsSeveralWhereTheFigureCan) {
+TEST(Spelling, PlotDrawsSeveralIfTheFigureCan) {
   const TemporaryFolder folder;
   const std::string text =
       output_of(folder,

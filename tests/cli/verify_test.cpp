@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus verify`: the report as JSON and as lines, exit codes, and whose encoding is verified.
+// `locus verify`: the checks as JSON and as text, exit codes, and which encodings are verified.
 #include <set>
 #include <sstream>
 
@@ -28,7 +28,7 @@ bool asks(const Json& json, std::string_view scheme, const std::string& start) {
   return false;
 }
 
-TEST(Verify, AsksEverySchemeAboutEveryClaim) {
+TEST(Verify, ChecksEveryClaimOfEveryScheme) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1");
   expect_report(json);
@@ -57,7 +57,7 @@ TEST(Verify, PrintsOneLinePerCheckAndASummary) {
   EXPECT_EQ(last, std::to_string(checks) + " passed, 0 failed");
 }
 
-TEST(Verify, ASchemeAloneBringsItsVariantsAndExamples) {
+TEST(Verify, ABareSchemeIncludesItsVariantsAndExamples) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
   expect_report(json);
@@ -77,8 +77,8 @@ TEST(Verify, SettingsChooseOneEncoding) {
   EXPECT_FALSE(asks(json, "rope", "q = (1,0)"));
 }
 
-// No weights at all tell no order: learned, but with nothing to learn from.
-TEST(Verify, ExitsWith1WhereACheckFails) {
+// With a deviation of 0 all rows of the learned table are zero, so positions cannot be distinguished.
+TEST(Verify, ExitsWith1IfACheckFails) {
   const TemporaryFolder folder;
   const std::string line = "verify --shapes 1 --scheme learned --set max_positions=16 --set dim=4 --set deviation=0";
   const CommandResult text = run_locus(folder, line);

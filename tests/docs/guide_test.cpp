@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guide and the README tell the truth: its commands run and print what is shown, and its code is in programs that are compiled.
+// The guide and the README are correct: their commands run and print the shown output, and their code is in compiled
+// programs.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -68,7 +69,7 @@ void prepare(const TemporaryFolder& folder) {
             "--output mine.npy");
 }
 
-// What is shown is there, in this order; `...` stands for anything, as a line and at the end of one.
+// The shown lines must occur in this order; `...` matches anything, as a line and at the end of a line.
 void expect_shown(const std::vector<std::string>& shown, const std::string& printed, const std::string& command) {
   const std::vector<std::string> lines = lines_of(printed);
   std::size_t at = 0;
@@ -140,7 +141,7 @@ TEST(Guide, CodeIsInTheExamples) {
   EXPECT_GT(count, 5u);
 }
 
-TEST(Guide, LinksLeadSomewhere) {
+TEST(Guide, LinksHaveTargets) {
   for (const fs::path& page : pages()) {
     const std::string text = text_of(page);
     for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {

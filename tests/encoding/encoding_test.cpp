@@ -13,18 +13,12 @@
 #include "locus/initial_weights.h"
 #include "locus/rotate.h"
 #include "locus/rows.h"
+#include "support/error_of.h"
 
 namespace locus {
 namespace {
 
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 void check(const Encoding& encoding, Position position) { encoding.check_positions(std::span(&position, 1)); }
 
@@ -61,7 +55,7 @@ TEST(EncodingTest, EverySchemesExampleMakesOne) {
   }
 }
 
-TEST(EncodingTest, OnlyItsOwnSiteCanBeAsked) {
+TEST(EncodingTest, OnlyItsOwnSiteHasATerm) {
   for (const Scheme* scheme : schemes()) {
     const Encoding encoding(scheme->name, scheme->example);
     const auto expect_site = [&](Site site, const std::function<void()>& ask) {
@@ -89,7 +83,7 @@ TEST(EncodingTest, UnknownSchemesAndParametersAreNamed) {
               Encoding("rope", {{"head_dim", 128}, {"pairing", "half"}, {"rotary_dim", 129}});
             }),
             "rope.rotary_dim must be even and at most head_dim (128), got 129");
-  // A parameter of another rule is no parameter here.
+  // A parameter of another rule is unknown here.
   const std::string other = error_of([] {
     Encoding("rope", {{"head_dim", 64}, {"pairing", "half"}, {"beta_fast", 32}});
   });
@@ -98,7 +92,7 @@ TEST(EncodingTest, UnknownSchemesAndParametersAreNamed) {
 
 // ---- positions
 
-TEST(PositionRangeTest, RotationsServeBothSignsTo31Bits) {
+TEST(PositionRangeTest, RotationsAcceptBothSignsTo31Bits) {
   expect_range(Encoding("rope", {{"head_dim", 8}, {"pairing", "half"}}), -max_position, max_position);
   EXPECT_EQ(error_of([] {
               check(Encoding("rope", {{"head_dim", 8}, {"pairing", "half"}}), max_position + 1);
@@ -115,14 +109,14 @@ TEST(PositionRangeTest, ALearnedTableNamesItsLimit) {
             "learned positions must be from 0 to 511 (the rows of its table), got -1");
 }
 
-TEST(PositionRangeTest, TheFirstOffenderIsNamed) {
+TEST(PositionRangeTest, NamesTheFirstBadId) {
   const Encoding encoding("learned", {{"max_positions", 10}, {"dim", 1}});
   const std::vector<Position> ids{0, 9, 12, 11};
   const std::string message = error_of([&] { encoding.check_positions(ids); });
   EXPECT_EQ(message.substr(message.rfind(' ')), " 12");
 }
 
-TEST(PositionRangeTest, XposEndsWhereItsScaleLeavesFloat32) {
+TEST(PositionRangeTest, XposEndsAtTheRangeOfFloat32) {
   // (2/7)^(n/512) >= 2^-126: n <= 512 * 126 ln 2 / ln 3.5 = 35694.2.
   const auto reach = static_cast<Position>(512 * 126 * std::log(2.0) / std::log(3.5));
   EXPECT_NEAR(static_cast<double>(reach), 35690, 10);
@@ -151,7 +145,7 @@ TEST(PositionRangeTest, XposEndsSoonerInFloat16) {
   EXPECT_EQ(encoding.position_range(ElementType::float16).first, 100 - reach);
   EXPECT_EQ(encoding.position_range(ElementType::float16).last, 100 + reach);
   EXPECT_EQ(encoding.position_range(ElementType::bfloat16).last, encoding.position_range().last);
-  // Every id that is accepted leaves vectors of length 1 finite and above 0, in both roles; no other is accepted.
+  // Every accepted id keeps vectors of length 1 finite and above 0, in both roles; all others are refused.
   for (const Position p : {100 - reach - 1, 100 - reach, 100 + reach, 100 + reach + 1, Position{5000}}) {
     for (const Role role : {Role::query, Role::key}) {
       std::vector<Float16> x(4, to_float16(1.0f));
@@ -175,7 +169,7 @@ TEST(PositionRangeTest, XposEndsSoonerInFloat16) {
   EXPECT_THROW(shift(encoding, view, {.tokens = 1, .ids = {reach + 1}}), Error);
 }
 
-TEST(PositionRangeTest, GridsAndWindowsEndWithTheirPlaces) {
+TEST(PositionRangeTest, GridsAndWindowsEndWithTheirCells) {
   expect_range(Encoding("rope", {{"head_dim", 16},
                                  {"pairing", "half"},
                                  {"axes", "dinov3"},
@@ -221,7 +215,7 @@ TEST(AtLength, MovesTheCentreOfXpos) {
   EXPECT_EQ(error_of([&] { moving.at_length(0); }), "xpos.length must be at least 1 and at most 2147483648, got 0");
 }
 
-TEST(AtLength, ReachesEveryEncodingThatIsNotSafeToCache) {
+TEST(AtLength, ChangesEveryEncodingThatIsNotSafeToCache) {
   const Encoding mpt("alibi", {{"heads", 1}, {"form", "mpt"}, {"length", 10}});
   EXPECT_FALSE(mpt.claims().has(Claim::cache_safe));
   EXPECT_TRUE(mpt.length_dependent());
@@ -246,7 +240,7 @@ TEST(Learned, RowOffsetsMoveTheRows) {
     EXPECT_EQ(row[0], static_cast<float>(10 * (p + 2)));
     EXPECT_EQ(row[1], static_cast<float>(10 * (p + 2) + 1));
   }
-  // Positions that may be used, so the table has row_offset rows more.
+  // Usable positions, so the table has row_offset more rows.
   const Encoding seeded("learned", {{"max_positions", 512}, {"dim", 4}, {"row_offset", 2}});
   EXPECT_EQ(seeded.hidden().table.shape, (std::vector<std::int64_t>{514, 4}));
   expect_range(seeded, 0, 511);
@@ -269,8 +263,8 @@ TEST(Learned, ShapesMustAgree) {
   EXPECT_EQ(error_of([] { Encoding("learned", {{"dim", 3}}); }), "learned needs max_positions and dim, or a table");
 }
 
-// n draws have a mean within 5 deviation / sqrt(n) and a variance within 5 sqrt(2/n) but for one seed in a million.
-TEST(InitialWeights, HaveTheMeanAndDeviationAskedFor) {
+// n draws have a mean within 5 deviation / sqrt(n) and a variance within 5 sqrt(2/n) except for one seed in a million.
+TEST(InitialWeights, HaveTheGivenMeanAndDeviation) {
   const double n = 1 << 18;
   for (const double deviation : {0.02, 1.0}) {
     for (const std::int64_t seed : {0, 1, -5}) {

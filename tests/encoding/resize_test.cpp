@@ -15,10 +15,13 @@
 
 #include "locus/error.h"
 #include "locus/io/npy.h"
+#include "support/error_of.h"
 #include "support/oracle.h"
 
 namespace locus {
 namespace {
+
+using testing::error_of;
 
 namespace fs = std::filesystem;
 constexpr ResizeOptions bilinear = {.method = ResizeMethod::bilinear};
@@ -35,7 +38,7 @@ std::vector<T> random_table(std::int64_t rows, std::int64_t dim) {
   return table;
 }
 
-/// Rows of the identity matrix: the result of a resize then shows the weights themselves.
+/// Rows of the identity matrix: the result of a resize is then the weights.
 std::vector<double> unit_rows(std::int64_t rows) {
   std::vector<double> table(static_cast<std::size_t>(rows * rows), 0.0);
   for (std::int64_t i = 0; i < rows; ++i) table[static_cast<std::size_t>(i * rows + i)] = 1;
@@ -216,7 +219,7 @@ TEST(Resize, AConstantTableStaysConstant) {
   EXPECT_EQ(resize_1d(std::vector<float>(10, -0.3f), 2, 5, 17), std::vector<float>(34, -0.3f));
 }
 
-TEST(Resize, TheSameGridIsACopyWhateverTheOptions) {
+TEST(Resize, TheSameGridIsACopyWithAnyOptions) {
   const std::vector<float> table = random_table<float>(13, 3);
   for (ResizeOptions options : {bilinear, bicubic, smooth_bilinear, smooth_bicubic}) {
     options.prefix_rows = 1;
@@ -259,16 +262,6 @@ TEST(Resize, TransposingTheGridTransposesTheResult) {
 }
 
 // ---- refusals ----
-
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// What resize_2d says about a table of 12 rows of 2, from 3x4.
 std::string grid_fault(Grid from, Grid to, ResizeOptions options = {}, std::int64_t dim = 2) {
@@ -383,8 +376,8 @@ TEST(ResizeOracle, EveryCase) {
     const std::vector<double> result = model_result(c, io::to_doubles(stored, name), dim);
     EXPECT_LE(largest_difference(result, expected), 1e-12 * scale);
 
-    // Ours is the exact result rounded once: within half an ulp. The project's float32 result is worse than that: it
-    // rounds the source coordinate and every product, which comes to at most 16 ulp of the largest element here.
+    // Our result is the exact one rounded once: within half an ulp. The project's float32 result rounds the source
+    // coordinate and every product, which adds up to at most 16 ulp of the largest element here.
     const std::vector<float> result_float = model_result(c, io::to_floats(stored, name), dim);
     const double ulp = std::numeric_limits<float>::epsilon() * scale;
     EXPECT_LE(largest_difference(result_float, expected), 0.5001 * ulp);

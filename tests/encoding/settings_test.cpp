@@ -17,10 +17,10 @@ TEST(Settings, AreParsedByTheKindOfTheirParameter) {
   EXPECT_EQ(arguments.integer("head_dim"), 64);
   EXPECT_EQ(arguments.text("pairing"), "half");
   EXPECT_EQ(arguments.real("base"), 5e5);
-  EXPECT_FALSE(arguments.has("rule"));  // defaults are the encoding's business
+  EXPECT_FALSE(arguments.has("rule"));  // the encoding adds defaults
 }
 
-TEST(Settings, OfARuleMayStandBeforeIt) {
+TEST(Settings, OfARuleMayComeBeforeIt) {
   const std::vector<Setting> given = {{"factor", "4"}, {"rule", "linear"}, {"head_dim", "8"}, {"pairing", "half"}};
   const Arguments arguments = parse_settings(find_scheme("rope"), given, no_tensor);
   EXPECT_EQ(arguments.real("factor"), 4);

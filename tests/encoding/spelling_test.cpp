@@ -5,17 +5,13 @@
 #include "locus/error.h"
 #include "locus/scaling.h"
 #include "locus/settings.h"
+#include "support/error_of.h"
 
 namespace locus {
 namespace {
 
-std::string error_of(const std::string& text) {
-  try {
-    (void)arguments_of(parse_spelling(text));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string spelling_error(const std::string& text) {
+  return testing::error_of([&] { (void)arguments_of(parse_spelling(text)); });
 }
 
 TEST(Spelling, SplitsSchemeAndSettings) {
@@ -32,7 +28,7 @@ TEST(Spelling, SplitsSchemeAndSettings) {
   EXPECT_FALSE(arguments.boolean("truncate"));
 }
 
-TEST(Spelling, ARuleAloneIsRopeUnderThatRule) {
+TEST(Spelling, ABareRuleIsRopeWithThatRule) {
   for (const char* text : {"yarn:2", "yarn:factor=2", "rope:rule=yarn,factor=2", "rope:factor=2,rule=yarn"}) {
     const Arguments arguments = arguments_of(parse_spelling(text));
     EXPECT_EQ(arguments.text("rule"), "yarn") << text;
@@ -59,22 +55,23 @@ TEST(Spelling, AtNamesAConfig) {
   EXPECT_TRUE(spelling.scheme.empty());
 }
 
-TEST(Spelling, RefusesInOneLineThatNamesTheFault) {
-  EXPECT_EQ(error_of("ropee").find("unknown scheme or rule 'ropee'; did you mean 'rope'? known: "), 0u)
-      << error_of("ropee");
-  EXPECT_EQ(error_of("yran:2").find("unknown scheme or rule 'yran'; did you mean 'yarn'?"), 0u);
-  EXPECT_EQ(error_of("rope:2"), "rope:2: a setting must be name=value, got '2'");
-  EXPECT_EQ(error_of("rope:=2"), "rope:=2: a setting must be name=value, got '=2'");
-  EXPECT_EQ(error_of("rope:base=1,base=2"), "rope:base=1,base=2: base is given twice");
-  EXPECT_EQ(error_of("yarn:2,rule=ntk"), "yarn:2,rule=ntk: rule is given twice");
-  EXPECT_EQ(error_of("rope:rule=yarn,factor=2,alibi"),
+TEST(Spelling, RefusesWithAMessageThatNamesTheFault) {
+  EXPECT_EQ(spelling_error("ropee").find("unknown scheme or rule 'ropee'; did you mean 'rope'? known: "), 0u)
+      << spelling_error("ropee");
+  EXPECT_EQ(spelling_error("yran:2").find("unknown scheme or rule 'yran'; did you mean 'yarn'?"), 0u);
+  EXPECT_EQ(spelling_error("rope:2"), "rope:2: a setting must be name=value, got '2'");
+  EXPECT_EQ(spelling_error("rope:=2"), "rope:=2: a setting must be name=value, got '=2'");
+  EXPECT_EQ(spelling_error("rope:base=1,base=2"), "rope:base=1,base=2: base is given twice");
+  EXPECT_EQ(spelling_error("yarn:2,rule=ntk"), "yarn:2,rule=ntk: rule is given twice");
+  EXPECT_EQ(spelling_error("rope:rule=yarn,factor=2,alibi"),
             "rope:rule=yarn,factor=2,alibi: factor must be one value, got 2,alibi; encodings with settings are "
             "separated by ;");
-  EXPECT_NE(error_of("rope:bsae=3").find("did you mean 'base'?"), std::string::npos) << error_of("rope:bsae=3");
-  EXPECT_NE(error_of("rope:base=much").find("much"), std::string::npos);
-  EXPECT_NE(error_of(""), "no error");
-  EXPECT_NE(error_of("@"), "no error");
-  EXPECT_NE(error_of("rope:factor=4"), "no error");  // of a rule that was not named
+  EXPECT_NE(spelling_error("rope:bsae=3").find("did you mean 'base'?"), std::string::npos)
+      << spelling_error("rope:bsae=3");
+  EXPECT_NE(spelling_error("rope:base=much").find("much"), std::string::npos);
+  EXPECT_NE(spelling_error(""), "no error");
+  EXPECT_NE(spelling_error("@"), "no error");
+  EXPECT_NE(spelling_error("rope:factor=4"), "no error");  // a parameter without its rule
 }
 
 TEST(Spelling, ListsAreSeparatedBySemicolonsAndBareNamesByCommas) {
@@ -95,7 +92,7 @@ TEST(Spelling, AKnownNameAfterACommaBeginsAnotherEncoding) {
   EXPECT_EQ(split_spellings("none,@c.json"), (Texts{"none", "@c.json"}));
 }
 
-TEST(Settings, OneParserOfNamesAndValues) {
+TEST(Settings, ParsesNamesAndValues) {
   const std::vector<std::string> texts = {"base=500000", "table=a=b.npy"};
   const std::vector<Setting> settings = parse_setting_list("--set", texts);
   ASSERT_EQ(settings.size(), 2u);

@@ -5,6 +5,7 @@
 
 #include "locus/error.h"
 #include "locus/scaling.h"
+#include "support/error_of.h"
 
 namespace locus {
 namespace {
@@ -19,7 +20,7 @@ Encoding plain() {
                            {"profile", "hf"}});
 }
 
-TEST(UnderRule, KeepsWhatTheEncodingIs) {
+TEST(UnderRule, KeepsTheOtherArguments) {
   const Encoding encoding = under_rule(plain(), "linear", {.trained = 64, .longest = 256});
   const Arguments& arguments = encoding.arguments();
   EXPECT_EQ(arguments.integer("head_dim"), 24);
@@ -32,7 +33,7 @@ TEST(UnderRule, KeepsWhatTheEncodingIs) {
   EXPECT_EQ(arguments.real("factor"), 4);
 }
 
-TEST(UnderRule, FillsInTheTrainedLengthByTheNameThatTheRuleHasForIt) {
+TEST(UnderRule, FillsInTheRulesParameterForTheTrainedLength) {
   EXPECT_EQ(under_rule(plain(), "yarn", {.trained = 64, .longest = 256}).arguments().integer("original_length"), 64);
   EXPECT_EQ(under_rule(plain(), "dynamic_ntk", {.trained = 32, .longest = 256}).arguments().integer("max_length"), 32);
   for (const Rule* rule : rules()) {
@@ -49,7 +50,7 @@ TEST(UnderRule, NeverCompresses) {
   EXPECT_EQ(under_rule(plain(), "linear", {.trained = 64, .longest = 32}).arguments().real("factor"), 1);
 }
 
-TEST(UnderRule, WhatIsGivenWins) {
+TEST(UnderRule, GivenArgumentsWin) {
   const Arguments given{{"factor", 3.0}, {"original_length", 100}, {"truncate", false}};
   const Encoding encoding = under_rule(plain(), "yarn", {.trained = 64, .longest = 256}, given);
   const Arguments& arguments = encoding.arguments();
@@ -66,7 +67,7 @@ TEST(UnderRule, KeepsParametersOfTheSameRuleOnly) {
   EXPECT_EQ(under_rule(own, "none", {}).rotation().inv_freq, plain().rotation().inv_freq);
 }
 
-TEST(UnderRule, FollowsTheLengthWhereTheRuleDoes) {
+TEST(UnderRule, FollowsTheLengthIfTheRuleDoes) {
   const Encoding dynamic = under_rule(plain(), "dynamic_ntk", {.trained = 64, .longest = 256});
   EXPECT_TRUE(dynamic.length_dependent());
   EXPECT_EQ(dynamic.rotation().inv_freq, dynamic.at_length(64).rotation().inv_freq);
@@ -74,19 +75,14 @@ TEST(UnderRule, FollowsTheLengthWhereTheRuleDoes) {
 }
 
 TEST(UnderRule, Refuses) {
-  const auto error_of = [](const Encoding& encoding, const char* rule, const Stretch& stretch) -> std::string {
-    try {
-      under_rule(encoding, rule, stretch);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](const Encoding& encoding, const char* rule, const Stretch& stretch) -> std::string {
+    return testing::error_of([&] { under_rule(encoding, rule, stretch); });
   };
-  EXPECT_EQ(error_of(Encoding("alibi", {{"heads", 8}}), "yarn", {.trained = 64, .longest = 128}),
+  EXPECT_EQ(refusal(Encoding("alibi", {{"heads", 8}}), "yarn", {.trained = 64, .longest = 128}),
             "the rule yarn needs a scheme that rotates (rope), got alibi");
-  EXPECT_EQ(error_of(plain(), "yern", {}).find("unknown rule 'yern'; did you mean 'yarn'?"), 0u);
-  EXPECT_EQ(error_of(plain(), "linear", {.trained = 64}).find("rope.factor must be given"), 0u);
-  EXPECT_EQ(error_of(plain(), "longrope", {.trained = 64, .longest = 128}).find("rope.short_factor must be given"), 0u);
+  EXPECT_EQ(refusal(plain(), "yern", {}).find("unknown rule 'yern'; did you mean 'yarn'?"), 0u);
+  EXPECT_EQ(refusal(plain(), "linear", {.trained = 64}).find("rope.factor must be given"), 0u);
+  EXPECT_EQ(refusal(plain(), "longrope", {.trained = 64, .longest = 128}).find("rope.short_factor must be given"), 0u);
 }
 
 TEST(LearnedWeights, AreParametersOfTheirScheme) {
@@ -98,7 +94,7 @@ TEST(LearnedWeights, AreParametersOfTheirScheme) {
       const Parameter& parameter = find_parameter(scheme->name, scheme->parameters, weight.name);
       std::int64_t count = 1;
       for (const std::int64_t extent : weight.shape) count *= extent;
-      Arguments arguments = scheme->example;  // the shape is the one that the parameter takes
+      Arguments arguments = scheme->example;  // the shape must be that of the parameter
       if (parameter.kind == ValueKind::tensor) {
         arguments.set(weight.name, Tensor{weight.shape, std::vector<float>(static_cast<std::size_t>(count), 0.5f)});
       } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of cos and sin against MPFR, the frequency taken as the real number base^(-2i/d), not as its rounding.
+// Compares rows of cos and sin with MPFR, with the frequency as the real number base^(-2i/d), not its rounding.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<Position> positions(std::uint64_t seed, int count) {
   return all;
 }
 
-// What the true cos and sin of each pair of a plain rotation are.
+// The true cos and sin of each pair of a plain rotation.
 struct TrueRow {
   std::vector<MpfrReal> cos, sin;
 };
@@ -95,8 +95,8 @@ void report(const std::string& name, double worst) {
 constexpr double bases[] = {1e4, 5e5, 1e6, 1e7};
 constexpr std::int64_t widths[] = {64, 96, 128};
 
-// float32's own rounding of a number below 1 is 2^-25 = 2.98e-8; the angle may add 1.2e-9.
-TEST(TablePrecision, UnitFloatTableIsWithinItsOwnRounding) {
+// The float32 rounding of a number below 1 is 2^-25 = 2.98e-8; the angle may add 1.2e-9.
+TEST(TablePrecision, UnitFloatTableIsWithinOneRounding) {
   double worst = 0;
   for (const double base : bases) {
     for (const std::int64_t d : widths) {
@@ -112,7 +112,7 @@ TEST(TablePrecision, UnitFloatTableIsWithinItsOwnRounding) {
   report("unit float32 table", worst);
 }
 
-// With a magnitude m on cos and sin: half an ulp of m plus 2e-9. Factor 1 leaves the frequencies alone.
+// With a magnitude m on cos and sin: half an ulp of m plus 2e-9. Factor 1 does not change the frequencies.
 TEST(TablePrecision, FloatTableWithAMagnitude) {
   for (const double magnitude : {0.7, 1.138629436111989, 1.36888794541139363, 3.9}) {
     const Encoding encoding =
@@ -132,7 +132,7 @@ TEST(TablePrecision, FloatTableWithAMagnitude) {
   }
 }
 
-// rows.h promises 1e-15 + |id| 2e-19, reference.h 1e-15 + |id| 1e-19, by ways that share nothing.
+// rows.h states 1e-15 + |id| 2e-19, reference.h 1e-15 + |id| 1e-19; the two share no code.
 TEST(TablePrecision, DoubleRowsOfLibraryAndReference) {
   double worst_row = 0;
   double worst_reference = 0;
@@ -157,7 +157,7 @@ TEST(TablePrecision, DoubleRowsOfLibraryAndReference) {
   report("reference row", worst_reference);
 }
 
-// Small positions alone, where the first term of the promise rules.
+// Small positions only, where the first term of the bound dominates.
 TEST(TablePrecision, DoubleRowsNearZeroAreWithinRounding) {
   const TrueRotation truth(128, 1e4);
   const Encoding encoding = rope(128, 1e4);
@@ -197,10 +197,10 @@ TEST(TablePrecision, SinusoidalRows) {
   report("sinusoidal float32 row", worst_float);
 }
 
-// A float32 angle below 2^20 is rounded by up to 2^-5, and its frequency (a power, then a reciprocal) by up to 2^-23 of
-// itself, 2^-3 of an angle: the profile that reproduces this must be off by hundredths there. A thousand times nearer
-// to zero it is off by a thousandth of that.
-TEST(TablePrecision, HfProfileIsAsWrongAsFloat32Angles) {
+// A float32 angle below 2^20 is rounded by up to 2^-5, and its frequency (a power, then a reciprocal) by up to 2^-23
+// of itself, 2^-3 of an angle: the profile that reproduces this must be off by hundredths there, and by a thousandth
+// of that at a thousandth of the position.
+TEST(TablePrecision, HfProfileHasTheErrorOfFloat32Angles) {
   const TrueRotation truth(128, 1e4);
   const Encoding encoding = rope(128, 1e4, {{"profile", "hf"}});
   const auto worst_from = [&](Position start) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scheme is one file and one line, and so is a rule: `locus`, linked with two more of them (staircase.cpp and
-// square_root.cpp, see CMakeLists.txt), knows both everywhere. Nothing else was compiled for it. The slow test,
+// A scheme or a rule takes one file and one line: `locus`, linked with one more of each (staircase.cpp and
+// square_root.cpp, see CMakeLists.txt), knows both everywhere. Nothing else is recompiled. The slow test,
 // tests/extension/check, does the same in a copy of the tree and with Python, C and the lab.
 #include <cmath>
 #include <filesystem>
@@ -44,7 +44,7 @@ TEST_F(Extension, IsReadFromAConfig) {
   EXPECT_EQ(json_of(folder_, "show --config config.json")["rule"], "square_root");
 }
 
-// base 10000 and head_dim 8: w = 1, 0.1, 0.01, 0.001; 2 pi / 64 = 0.098, so that the last two are halved.
+// base 10000 and head_dim 8: w = 1, 0.1, 0.01, 0.001; 2 pi / 64 = 0.098, so the last two are halved.
 TEST_F(Extension, RuleIsApplied) {
   write_array<float>(folder_, "q.npy", {1, 8}, {1, 1, 1, 1, 0, 0, 0, 0});
   out("apply --scheme rope --set head_dim=8 pairing=half rule=square_root factor=4 original_length=64 --input q.npy "
@@ -64,7 +64,7 @@ TEST_F(Extension, IsVerified) {
 
 TEST_F(Extension, IsPlotted) {
   expect_has(out("plot bias --scheme staircase --set heads=2"), "taircase");
-  expect_has(out("plot scaling --json"), "square_root");  // beside the other rules, without being asked
+  expect_has(out("plot scaling --json"), "square_root");  // with the other rules, by default
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule that exists for the tests alone: frequencies that do not turn once within the trained length are divided by
-// the square root of the factor. The tests add this file and one line to the registry, and look for the rule everywhere.
+// A rule for the tests only: frequencies that do not complete a turn within the trained length are divided by the
+// square root of the factor. The tests add this file and one line to the registry, and look for the rule everywhere.
 #include <cmath>
 
 #include "locus/scaling.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scheme that exists for the tests alone: a learned number per head for each doubling of the distance,
+// A scheme for the tests only: a learned number per head for each doubling of the distance,
 //   bias(head, query, key) = table[step, head],  step = min(floor(log2(1 + |query - key|)), steps - 1).
 // The tests add this file and one line to the registry, and look for the scheme everywhere.
 #include <algorithm>

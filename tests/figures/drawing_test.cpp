@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures in the terminal: small ones whose every character is worked out by hand, and what must hold for all.
+// Figures in the terminal: small ones with every character worked out by hand, and properties of all figures.
 #include "figures/terminal/drawing.h"
 
 #include <gtest/gtest.h>
@@ -73,8 +73,8 @@ TEST(Drawing, ColourAddsTheSign) {
   EXPECT_NE(text.find("1 ┤" + times(2, in(214, "▒")) + times(2, in(214, "█")) + "\n"), std::string::npos) << text;
 }
 
-// A constant stands in the middle: dots 24 of 0 .. 47, the upper ones of line 6 of 12. The label 1 leaves 37 columns,
-// with 0, 0.5 and 1 at columns 0, 18 and 36.
+// A constant is drawn in the middle: dots 24 of 0 .. 47, the upper ones of row 6 of 12. The label 1 leaves 37
+// columns, with 0, 0.5 and 1 at columns 0, 18 and 36.
 TEST(Drawing, OneLineIsDots) {
   const Figure made = figure(Json::parse(R"([{"x": 0, "y": 1}, {"x": 1, "y": 1}])"), "line",
                              {{"x", channel("x", "quantitative")}, {"y", channel("y", "quantitative")}});
@@ -84,7 +84,7 @@ TEST(Drawing, OneLineIsDots) {
                                            "   0" + gap + "0.5" + gap + "1\n" + times(21, " ") + "x\n\nCaption.\n");
 }
 
-// Two series, points at the corners: the first is A, the second B, whatever the colours.
+// Two series, points at the corners: the first is A, the second B, with any colours.
 TEST(Drawing, SeriesAreLetters) {
   const Figure made = figure(
       Json::parse(R"([{"x": 0, "y": 0, "s": "low"}, {"x": 1, "y": 0, "s": "low"},
@@ -126,8 +126,8 @@ TEST(Drawing, RangesHaveEndsADotAndNumbers) {
   EXPECT_EQ(draw(made, {.width = 40}), "T\n\n" + first + second + third + "● good  ○ bad\n\nC.\n");
 }
 
-// Where the chart writes numbers into the rects: a shade, the number, a blank; the labels under the middle of the 6.
-TEST(Drawing, NumbersStandInTheRects) {
+// A chart with numbers in its rects: a shade, the number, a blank; the labels are centred below the 6 columns.
+TEST(Drawing, RectsContainNumbers) {
   Figure made = tiny_heatmap();
   const Json encoding = made.spec["encoding"];
   Json text = encoding;
@@ -194,7 +194,7 @@ TEST(Drawing, EveryFigureFits) {
   EXPECT_THROW(draw(tiny_heatmap(), {.width = 39}), Error);
 }
 
-TEST(Drawing, TextDoesNotSteerTheTerminal) {
+TEST(Drawing, TextHasNoControlCharacters) {
   const std::string evil = "a\033[31m\n\x07<b>\"";
   figures::Request request{
       .encodings = {{evil, Encoding("rope", {{"head_dim", 4}, {"pairing", "half"}})},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text becomes markup only by escaping.
+// Text is always escaped.
 #include "figures/report/html.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace locus::figures {
 namespace {
 
-TEST(Html, EscapesWhatMarkupIsMadeOf) {
+TEST(Html, EscapesMarkup) {
   EXPECT_EQ(escaped("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
   EXPECT_EQ(Html("</script>").markup(), "&lt;/script&gt;");
   EXPECT_EQ(Html(std::string("&amp;")).markup(), "&amp;amp;");
@@ -20,10 +20,10 @@ TEST(Html, KeepsUtf8AndReplacesWhatIsNot) {
   EXPECT_EQ(escaped(good), good);
   const std::string replaced = "\xef\xbf\xbd";
   EXPECT_EQ(escaped("\xff"), replaced);
-  EXPECT_EQ(escaped("\xc3"), replaced);                                // cut off
-  EXPECT_EQ(escaped("\xc0\xbc"), replaced + replaced);                 // "<" written too long
+  EXPECT_EQ(escaped("\xc3"), replaced);                                // truncated
+  EXPECT_EQ(escaped("\xc0\xbc"), replaced + replaced);                 // overlong form of "<"
   EXPECT_EQ(escaped("\xed\xa0\x80"), replaced + replaced + replaced);  // half of a surrogate pair
-  EXPECT_EQ(escaped("\xe2\x82<"), replaced + replaced + "&lt;");       // must not swallow what follows
+  EXPECT_EQ(escaped("\xe2\x82<"), replaced + replaced + "&lt;");       // must not consume the next character
   EXPECT_EQ(escaped(std::string_view("\0\x1b\x7f", 3)), replaced + replaced + replaced);
 }
 
@@ -33,7 +33,7 @@ TEST(Html, ElementsNestAndLinksStayOnThePage) {
   EXPECT_EQ(link_to("results", "Results").markup(), "<a href=\"#results\">Results</a>");
 }
 
-TEST(Html, BackticksMarkCodeAndALoneOneIsItself) {
+TEST(Html, BackticksMarkCode) {
   EXPECT_EQ(prose("say `a<b` or `c`").markup(), "say <code>a&lt;b</code> or <code>c</code>");
   EXPECT_EQ(prose("it`s").markup(), "it`s");
   EXPECT_EQ(sentence("a word"), "A word.");
@@ -41,7 +41,7 @@ TEST(Html, BackticksMarkCodeAndALoneOneIsItself) {
   EXPECT_EQ(sentence(""), "");
 }
 
-TEST(Html, IdentifiersHoldSmallLettersDigitsAndHyphens) {
+TEST(Html, IdentifiersHaveLowercaseLettersDigitsAndHyphens) {
   EXPECT_EQ(identifier("rope+yarn+tuned"), "rope-yarn-tuned");
   EXPECT_EQ(identifier("  The Answer: 42! "), "the-answer-42");
   EXPECT_EQ(identifier("\xc3\xa9\xc3\xa9"), "x");

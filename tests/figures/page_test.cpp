@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages: nothing from outside gets in unescaped, nothing is loaded, ids are unique.
+// Pages: all text is escaped, nothing is loaded, ids are unique.
 #include "figures/report/page.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Figure hostile_figure() {
           .spec = {{"data", {{"values", {{{"text", hostile}}}}}}, {"mark", "point"}}};
 }
 
-/// The page without what the build put in.
+/// The page without the bundled scripts.
 std::string own_part(const std::string& page) {
   const std::size_t scripts = page.find("<script>\n/*!");
   EXPECT_NE(scripts, std::string::npos);
@@ -49,7 +49,7 @@ TEST(PagesOrNot, WithoutNpmAPageIsAnError) {
   }
 }
 
-TEST_F(Pages, HoldHostileTextAsText) {
+TEST_F(Pages, EscapeHostileText) {
   const std::string page = html_page(hostile_figure());
   EXPECT_NE(page.find("<title>&lt;/script&gt;&lt;script&gt;alert(1)"), std::string::npos);
   const std::string own = own_part(page);
@@ -59,8 +59,8 @@ TEST_F(Pages, HoldHostileTextAsText) {
   EXPECT_EQ(own.find("<!--"), std::string::npos);
 }
 
-// To see, once; the drawing says it again to those who hear the page.
-TEST_F(Pages, OfOneFigureSayItsTitleOnce) {
+// Visible once; the drawing repeats it for screen readers.
+TEST_F(Pages, OfOneFigureShowItsTitleOnce) {
   const std::string own = own_part(html_page({.name = "n", .title = "Slopes", .caption = "Read it.", .spec = {}}));
   EXPECT_EQ(count(own, ">Slopes<"), 1u);
   EXPECT_NE(own.find("<h1>Slopes</h1>"), std::string::npos);
@@ -68,7 +68,7 @@ TEST_F(Pages, OfOneFigureSayItsTitleOnce) {
   EXPECT_EQ(count(own, "Slopes"), 2u);
 }
 
-TEST_F(Pages, KeepTheDataOfAChartAsItWas) {
+TEST_F(Pages, KeepTheDataOfAChart) {
   const Figure figure = hostile_figure();
   const std::string own = own_part(html_page(figure));
   const std::string opening = "<script type=\"application/json\">";
@@ -76,7 +76,7 @@ TEST_F(Pages, KeepTheDataOfAChartAsItWas) {
   EXPECT_EQ(Json::parse(own.substr(begin, own.find("</script>") - begin)), figure.spec);
 }
 
-TEST_F(Pages, EndTheirScriptsOnlyWhereTheyEnd) {
+TEST_F(Pages, EscapeTheEndOfScripts) {
   const Assets files = assets();
   for (const std::string_view file : {files.charts_script, files.page_script}) {
     EXPECT_EQ(file.find("</script"), std::string_view::npos);
@@ -86,7 +86,7 @@ TEST_F(Pages, EndTheirScriptsOnlyWhereTheyEnd) {
   EXPECT_NE(files.charts_script.find("Redistribution and use in source and binary forms"), std::string_view::npos);
 }
 
-// The browser test sees that nothing is asked for; here, that nothing of ours could ask.
+// The browser test checks that nothing is requested; this one, that nothing of ours could request anything.
 TEST_F(Pages, LoadNothing) {
   const std::string page = html_page(hostile_figure());
   const std::string head = page.substr(0, page.find("<body>"));
@@ -96,7 +96,7 @@ TEST_F(Pages, LoadNothing) {
   EXPECT_FALSE(std::regex_search(own_part(page), std::regex("(src|href)=\"[^#]")));
 }
 
-TEST_F(Pages, ListTheirSectionsAndKeepIdsApart) {
+TEST_F(Pages, ListTheirSectionsWithUniqueIds) {
   Page page("x");
   EXPECT_EQ(page.section(2, "Results & more"), "results-more");
   EXPECT_EQ(page.section(3, "Results more"), "results-more-2");
@@ -108,7 +108,7 @@ TEST_F(Pages, ListTheirSectionsAndKeepIdsApart) {
   EXPECT_THROW(page.section(1, "x"), Error);
 }
 
-TEST_F(Pages, PutTablesInABoxAndGiveColumnsTheirStyle) {
+TEST_F(Pages, WrapTablesAndStyleColumns) {
   Page page("x");
   Table table;
   table.head = {"name", {"value", "number"}};

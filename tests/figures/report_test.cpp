@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of the made-up results of the browser test: what must be in it, and what bad input says.
+// The report of the invented results of the browser test: its contents, and the messages for bad input.
 #include "figures/report/report.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "locus/error.h"
 #include "results/json.h"
 #include "results/made_results.h"
+#include "support/error_of.h"
 #include "support/paths.h"
 
 namespace locus::figures {
@@ -26,30 +27,25 @@ Json made_up() {
 
 results::Results results_of_fixture() { return results::read_results(made_up()); }
 
-std::string error_of(const Json& results) {
-  try {
-    results::read_results(results);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+std::string reading_error(const Json& results) {
+  return testing::error_of([&] { results::read_results(results); });
 }
 
-TEST(Report, SaysWhereResultsAreNotResults) {
-  EXPECT_EQ(error_of(made_up()), "none");
-  EXPECT_EQ(error_of(Json::array()), "the results must be an object, got array");
+TEST(Report, ReportsTheFaultOfBadResults) {
+  EXPECT_EQ(reading_error(made_up()), "no error");
+  EXPECT_EQ(reading_error(Json::array()), "the results must be an object, got array");
   Json results = made_up();
   results["format"] = 2;
-  EXPECT_EQ(error_of(results), "the results have format 2; this Locus reads 1");
+  EXPECT_EQ(reading_error(results), "the results have format 2; this Locus reads 1");
   results = made_up();
   results["tasks"][1]["better"] = "sideways";
-  EXPECT_EQ(error_of(results), "tasks[1].better must be lower or higher, got sideways");
+  EXPECT_EQ(reading_error(results), "tasks[1].better must be lower or higher, got sideways");
   results = made_up();
   results["numbers"][3]["mean"] = "much";
-  EXPECT_EQ(error_of(results), "numbers[3].mean must be a number, got \"much\"");
+  EXPECT_EQ(reading_error(results), "numbers[3].mean must be a number, got \"much\"");
   results = made_up();
   results["lines"][0].erase("label");
-  EXPECT_EQ(error_of(results), "lines[0] has no \"label\"");
+  EXPECT_EQ(reading_error(results), "lines[0] has no \"label\"");
 }
 
 TEST(Report, ReadsWhatVerifyPrints) {
@@ -91,7 +87,7 @@ TEST(Report, HasAChartForEverythingMeasured) {
   EXPECT_NE(first.caption.find("Not learned, grey and dashed: No positions."), std::string::npos) << first.caption;
 }
 
-TEST(Report, HoldsEverySectionAndEveryLineOfTheVerification) {
+TEST(Report, HasEverySectionAndEveryCheck) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::vector<Check> checks = {at_most("first <check>", "rope", 0.5, 1), at_most("second check", "rope", 2, 1)};
   const std::string page = report_html(results_of_fixture(), checks);
@@ -105,7 +101,7 @@ TEST(Report, HoldsEverySectionAndEveryLineOfTheVerification) {
   EXPECT_NE(page.find("Not every trial finished."), std::string::npos);
 }
 
-// What `locus plot` names is what the report shows, no more and no less.
+// `locus plot` lists exactly the charts of the report.
 TEST(Report, ShowsEveryFigureThatCanBePlotted) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::multiset<std::string> wanted, shown;

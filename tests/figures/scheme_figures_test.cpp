@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of schemes: every spec is sound, and its numbers are those of the definitions, worked here by hand.
+// The figures of schemes: every spec is valid, and its numbers follow from the definitions, worked out here by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -44,14 +44,14 @@ Json row(const Figure& made, const Json& wanted) {
   return found;
 }
 
-/// Figures keep 6 significant digits, so a number is off by at most 5e-6 of itself.
+/// Figures keep 6 significant digits: a relative error of at most 5e-6.
 void expect_number(const Figure& made, const Json& wanted, const char* field, double value) {
   const Json one = row(made, wanted);
   ASSERT_FALSE(one.is_null()) << made.name << " has no row " << wanted;
   EXPECT_NEAR(one[field].get<double>(), value, 5e-6 * std::fabs(value) + 1e-12) << made.name << " " << wanted;
 }
 
-TEST(SpecCheck, SeesWhatIsWrong) {
+TEST(SpecCheck, DetectsFaults) {
   Figure good = figures::make_figure(figures::find_figure("wavelengths"));
   EXPECT_TRUE(SpecCheck::faults_in(good).empty());
   const auto broken = [&](const auto& change) {
@@ -67,7 +67,7 @@ TEST(SpecCheck, SeesWhatIsWrong) {
   EXPECT_EQ(broken([](Json& spec) { spec["description"] = "see http://example.org"; }), 1u);
 }
 
-TEST(SchemeFigures, EveryOneIsSoundWithoutOptions) {
+TEST(SchemeFigures, EveryFigureIsValidWithoutOptions) {
   EXPECT_GE(figures::figure_kinds().size(), 14u);
   for (const FigureKind* kind : figures::figure_kinds()) {
     SCOPED_TRACE(kind->name);
@@ -81,7 +81,7 @@ TEST(SchemeFigures, EveryOneIsSoundWithoutOptions) {
   }
 }
 
-TEST(SchemeFigures, RefuseWhatTheyDoNotRead) {
+TEST(SchemeFigures, RefuseOptionsTheyDoNotTake) {
   const auto refused = [](std::string_view name, const Request& request, const std::string& part) {
     try {
       figures::make_figure(figures::find_figure(name), request);
@@ -126,7 +126,7 @@ TEST(SchemeFigures, SinusoidalRowsAreSinesAndCosines) {
   EXPECT_EQ(made.spec["encoding"]["color"]["scale"]["domain"], Json({-1.0, 1.0}));
 }
 
-TEST(SchemeFigures, WaveformsDrawTheUsualDimensions) {
+TEST(SchemeFigures, WaveformsDrawTheDefaultDimensions) {
   const Figure made = figure("waveforms", of("sinusoidal", {{"dim", 128}}));
   EXPECT_EQ(made.spec["facet"]["sort"], Json({"dim 0", "dim 1", "dim 10", "dim 20", "dim 50"}));
   const double p = 37;
@@ -135,7 +135,8 @@ TEST(SchemeFigures, WaveformsDrawTheUsualDimensions) {
   expect_number(made, {{"position", 37}, {"dimension", "dim 50"}}, "value", std::sin(p * std::pow(1e4, -50 / 128.0)));
 }
 
-// Pairs (sin a, cos a), (sin b, cos b) meet in cos(a - b): the similarity is the mean cosine of the offset's angles.
+// Pairs (sin a, cos a), (sin b, cos b) have the product cos(a - b): the similarity is the mean cosine of the offset's
+// angles.
 TEST(SchemeFigures, SimilarityIsTheMeanCosine) {
   Request request = of("sinusoidal", {{"dim", 4}});
   request.positions = {5, 12};
@@ -199,7 +200,7 @@ TEST(SchemeFigures, ScalingDividesAsTheRulesSay) {
   for (int pair = 0; pair < 32; ++pair) {
     expect_number(made, {{"pair", pair}, {"rule", "none"}}, "divisor", 1);
     expect_number(made, {{"pair", pair}, {"rule", "linear"}}, "divisor", 8);
-    // A base that is a times as large slows pair i by a^(2i/d); a = 8^(d/(d-2)).
+    // A base that is larger by a divides the frequency of pair i by a^(2i/d); a = 8^(d/(d-2)).
     expect_number(made, {{"pair", pair}, {"rule", "ntk"}}, "divisor", std::pow(8.0, 2 * pair / 62.0));
     // At 8 times the trained length a = (8 x 8 - 7)^(d/(d-2)).
     expect_number(made, {{"pair", pair}, {"rule", "dynamic_ntk"}}, "divisor", std::pow(57.0, 2 * pair / 62.0));
@@ -229,7 +230,7 @@ TEST(SchemeFigures, BiasIsSlopeTimesDistance) {
   Request request = of("alibi", {{"heads", 2}});  // slopes 2^-4 and 2^-8
   request.positions = {0, 1, 2, 3};
   const Figure made = figure("bias", request);
-  EXPECT_EQ(made.spec["data"]["values"].size(), 2u * 10);  // keys after the query are not seen
+  EXPECT_EQ(made.spec["data"]["values"].size(), 2u * 10);  // keys after the query are masked
   expect_number(made, {{"head", 0}, {"query", 3}, {"key", 0}}, "bias", -3.0 / 16);
   expect_number(made, {{"head", 1}, {"query", 3}, {"key", 1}}, "bias", -2.0 / 256);
   expect_number(made, {{"head", 1}, {"query", 2}, {"key", 2}}, "bias", 0);

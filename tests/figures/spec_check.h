@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a figure is one that a Vega-Lite viewer draws without loading anything: an independent reading of its spec.
+// Checks independently that a Vega-Lite viewer can draw a figure without loading anything.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace locus::testing {
 
 class SpecCheck {
  public:
-  /// Everything that is wrong, one sentence each.
+  /// Returns all faults, one sentence each.
   static std::vector<std::string> faults_in(const figures::Figure& figure) {
     SpecCheck check;
     if (!std::regex_match(figure.name, std::regex("[a-z0-9-]+"))) check.add("name " + figure.name);
@@ -32,7 +32,7 @@ class SpecCheck {
 
   void add(const std::string& fault) { faults_.push_back(fault); }
 
-  /// Nothing is loaded, every number is finite, no text steers anything.
+  /// Nothing is loaded, every number is finite, no text has control characters.
   void values(const Json& value, const std::string& key) {
     if (value.is_object() && value.contains("url")) add("url in " + key);
     if (value.is_number_float() && !std::isfinite(value.get<double>())) add("not finite: " + key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target without libFuzzer: over every file of its corpus, then over random changes of them for a while.
-// Usage: TARGET CORPUS SECONDS. Run i depends on i and the corpus alone, so that a failure comes again. The input that
-// ended the program is left in crash-TARGET in the current folder; keep it in the corpus once the fault is mended.
+// Runs a fuzz target without libFuzzer: over every file of its corpus, then over random changes of them. Usage:
+// TARGET CORPUS SECONDS. Run i depends only on i and the corpus, so failures are reproducible. An input that crashes
+// the program is saved as crash-TARGET in the current folder; add it to the corpus when the bug is fixed.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ const std::uint8_t* current_data = nullptr;
 std::size_t current_size = 0;
 std::string crash_file;
 
-/// Calls nothing that a dying program must not call.
+/// Calls only functions that are safe in a signal handler.
 void keep_current_input() {
   const int file = open(crash_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0) return;
@@ -50,7 +50,7 @@ void on_signal(int number) {
 }
 
 void run(const Input& input) {
-  // A copy of exactly this size on the heap: a sanitizer sees the first byte that is read beyond it.
+  // A heap copy of exactly this size: a sanitizer detects the first read beyond it.
   const auto copy = std::make_unique<std::uint8_t[]>(input.size());
   std::copy(input.begin(), input.end(), copy.get());
   current_data = copy.get();
@@ -106,7 +106,7 @@ class Mutator {
     }
   }
 
-  /// Sizes and counts that are just too large, or negative for those who forget the sign.
+  /// Sizes and counts that are just too large, or negative if read as signed.
   void overwrite_number(Input& input, std::size_t at) {
     static constexpr std::array<std::uint64_t, 10> numbers = {
         0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, 0x7fffffffffffffff, 0xffffffffffffffff, 0x2000000000000000};

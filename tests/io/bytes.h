@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files put together byte by byte, and what a reader says about them.
+// Builds files byte by byte, and checks the messages of their readers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +16,11 @@
 #include <vector>
 
 #include "locus/error.h"
+#include "support/error_of.h"
 
 namespace locus::io {
+
+using testing::error_of;
 
 class Bytes {
  public:
@@ -43,30 +46,20 @@ class Bytes {
   std::string text_;
 };
 
-/// A copy on the heap of exactly this size: a sanitizer sees the first byte that is read beyond it.
+/// A heap copy of exactly this size: a sanitizer detects the first read beyond it.
 inline std::vector<std::byte> on_heap(std::string_view text) {
   const auto raw = std::as_bytes(std::span(text));
   return {raw.begin(), raw.end()};
 }
 
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-/// A file that a reader must refuse, and a part of the message that says why.
+/// A file that a reader must refuse, and a part of the message.
 struct Refusal {
   std::string why;
   std::string file;
   std::string part;
 };
 
-/// `parse` takes bytes and a name; every message must start with the name and have its part.
+/// `parse` takes bytes and a name; every message must start with the name and contain its part.
 template <class Parse>
 void expect_refusals(const std::vector<Refusal>& refusals, Parse parse) {
   for (const auto& [why, file, part] : refusals) {
@@ -88,8 +81,7 @@ void expect_every_truncation_refused(const std::string& file, Parse parse) {
   }
 }
 
-/// Every single byte replaced by several others: the reader parses or throws, nothing else. Returns how many were
-/// refused.
+/// Replaces every single byte by several others: the reader must parse or throw. Returns how many files were refused.
 template <class Parse>
 std::size_t count_refused_damage(const std::string& file, Parse parse) {
   std::size_t refused = 0;
@@ -104,7 +96,7 @@ std::size_t count_refused_damage(const std::string& file, Parse parse) {
   return refused;
 }
 
-class InTemporaryFolder : public testing::Test {
+class InTemporaryFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     std::random_device random;

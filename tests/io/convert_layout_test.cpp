@@ -7,6 +7,7 @@
 
 #include "locus/error.h"
 #include "locus/io/hf_config.h"
+#include "support/error_of.h"
 
 namespace locus::io {
 namespace {
@@ -18,12 +19,7 @@ Json converted(const Json& config, ConfigLayout to) {
 }
 
 std::string refusal(const Json& config, ConfigLayout to) {
-  try {
-    convert_config_layout(config.dump(), to, "config.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { convert_config_layout(config.dump(), to, "config.json"); });
 }
 
 const Json llama3 = Json::parse(R"({"model_type": "llama", "head_dim": 64, "max_position_embeddings": 131072,

@@ -113,7 +113,7 @@ TEST_F(ConvertPairingGguf, RefusesWeightsThatHaveThePairingAlready) {
   EXPECT_FALSE(fs::exists(folder_ / "out.gguf"));
 }
 
-// A model that the lab saved is known to the converter, and its file says the pairing that it has.
+// The converter knows models that the lab saved; their file states their pairing.
 TEST_F(ConvertPairingGguf, TheLabsOwnModel) {
   const auto entries = [](const std::string& encoding) {
     return std::vector<GgufEntry>{{"general.architecture", GgufValue::of(std::string_view("locus_lab"))},
@@ -150,7 +150,7 @@ TEST_F(ConvertPairingGguf, TheLabsOwnModel) {
             std::string::npos);
 }
 
-TEST_F(ConvertPairingGguf, RefusesWhatItDoesNotUnderstand) {
+TEST_F(ConvertPairingGguf, RefusesUnsupportedPatterns) {
   using enum GgufTensorType;
   const auto message = [&](const std::vector<GgufEntry>& entries) {
     const fs::path in = write(entries);

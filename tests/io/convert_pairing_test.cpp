@@ -122,7 +122,7 @@ class ConvertPairing : public InTemporaryFolder {
     return weights;
   }
 
-  /// One layer of Qwen3's form and a tensor that has nothing to do with it; shapes are remembered.
+  /// One layer of Qwen3's form and an unrelated tensor, with their shapes.
   Weights tiny_model(const TinyShape& shape) {
     Weights weights;
     unsigned seed = 1;
@@ -191,7 +191,7 @@ TEST_F(ConvertPairing, AttentionIsEqualToRounding) {
     const Attended wanted = attend_tiny(before, shape, source);
     const Attended got = attend_tiny(after, shape, target);
     EXPECT_LE(largest_difference(got.output, wanted.output), got.bound + wanted.bound) << target;
-    // The test can tell: the old weights under the new pairing are far off.
+    // The test can fail: the old weights with the new pairing are far off.
     EXPECT_GT(largest_difference(attend_tiny(before, shape, target).output, wanted.output),
               100 * (got.bound + wanted.bound));
 
@@ -254,7 +254,7 @@ TEST_F(ConvertPairing, ThereAndBackGivesTheSameBytes) {
   convert_pairing(folder_ / "there.safetensors",
                   {.to = Pairing::half, .output = {}, .in_place = true, .from = Pairing::interleaved});
   EXPECT_EQ(contents(folder_ / "there.safetensors"), original);
-  EXPECT_EQ(files(), 4u);  // nothing left lying about
+  EXPECT_EQ(files(), 4u);  // no temporary files
 }
 
 TEST_F(ConvertPairing, ShardedModelsAndFolders) {
@@ -329,12 +329,12 @@ TEST_F(ConvertPairing, RefusesWeightsThatHaveThePairingAlready) {
   const std::string twice = message({.to = Pairing::half, .output = out, .from = Pairing::half});
   EXPECT_NE(twice.find("--from and --to must differ, got half twice"), std::string::npos) << twice;
   EXPECT_FALSE(fs::exists(out));
-  // The same weights, said to be interleaved although the architecture's are half.
+  // The same weights with --from interleaved, although the architecture is half.
   convert_pairing(folder_ / "model.safetensors", {.to = Pairing::half, .output = out, .from = Pairing::interleaved});
   EXPECT_TRUE(fs::exists(out));
 }
 
-// The lab's config.json states the pairing: it must say the new one afterwards.
+// The lab's config.json states the pairing, which must be the new one afterwards.
 TEST_F(ConvertPairing, AFolderOfTheLabStatesItsNewPairing) {
   const std::string name = "layers.0.attention.qkv.weight";
   Weights weights{{name, random_floats(3 * 8 * 8, 5)}};

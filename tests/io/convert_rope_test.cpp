@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-/// A config with sizes of a small model and these keys more.
+/// A config with the sizes of a small model and these additional keys.
 Json config_with(const std::string& model_type, const Json& more) {
   Json config = {{"model_type", model_type},          {"hidden_size", 512},
                  {"num_attention_heads", 8},          {"num_key_value_heads", 2},
@@ -131,7 +131,8 @@ TEST_F(ConvertRope, Llama3BecomesDivisors) {
     }
     EXPECT_NEAR(divisors[i], wanted, 1e-6 * wanted) << i;  // float32 storage: 6e-8, and rounding in double
   }
-  // A file of llama.cpp's own has no original_context_length; only its ratio to low_freq_factor is in the divisors.
+  // A file of llama.cpp's converter has no original_context_length; the divisors contain only its ratio to
+  // low_freq_factor.
   std::vector<GgufEntry> metadata = file.metadata();
   std::erase_if(metadata, [](const GgufEntry& entry) { return entry.key.ends_with("original_context_length"); });
   write_gguf(folder_ / "a.gguf", metadata, file.tensors());
@@ -192,7 +193,7 @@ TEST_F(ConvertRope, SlidingLayersAndSections) {
   EXPECT_EQ(and_back()["rope_scaling"]["mrope_section"], (Json{8, 12, 12}));
 }
 
-/// What a config means does not change on the way to GGUF and back, and the second GGUF has the bytes of the first.
+/// The meaning of a config does not change on the way to GGUF and back, and the second GGUF file equals the first.
 TEST_F(ConvertRope, RoundTrips) {
   const Json yarn = {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 32768}};
   Json yarn_more = yarn;
@@ -282,7 +283,7 @@ TEST_F(ConvertRope, ABaseConfigKeepsItsOtherKeys) {
   EXPECT_EQ(back["rope_theta"], 500000.0);
   EXPECT_FALSE(back.contains("rope_scaling"));
 
-  // A model of several modalities has them where its language model is described.
+  // A multimodal model has them in the block of its language model.
   const fs::path nested = put("base.json", R"({"model_type": "llava", "rope_theta": 1.0, "text_config":
                                                {"model_type": "mistral", "rotary_emb_base": 2.0}})");
   write_hf_rope(folder_ / "a.gguf", nested, folder_ / "back.json");
@@ -292,7 +293,7 @@ TEST_F(ConvertRope, ABaseConfigKeepsItsOtherKeys) {
   EXPECT_EQ(read.layers.at(0).arguments.integer("head_dim"), 64);
 }
 
-// JSON has no NaN: nlohmann would write null, and a reader would take its default.
+// JSON has no NaN: nlohmann would write null, and a reader would use its default.
 TEST_F(ConvertRope, RefusesNumbersThatAreNotFinite) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   for (const float bad : {nan, infinity, -infinity}) {
@@ -314,7 +315,7 @@ TEST_F(ConvertRope, RefusesNumbersThatAreNotFinite) {
   }
 }
 
-// What the lab saved states its encoding, and so does the config.json that is made of it.
+// A file of the lab states its encoding, and so does the config.json converted from it.
 TEST_F(ConvertRope, TheLabsOwnModel) {
   const std::string encoding = R"({"arguments":{"heads":2},"scheme":"alibi"})";
   write_gguf(folder_ / "a.gguf",

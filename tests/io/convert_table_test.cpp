@@ -24,8 +24,8 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
 
 class ConvertTable : public InTemporaryFolder {
  protected:
-  /// Two columns; row r is (r, 10 r). Doubled by half-pixel centres, target row i stands at (i + 0.5) / 2 - 0.5 of the
-  /// source, kept inside [0, 3]: 0, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 3. All are exact in every type.
+  /// Two columns; row r is (r, 10 r). Doubled with half-pixel centres, target row i is at (i + 0.5) / 2 - 0.5 of the
+  /// source, clamped to [0, 3]: 0, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 3. All are exact in every type.
   const std::vector<float> table_ = {0, 0, 1, 10, 2, 20, 3, 30};
   const std::vector<float> doubled_ = {0,    0,    0.25, 2.5,  0.75, 7.5,  1.25, 12.5,
                                        1.75, 17.5, 2.25, 22.5, 2.75, 27.5, 3,    30};
@@ -127,7 +127,7 @@ TEST_F(ConvertTable, FoldersGetTheirConfigAndIndex) {
   put("model.safetensors.index.json",
       R"({"metadata": {"total_size": 56},
           "weight_map": {"x": "a.safetensors", "other": "b.safetensors", "wpe.weight": "b.safetensors"}})");
-  // Of OPT's form: the key counts the rows behind the prefix. 4 elsewhere means something else.
+  // Of OPT's form: the key counts the rows after the prefix. A 4 elsewhere has another meaning.
   put("config.json", R"({"model_type": "opt", "max_position_embeddings": 2, "num_attention_heads": 4, "n_ctx": 4})");
   ConvertTableOptions options{.tensor = "wpe.weight", .to = 6, .output = folder_ / "out"};
   options.resize.prefix_rows = 2;

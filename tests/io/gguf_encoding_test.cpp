@@ -58,7 +58,7 @@ TEST(GgufEncoding, AFactorWithoutATypeIsLinear) {
   EXPECT_EQ(linear.arguments.text("rule"), "linear");
   EXPECT_EQ(linear.arguments.real("factor"), 4);
   EXPECT_EQ(linear.defaulted.back(), "rope.scaling.type = linear (llama.cpp's default)");
-  // The type none switches the factor off; a factor of 0 is none at all.
+  // The type none disables the factor; a factor of 0 means no factor.
   const auto none = heads_of_128("qwen2").text("rope.scaling.type", "none").real("rope.scaling.factor", 4);
   EXPECT_EQ(only_layer(none).arguments.text("rule"), "none");
   EXPECT_EQ(only_layer(heads_of_128("qwen2").real("rope.scaling.factor", 0)).arguments.text("rule"), "none");
@@ -107,14 +107,14 @@ TEST(GgufEncoding, QwenYarn) {
   const double wanted = peer.json()["attention_factor"].get<double>();  // 0.1 ln 4 + 1
   EXPECT_NEAR(encoding_of(layer).rotation().magnitude, wanted, 1e-12);
   EXPECT_EQ(layer.training_length, 32768);
-  // attn_factor comes on top; an ext_factor of 0 leaves plain division and no magnitude of its own.
+  // attn_factor multiplies it; an ext_factor of 0 leaves plain division without a magnitude.
   EXPECT_NEAR(encoding_of(only_layer(GgufModel(model).real("rope.scaling.attn_factor", 0.5f))).rotation().magnitude,
               wanted / 2, 1e-12);
   const LayerEncoding off = only_layer(GgufModel(model).real("rope.scaling.yarn_ext_factor", 0));
   EXPECT_EQ(off.arguments.text("rule"), "linear");
 }
 
-// Grok: only half of what YaRN keeps is kept. In ggml the angle of pair i is then w_i (k_i + (1 - k_i) / f) times the
+// Grok keeps only half of what YaRN keeps. In ggml the angle of pair i is then w_i (k_i + (1 - k_i) / f) times the
 // position, k_i = ext_factor (1 - ramp_i), and the magnitude is the same as with ext_factor 1.
 TEST(GgufEncoding, YarnWithPartOfItsExtrapolation) {
   GgufModel model = heads_of_128("grok");
@@ -136,7 +136,7 @@ TEST(GgufEncoding, YarnWithPartOfItsExtrapolation) {
     }
     EXPECT_NEAR(got.magnitude, 0.1 * std::log(16.0) + 1, 1e-12);
   }
-  // A negative one is how llama.cpp says that there is none.
+  // A negative number means none in llama.cpp.
   EXPECT_EQ(frequencies(-1).inv_freq, frequencies(1).inv_freq);
   EXPECT_THROW(frequencies(1.5), Error);
 }
@@ -176,7 +176,7 @@ TEST(GgufEncoding, LongRopeListByContextSize) {
   const auto slow_pair = [&](std::optional<std::int64_t> length) {
     return encoding_of(only_layer(model, length)).rotation().inv_freq.at(1);
   };
-  EXPECT_NEAR(slow_pair({}), 0.01 / 4, 1e-16);  // the file's own context is long
+  EXPECT_NEAR(slow_pair({}), 0.01 / 4, 1e-16);  // the file's context is long
   EXPECT_NEAR(slow_pair(257), 0.01 / 4, 1e-16);
   EXPECT_NEAR(slow_pair(256), 0.01, 1e-16);
   EXPECT_EQ(encoding_of(only_layer(model)).rotation().magnitude, 1.25);

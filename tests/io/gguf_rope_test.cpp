@@ -71,7 +71,7 @@ TEST(GgufRope, CollectsEverySetting) {
 }
 
 TEST(GgufRope, LeavesEmptyWhatIsNotThere) {
-  // The keys of another architecture are not this one's.
+  // Keys of another architecture are ignored.
   const GgufRope rope = collected(
       GgufBytes(0, 2).text_entry("general.architecture", "llama").float_entry("qwen2.rope.freq_base", 5.0f).str());
   EXPECT_EQ(rope.rope_type, GgufRopeType::interleaved);

@@ -17,7 +17,7 @@ const auto parse_as_gguf = [](std::span<const std::byte> bytes, const std::strin
 constexpr auto huge = std::numeric_limits<std::uint64_t>::max();
 
 /// Every value type, a nested array and two tensors: w (2 x 3 float32, 24 bytes) and v (4 float16).
-std::string small_file(std::uint32_t version = 3) {
+std::string small_gguf(std::uint32_t version = 3) {
   GgufBytes file(2, 14, version);
   file.key("a.uint8", 0).number(std::uint8_t{200});
   file.key("a.int8", 1).number(std::int8_t{-100});
@@ -47,7 +47,7 @@ std::string small_file(std::uint32_t version = 3) {
 
 TEST(Gguf, ReadsEveryTypeOfValue) {
   for (const std::uint32_t version : {2u, 3u}) {
-    const std::string bytes = small_file(version);
+    const std::string bytes = small_gguf(version);
     const GgufFile file = parse_gguf(std::as_bytes(std::span(bytes)), "f");
     EXPECT_EQ(file.version(), version);
     EXPECT_EQ(file.alignment(), 32u);
@@ -81,7 +81,7 @@ TEST(Gguf, ReadsEveryTypeOfValue) {
 }
 
 TEST(Gguf, ReadsTensors) {
-  const std::string bytes = small_file();
+  const std::string bytes = small_gguf();
   const GgufFile file = parse_gguf(std::as_bytes(std::span(bytes)), "f");
   ASSERT_EQ(file.tensors().size(), 2u);
   const GgufTensor* w = file.find_tensor("w");
@@ -130,7 +130,7 @@ TEST(Gguf, ObeysTheAlignment) {
 }
 
 TEST(Gguf, TypedGettersSayWhatIsThere) {
-  const std::string bytes = small_file();
+  const std::string bytes = small_gguf();
   const GgufFile file = parse_gguf(std::as_bytes(std::span(bytes)), "m.gguf");
   EXPECT_EQ(error_of([&] { file.integer("a.string"); }), "m.gguf: a.string must be an integer, got string");
   EXPECT_EQ(error_of([&] { file.integer("a.float32"); }), "m.gguf: a.float32 must be an integer, got float32");
@@ -164,7 +164,7 @@ TEST(Gguf, RefusesMalformedFiles) {
   expect_refusals(
       {
           {"empty", "", "not a GGUF file"},
-          {"another magic", "GGML" + small_file().substr(4), "not a GGUF file"},
+          {"another magic", "GGML" + small_gguf().substr(4), "not a GGUF file"},
           {"version 1", GgufBytes(0, 0, 1).str(), "version must be 2 or 3, got 1"},
           {"version 4", GgufBytes(0, 0, 4).str(), "version must be 2 or 3, got 4"},
           {"big endian", GgufBytes(0, 0, 0x03000000).str(), "big endian"},
@@ -224,17 +224,17 @@ TEST(Gguf, RefusesMalformedFiles) {
       parse_as_gguf);
 }
 
-TEST(Gguf, RefusesEveryTruncation) { expect_every_truncation_refused(small_file(), parse_as_gguf); }
+TEST(Gguf, RefusesEveryTruncation) { expect_every_truncation_refused(small_gguf(), parse_as_gguf); }
 
 TEST(Gguf, SurvivesEveryDamagedByte) {
-  const std::size_t refused = count_refused_damage(small_file(), [](auto bytes, const std::string& name) {
+  const std::size_t refused = count_refused_damage(small_gguf(), [](auto bytes, const std::string& name) {
     const GgufFile file = parse_gguf(bytes, name);
     for (const GgufTensor& tensor : file.tensors()) file.floats(tensor);
   });
   EXPECT_GT(refused, 100u);
 }
 
-// The error's own text must not carry the file's control characters, nor all of a name of 60000 bytes.
+// The message must not contain control characters of the file, nor all of a name of 60000 bytes.
 TEST(Gguf, MessagesAreFitToPrint) {
   const std::string name(60000, '\x1b');
   const std::string bytes = GgufBytes(1, 0).tensor(name, {-1}, 0, 0).pad_to(32).zeros(32).str();
@@ -273,7 +273,7 @@ TEST_F(GgufWriting, WritesTheFormatByteForByte) {
 }
 
 TEST_F(GgufWriting, RoundTripsAFileWithEverything) {
-  const GgufFile first = read_gguf(put("a.gguf", small_file()));
+  const GgufFile first = read_gguf(put("a.gguf", small_gguf()));
   write_gguf(folder_ / "b.gguf", first.metadata(), first.tensors());
   const GgufFile second = read_gguf(folder_ / "b.gguf");
   ASSERT_EQ(second.metadata().size(), first.metadata().size());
@@ -350,7 +350,7 @@ TEST_F(GgufWriting, RefusesWhatNoReaderWouldTake) {
 }
 
 TEST_F(GgufWriting, ReadsWhatIsMappedAfterTheFileWasReplaced) {
-  const GgufFile file = read_gguf(put("m.gguf", small_file()));
+  const GgufFile file = read_gguf(put("m.gguf", small_gguf()));
   write_gguf(folder_ / "m.gguf", {}, {});
   EXPECT_EQ(file.floats(*file.find_tensor("w"))[5], -6.25f);
   EXPECT_TRUE(read_gguf(folder_ / "m.gguf").metadata().empty());

@@ -450,7 +450,7 @@ TEST(HfConfig, LayerTypeOption) {
   const HfConfig full = resolve_hf_config(gemma, "c", options);
   ASSERT_EQ(full.layers.size(), 1u);
   EXPECT_EQ(full.layers[0].arguments.real("base"), 1e6);
-  // Named in layer_types although all layers are alike: that is no mistake.
+  // Named in layer_types although all layers are the same: this is valid.
   const std::string alike = R"({"model_type": "qwen2", "head_dim": 64, "layer_types": ["full_attention"]})";
   EXPECT_EQ(resolve_hf_config(alike, "c", options).layers.size(), 1u);
 }
@@ -767,7 +767,7 @@ TEST(HfConfig, ResolvesThePeersAppliedCases) {
     const Json& config = peer["config"];
     const bool rope = std::any_of(config.items().begin(), config.items().end(),
                                   [](const auto& item) { return item.key().find("rope") != std::string::npos; });
-    if (!rope && !config.contains("model_type")) continue;  // a tower alone: nothing is concluded of it
+    if (!rope && !config.contains("model_type")) continue;  // only a tower: nothing is inferred
     SCOPED_TRACE(peer["case"].get<std::string>());
     const LayerEncoding layer = resolve_case(peer);
     ++resolved;

@@ -39,13 +39,13 @@ TEST(HfFamilies, PartsNameKnownFamilies) {
     for (std::string part; parts >> part;) {
       const std::size_t equals = part.find('=');
       ASSERT_NE(equals, std::string::npos) << row.name << ": " << part;
-      if (part.substr(equals + 1) == "qwen3_omni_moe_talker") continue;  // a composite without a type of its own
+      if (part.substr(equals + 1) == "qwen3_omni_moe_talker") continue;  // a composite without a model type
       EXPECT_NE(find_hf_model(part.substr(equals + 1)), nullptr) << row.name << ": " << part;
     }
   }
 }
 
-/// No known family is read from its name alone as something that cannot be made, or dies of a missing size.
+/// Every known family with only its name gives a valid encoding or a clear refusal.
 TEST(HfFamilies, EveryFamilyIsReadOrRefusedInOneSentence) {
   for (const HfModel& row : hf_models()) {
     const Json config = {{"model_type", row.name}};
@@ -56,7 +56,7 @@ TEST(HfFamilies, EveryFamilyIsReadOrRefusedInOneSentence) {
     } catch (const UnsupportedModel& error) {
       EXPECT_EQ(std::string(error.what()).find(" is missing"), std::string::npos) << error.what();
     } catch (const Error& error) {
-      // Families from outside transformers and composites of any models have no sizes of their own.
+      // Families outside transformers and composites of any models have no sizes.
       const bool bare = !row.seen.starts_with("transformers") || row.family == HfFamily::composite;
       EXPECT_TRUE(bare || row.name == "blt" || row.name == "yolos" || row.name == "mgp-str" ||
                   row.name == "vitpose_backbone" || row.name == "sapiens2" || row.name == "eomt_dinov3" ||

@@ -143,7 +143,7 @@ TEST(Llama2cTokenizer, RefusesMalformedOnes) {
       [](auto bytes, const std::string& name) { parse_llama2c_tokenizer(bytes, name, 2); });
 }
 
-// A real model, where it is at hand: its numbers are those of its description, its size the sum of its parts.
+// A real model, if available: its numbers are those of its description, its size the sum of its parts.
 TEST(Llama2c, ReadsStories260K) {
   const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
@@ -156,7 +156,7 @@ TEST(Llama2c, ReadsStories260K) {
   EXPECT_EQ(model.config.vocab_size, 512);
   EXPECT_EQ(model.config.seq_len, 512);
   EXPECT_TRUE(model.config.tied_classifier);
-  // Trained weights are small numbers; norms are positive. A weight taken from a wrong place would be neither.
+  // Trained weights are small numbers; norms are positive. A weight from a wrong offset would be neither.
   for (const auto weights :
        {model.token_embedding, model.wq, model.wk, model.wv, model.wo, model.w1, model.w2, model.w3}) {
     for (const float weight : weights) ASSERT_LT(std::abs(weight), 10.0f);

@@ -5,6 +5,7 @@
 
 #include "locus/error.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/gguf_model.h"
 
 namespace locus::io {
@@ -20,13 +21,8 @@ constexpr const char* two_kinds =
         {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
          "full_attention": {"rope_type": "default", "rope_theta": 1e6}}})";
 
-std::string refusal(const std::filesystem::path& path, const ModelOptions& options) {
-  try {
-    model_encoding(path, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string model_refusal(const std::filesystem::path& path, const ModelOptions& options) {
+  return testing::error_of([&] { model_encoding(path, options); });
 }
 
 TEST(ModelEncoding, AConfigBoundAndWhatWasReadOfIt) {
@@ -59,7 +55,7 @@ TEST(ModelEncoding, SeveralKindsOfLayersMustBeChosenFrom) {
   const TemporaryFolder folder;
   folder.write("config.json", two_kinds);
   EXPECT_EQ(model_encodings(folder / "config.json").size(), 2u);
-  const std::string message = refusal(folder / "config.json", {});
+  const std::string message = model_refusal(folder / "config.json", {});
   EXPECT_NE(message.find("sliding_attention"), std::string::npos) << message;
   const ModelEncoding full = model_encoding(folder / "config.json", {.layer_type = "full_attention"});
   EXPECT_EQ(full.encoding.arguments().real("base"), 1e6);
@@ -77,8 +73,8 @@ TEST(ModelEncoding, AGgufFileByItsEnding) {
   EXPECT_EQ(model.encoding.rotation().head_dim, 16);
   EXPECT_EQ(model.encoding.rotation().pairing, Pairing::interleaved);
   EXPECT_EQ(model.encoding.arguments().real("base"), 5e5);
-  EXPECT_NE(refusal(folder / "m.gguf", {.pairing = "half"}).find("half"), std::string::npos);
-  EXPECT_NE(refusal(folder / "m.gguf", {.layer_type = "no such"}).find("no such"), std::string::npos);
+  EXPECT_NE(model_refusal(folder / "m.gguf", {.pairing = "half"}).find("half"), std::string::npos);
+  EXPECT_NE(model_refusal(folder / "m.gguf", {.layer_type = "no such"}).find("no such"), std::string::npos);
 }
 
 }  // namespace

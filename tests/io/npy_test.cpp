@@ -20,18 +20,21 @@
 #include "io/temporary_path.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
+#include "support/error_of.h"
 
 namespace locus::io {
 namespace {
+
+using testing::error_of;
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-bool contains(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
+bool has_part(const std::string& message, const std::string& part) { return message.find(part) != std::string::npos; }
 
-/// A file as the format's description has it, with the header given as text and not padded.
+/// A file by the description of the format, with the header as unpadded text.
 std::string npy_file(int version, const std::string& header, const std::string& elements) {
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
@@ -46,18 +49,13 @@ std::string dictionary(const std::string& descr, const std::string& shape, const
 }
 
 std::string message_of(const std::string& file) {
-  try {
-    parse_npy(bytes_of(file), "some.npy");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { parse_npy(bytes_of(file), "some.npy"); });
 }
 
-/// What is wrong, with a header that is fine but for `header`, and 8 bytes of elements.
+/// The fault of a file whose header is valid except for `header`, with 8 bytes of elements.
 std::string header_fault(const std::string& header) { return message_of(npy_file(1, header, "12345678")); }
 
-class TemporaryFolder : public testing::Test {
+class NpyFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     std::random_device random;
@@ -77,16 +75,6 @@ class TemporaryFolder : public testing::Test {
 
   fs::path folder_;
 };
-
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(ParseNpy, ReadsEveryVersion) {
   for (const int version : {1, 2, 3}) {
@@ -132,15 +120,15 @@ TEST(ParseNpy, AcceptsTheFreedomsOfTheDictionary) {
 }
 
 TEST(ParseNpy, RefusesWhatIsNotTheFormat) {
-  EXPECT_PRED2(contains, message_of(""), "some.npy: not a .npy file");
-  EXPECT_PRED2(contains, message_of("PK\x03\x04 a zip archive"), "not a .npy file");
-  EXPECT_PRED2(contains, message_of("\x93NUMPY"), "truncated");
-  EXPECT_PRED2(contains, message_of("\x93NUMPY\x02\x00\x10\x00"s), "truncated");
-  EXPECT_PRED2(contains, message_of(npy_file(4, dictionary("'<f4'", "(2,)"), "12345678")), "version");
-  EXPECT_PRED2(contains, message_of(npy_file(0, dictionary("'<f4'", "(2,)"), "12345678")), "got 0.0");
-  EXPECT_PRED2(contains, message_of("\x93NUMPY\x01\x01\x10\x00"s), "got 1.1");
-  EXPECT_PRED2(contains, message_of("\x93NUMPY\x01\x00\xff\xff{}"s), "truncated, the header is said to have 65535");
-  EXPECT_PRED2(contains, message_of("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s), "header length must be at most");
+  EXPECT_PRED2(has_part, message_of(""), "some.npy: not a .npy file");
+  EXPECT_PRED2(has_part, message_of("PK\x03\x04 a zip archive"), "not a .npy file");
+  EXPECT_PRED2(has_part, message_of("\x93NUMPY"), "truncated");
+  EXPECT_PRED2(has_part, message_of("\x93NUMPY\x02\x00\x10\x00"s), "truncated");
+  EXPECT_PRED2(has_part, message_of(npy_file(4, dictionary("'<f4'", "(2,)"), "12345678")), "version");
+  EXPECT_PRED2(has_part, message_of(npy_file(0, dictionary("'<f4'", "(2,)"), "12345678")), "got 0.0");
+  EXPECT_PRED2(has_part, message_of("\x93NUMPY\x01\x01\x10\x00"s), "got 1.1");
+  EXPECT_PRED2(has_part, message_of("\x93NUMPY\x01\x00\xff\xff{}"s), "truncated, the header is said to have 65535");
+  EXPECT_PRED2(has_part, message_of("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s), "header length must be at most");
 }
 
 TEST(ParseNpy, EveryPrefixOfAFileIsRefused) {
@@ -148,67 +136,67 @@ TEST(ParseNpy, EveryPrefixOfAFileIsRefused) {
     const std::string file = npy_file(version, dictionary("'<f4'", "(2,)"), "12345678");
     ASSERT_EQ(message_of(file), "no error");
     for (std::size_t size = 0; size < file.size(); ++size) {
-      EXPECT_PRED2(contains, message_of(file.substr(0, size)), "some.npy: ") << size;
+      EXPECT_PRED2(has_part, message_of(file.substr(0, size)), "some.npy: ") << size;
     }
   }
 }
 
 TEST(ParseNpy, RefusesBadHeaders) {
-  EXPECT_PRED2(contains, header_fault(""), "header must be a dictionary");
-  EXPECT_PRED2(contains, header_fault("['descr']"), "header must be a dictionary");
-  EXPECT_PRED2(contains, header_fault("{}"), "'descr'");
-  EXPECT_PRED2(contains, header_fault("{'descr': '<f4', 'shape': (2,)}"), "must have the key 'fortran_order'");
-  EXPECT_PRED2(contains, header_fault("{'descr': '<f4', 'fortran_order': False}"), "must have the key 'shape'");
-  EXPECT_PRED2(contains, header_fault("{'fortran_order': False, 'shape': (2,)}"), "must have the key 'descr'");
-  EXPECT_PRED2(contains, header_fault("{'descr': '<f4', 'descr': '<f4'}"), "twice");
-  EXPECT_PRED2(contains, header_fault("{'owner': 'me'}"), "got 'owner'");
-  EXPECT_PRED2(contains, header_fault("{1: 2}"), "key");
-  EXPECT_PRED2(contains, header_fault("{'descr' '<f4'}"), "':'");
-  EXPECT_PRED2(contains, header_fault("{'descr': '<f4' 'shape': (2,)}"), "','");
-  EXPECT_PRED2(contains, header_fault("{'descr': '<f4"), "descr must end with a quote");
-  EXPECT_PRED2(contains, header_fault("{'descr': '<f\\x34'}"), "escapes");
-  EXPECT_PRED2(contains, header_fault("{'descr': '" + std::string(100, 'f') + "'}"), "at most 64 characters");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<f4'", "(2,)") + "x"), "end after its dictionary");
+  EXPECT_PRED2(has_part, header_fault(""), "header must be a dictionary");
+  EXPECT_PRED2(has_part, header_fault("['descr']"), "header must be a dictionary");
+  EXPECT_PRED2(has_part, header_fault("{}"), "'descr'");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '<f4', 'shape': (2,)}"), "must have the key 'fortran_order'");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '<f4', 'fortran_order': False}"), "must have the key 'shape'");
+  EXPECT_PRED2(has_part, header_fault("{'fortran_order': False, 'shape': (2,)}"), "must have the key 'descr'");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '<f4', 'descr': '<f4'}"), "twice");
+  EXPECT_PRED2(has_part, header_fault("{'owner': 'me'}"), "got 'owner'");
+  EXPECT_PRED2(has_part, header_fault("{1: 2}"), "key");
+  EXPECT_PRED2(has_part, header_fault("{'descr' '<f4'}"), "':'");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '<f4' 'shape': (2,)}"), "','");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '<f4"), "descr must end with a quote");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '<f\\x34'}"), "escapes");
+  EXPECT_PRED2(has_part, header_fault("{'descr': '" + std::string(100, 'f') + "'}"), "at most 64 characters");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<f4'", "(2,)") + "x"), "end after its dictionary");
 }
 
 TEST(ParseNpy, RefusesBadTypes) {
-  EXPECT_PRED2(contains, header_fault(dictionary("'>f4'", "(2,)")), "big endian");
-  EXPECT_PRED2(contains, header_fault(dictionary("'|O'", "(2,)")), "object arrays");
-  EXPECT_PRED2(contains, header_fault(dictionary("[('x', '<f4'), ('y', '<f4')]", "(1,)")), "structured");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<c8'", "(1,)")), "got '<c8'");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<U2'", "(1,)")), "got '<U2'");
-  EXPECT_PRED2(contains, header_fault(dictionary("'f4'", "(2,)")), "got 'f4'");
-  EXPECT_PRED2(contains, header_fault(dictionary("4", "(2,)")), "descr must be a string");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<f4'", "(2,)", "True")), "numpy.ascontiguousarray");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<f4'", "(2,)", "0")), "fortran_order must be True or False");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'>f4'", "(2,)")), "big endian");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'|O'", "(2,)")), "object arrays");
+  EXPECT_PRED2(has_part, header_fault(dictionary("[('x', '<f4'), ('y', '<f4')]", "(1,)")), "structured");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<c8'", "(1,)")), "got '<c8'");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<U2'", "(1,)")), "got '<U2'");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'f4'", "(2,)")), "got 'f4'");
+  EXPECT_PRED2(has_part, header_fault(dictionary("4", "(2,)")), "descr must be a string");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<f4'", "(2,)", "True")), "numpy.ascontiguousarray");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<f4'", "(2,)", "0")), "fortran_order must be True or False");
 }
 
 TEST(ParseNpy, RefusesBadShapes) {
   const auto fault = [](const std::string& shape) { return header_fault(dictionary("'<f4'", shape)); };
   EXPECT_EQ(fault("(2,)"), "no error");
-  EXPECT_PRED2(contains, fault("(-2,)"), "negative");
-  EXPECT_PRED2(contains, fault("(2)"), "tuple");
-  EXPECT_PRED2(contains, fault("2"), "tuple");
-  EXPECT_PRED2(contains, fault("[2]"), "tuple");
-  EXPECT_PRED2(contains, fault("(,)"), "tuple of integers");
-  EXPECT_PRED2(contains, fault("(2.0,)"), "','");
-  EXPECT_PRED2(contains, fault("('2',)"), "tuple of integers");
-  EXPECT_PRED2(contains, fault("(2 1)"), "','");
-  EXPECT_PRED2(contains, fault("(2,"), "tuple of integers");
-  EXPECT_PRED2(contains, fault("(9223372036854775808,)"), "below 2^63");
-  EXPECT_PRED2(contains, fault("(4611686018427387904, 4611686018427387904)"), "more bytes than");
-  EXPECT_PRED2(contains, fault("(4294967296, 4294967296)"), "more bytes than");  // 2^64: would wrap to nothing
-  EXPECT_PRED2(contains, fault("(0, 4294967296, 4294967296)"), "more bytes than");
-  EXPECT_PRED2(contains, fault("(2305843009213693951,)"), "truncated");  // 2^61 - 1 floats: addressable, absent
+  EXPECT_PRED2(has_part, fault("(-2,)"), "negative");
+  EXPECT_PRED2(has_part, fault("(2)"), "tuple");
+  EXPECT_PRED2(has_part, fault("2"), "tuple");
+  EXPECT_PRED2(has_part, fault("[2]"), "tuple");
+  EXPECT_PRED2(has_part, fault("(,)"), "tuple of integers");
+  EXPECT_PRED2(has_part, fault("(2.0,)"), "','");
+  EXPECT_PRED2(has_part, fault("('2',)"), "tuple of integers");
+  EXPECT_PRED2(has_part, fault("(2 1)"), "','");
+  EXPECT_PRED2(has_part, fault("(2,"), "tuple of integers");
+  EXPECT_PRED2(has_part, fault("(9223372036854775808,)"), "below 2^63");
+  EXPECT_PRED2(has_part, fault("(4611686018427387904, 4611686018427387904)"), "more bytes than");
+  EXPECT_PRED2(has_part, fault("(4294967296, 4294967296)"), "more bytes than");  // 2^64: would wrap to nothing
+  EXPECT_PRED2(has_part, fault("(0, 4294967296, 4294967296)"), "more bytes than");
+  EXPECT_PRED2(has_part, fault("(2305843009213693951,)"), "truncated");  // 2^61 - 1 floats: addressable, absent
   std::string many = "(2,";
   for (int axis = 1; axis < 65; ++axis) many += "1,";
-  EXPECT_PRED2(contains, fault(many + ")"), "at most 64 axes");
+  EXPECT_PRED2(has_part, fault(many + ")"), "at most 64 axes");
 }
 
 TEST(ParseNpy, RefusesDataThatDoNotFitTheShape) {
-  EXPECT_PRED2(contains, header_fault(dictionary("'<f4'", "(3,)")), "truncated, the shape needs 12 bytes");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<f4'", "(1,)")), "needs 4 bytes of elements, the file has 8");
-  EXPECT_PRED2(contains, header_fault(dictionary("'<f4'", "(0,)")), "more than it should");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<f4'", "(3,)")), "truncated, the shape needs 12 bytes");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<f4'", "(1,)")), "needs 4 bytes of elements, the file has 8");
+  EXPECT_PRED2(has_part, header_fault(dictionary("'<f4'", "(0,)")), "more than it should");
 }
 
 TEST(NpyConversions, GoByTheElementType) {
@@ -224,15 +212,15 @@ TEST(NpyConversions, GoByTheElementType) {
 
 TEST(NpyConversions, RefuseWhatDoesNotFit) {
   const NpyArray half = parse_npy(bytes_of(npy_file(1, dictionary("'<f2'", "(1,)"), "\x00\x3c"s)), "h");
-  EXPECT_PRED2(contains, error_of([&] { to_integers(half, "h"); }), "h: an integer array is needed, got float16");
+  EXPECT_PRED2(has_part, error_of([&] { to_integers(half, "h"); }), "h: an integer array is needed, got float16");
   const NpyArray huge = parse_npy(bytes_of(npy_file(1, dictionary("'<u8'", "(1,)"), "\0\0\0\0\0\0\0\x80"s)), "u");
-  EXPECT_PRED2(contains, error_of([&] { to_integers(huge, "u"); }), "got 9223372036854775808");
+  EXPECT_PRED2(has_part, error_of([&] { to_integers(huge, "u"); }), "got 9223372036854775808");
   EXPECT_EQ(to_doubles(huge, "u"), std::vector<double>{9223372036854775808.0});
   NpyArray short_one{NpyType::float32, {3}, std::vector<std::byte>(8)};
-  EXPECT_PRED2(contains, error_of([&] { to_floats(short_one, "x"); }), "needs 12 bytes");
+  EXPECT_PRED2(has_part, error_of([&] { to_floats(short_one, "x"); }), "needs 12 bytes");
 }
 
-using ReadNpy = TemporaryFolder;
+using ReadNpy = NpyFolder;
 
 TEST_F(ReadNpy, AgreesWithParsing) {
   for (const int version : {1, 2, 3}) {
@@ -245,23 +233,23 @@ TEST_F(ReadNpy, AgreesWithParsing) {
 }
 
 TEST_F(ReadNpy, NamesTheFileThatItCannotRead) {
-  EXPECT_PRED2(contains, error_of([&] { read_npy(folder_ / "absent.npy"); }), (folder_ / "absent.npy").string());
-  EXPECT_PRED2(contains, error_of([&] { read_npy(folder_); }), folder_.string() + ": cannot read, it is a directory");
+  EXPECT_PRED2(has_part, error_of([&] { read_npy(folder_ / "absent.npy"); }), (folder_ / "absent.npy").string());
+  EXPECT_PRED2(has_part, error_of([&] { read_npy(folder_); }), folder_.string() + ": cannot read, it is a directory");
   put(folder_ / "empty.npy", "");
-  EXPECT_PRED2(contains, error_of([&] { read_npy(folder_ / "empty.npy"); }), "empty.npy: not a .npy file");
+  EXPECT_PRED2(has_part, error_of([&] { read_npy(folder_ / "empty.npy"); }), "empty.npy: not a .npy file");
   put(folder_ / "short.npy", npy_file(1, dictionary("'<f4'", "(2,)"), "1234567"));
-  EXPECT_PRED2(contains, error_of([&] { read_npy(folder_ / "short.npy"); }), "short.npy: truncated");
-  EXPECT_PRED2(contains, error_of([&] { read_npy("/dev/zero"); }), "not a regular file");
+  EXPECT_PRED2(has_part, error_of([&] { read_npy(folder_ / "short.npy"); }), "short.npy: truncated");
+  EXPECT_PRED2(has_part, error_of([&] { read_npy("/dev/zero"); }), "not a regular file");
 }
 
 TEST_F(ReadNpy, NamesTheFileThatItMayNotRead) {
   if (geteuid() == 0) GTEST_SKIP() << "permissions do not bind the superuser";
   put(folder_ / "secret.npy", "x");
   fs::permissions(folder_ / "secret.npy", fs::perms::none);
-  EXPECT_PRED2(contains, error_of([&] { read_npy(folder_ / "secret.npy"); }), "secret.npy: cannot open");
+  EXPECT_PRED2(has_part, error_of([&] { read_npy(folder_ / "secret.npy"); }), "secret.npy: cannot open");
 }
 
-using WriteNpy = TemporaryFolder;
+using WriteNpy = NpyFolder;
 
 // The expected bytes are what NumPy 1.24 saves.
 TEST_F(WriteNpy, WritesTheBytesThatNumpyWrites) {
@@ -303,14 +291,14 @@ TEST_F(WriteNpy, RefusesShapesThatDoNotFitAndWritesNothing) {
   const auto fault = [&](std::vector<std::int64_t> shape) {
     return error_of([&] { write_npy<float>(folder_ / "a.npy", shape, values); });
   };
-  EXPECT_PRED2(contains, fault({5}), "a.npy: the shape needs 20 bytes of elements, got 24");
-  EXPECT_PRED2(contains, fault({-2, -3}), "negative");
-  EXPECT_PRED2(contains, fault({std::int64_t{1} << 62, 4}), "more bytes than");
-  EXPECT_PRED2(contains, fault(std::vector<std::int64_t>(65, 1)), "at most 64 axes");
+  EXPECT_PRED2(has_part, fault({5}), "a.npy: the shape needs 20 bytes of elements, got 24");
+  EXPECT_PRED2(has_part, fault({-2, -3}), "negative");
+  EXPECT_PRED2(has_part, fault({std::int64_t{1} << 62, 4}), "more bytes than");
+  EXPECT_PRED2(has_part, fault(std::vector<std::int64_t>(65, 1)), "at most 64 axes");
   EXPECT_EQ(files(), 0u);
 }
 
-using AtomicFile = TemporaryFolder;
+using AtomicFile = NpyFolder;
 
 void write_text(const fs::path& path, const std::string& text) {
   const ByteChunk chunk = bytes_of(text);
@@ -326,12 +314,12 @@ TEST_F(AtomicFile, JoinsChunksAndReplacesWhatWasThere) {
   EXPECT_EQ(files(), 1u);
 }
 
-// What a process that is gone has left is removed by the next write beside it; what others have is not touched.
+// The next write to a folder removes the temporary files of dead processes, but not those of running ones.
 TEST_F(AtomicFile, RemovesWhatDeadProcessesLeft) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   int status = 0;
-  waitpid(child, &status, 0);  // from here on nobody has this number
+  waitpid(child, &status, 0);  // from here on no process has this id
   const std::string name = TemporaryPath(folder_).path().filename().string();
   const std::string own = "-" + std::to_string(getpid()) + "-";
   const std::size_t at = name.find(own);
@@ -380,15 +368,15 @@ TEST_F(AtomicFile, FollowsALinkInsteadOfReplacingIt) {
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(contents(folder_ / "real"), "new");
   fs::create_symlink("nothing", folder_ / "dangling");
-  EXPECT_PRED2(contains, error_of([&] { write_text(folder_ / "dangling", "x"); }), "leads nowhere");
+  EXPECT_PRED2(has_part, error_of([&] { write_text(folder_ / "dangling", "x"); }), "leads nowhere");
 }
 
 TEST_F(AtomicFile, RefusesTargetsThatAreNotFiles) {
   fs::create_directory(folder_ / "sub");
-  EXPECT_PRED2(contains, error_of([&] { write_text(folder_ / "sub", "x"); }), "sub: cannot write, it is a directory");
-  EXPECT_PRED2(contains, error_of([&] { write_text(folder_ / "none" / "a", "x"); }), "none/a: cannot create");
-  EXPECT_PRED2(contains, error_of([&] { write_text("/dev/null", "x"); }), "not a regular file");
-  EXPECT_PRED2(contains, error_of([&] { write_text("", "x"); }), "must name a file");
+  EXPECT_PRED2(has_part, error_of([&] { write_text(folder_ / "sub", "x"); }), "sub: cannot write, it is a directory");
+  EXPECT_PRED2(has_part, error_of([&] { write_text(folder_ / "none" / "a", "x"); }), "none/a: cannot create");
+  EXPECT_PRED2(has_part, error_of([&] { write_text("/dev/null", "x"); }), "not a regular file");
+  EXPECT_PRED2(has_part, error_of([&] { write_text("", "x"); }), "must name a file");
   EXPECT_EQ(files(), 1u);
 }
 
@@ -402,7 +390,7 @@ TEST_F(AtomicFile, LeavesTheOldFileAndNoTemporaryWhenTheDiskFails) {
   const std::string message = error_of([&] { write_text(folder_ / "a", std::string(100000, 'x')); });
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, old_handler);
-  EXPECT_PRED2(contains, message, "a: cannot write (");
+  EXPECT_PRED2(has_part, message, "a: cannot write (");
   EXPECT_EQ(contents(folder_ / "a"), "old");
   EXPECT_EQ(files(), 1u);
 }

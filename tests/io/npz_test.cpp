@@ -33,7 +33,7 @@ std::string npy(const std::string& shape, const std::string& elements) {
 
 const std::string two_floats = npy("(2,)", Bytes().number(1.0f).number(-2.0f).str());
 
-/// One member of an archive; what is not set follows from `data`.
+/// One member of an archive; unset fields follow from `data`.
 struct Member {
   std::string name = "a.npy";
   std::string data = two_floats;
@@ -50,7 +50,7 @@ struct Archive {
   std::optional<std::uint16_t> count = {};
   std::optional<std::uint32_t> directory_at = {}, directory_size = {};
   std::uint16_t disk = 0;
-  bool wide_end = false;  // the end record has no numbers of its own, the 64-bit one has
+  bool wide_end = false;  // only the 64-bit end record has the numbers
 };
 
 std::string zip(const Archive& archive) {

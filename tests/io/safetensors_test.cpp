@@ -275,8 +275,8 @@ TEST_F(SafetensorsFiles, ReadsAModelOfOneFileOrSeveral) {
             std::string::npos);
 }
 
-// Processor time, not the clock: others may be busy. Four times the tensors take sixteen times as long where each one
-// looks at all the others.
+// Processor time, because other processes may be busy. Four times the tensors take sixteen times as long if each is
+// compared with all others.
 TEST_F(SafetensorsFiles, TheHeaderTakesLinearTime) {
   const auto seconds = [&](std::size_t count) {
     std::vector<SafetensorsTensor> tensors;

@@ -22,7 +22,7 @@ std::string llama2c_header(std::int32_t dim, std::int32_t vocab_size) {
   return bytes.str();
 }
 
-// Every content under the name of another kind.
+// Every content with a file name of another kind.
 TEST_F(Sniff, GoesByContentNotByName) {
   EXPECT_EQ(kind_of("a.json", "GGUF" + std::string(20, '\0')), FileKind::gguf);
   EXPECT_EQ(kind_of("b.gguf", "\x93NUMPY" + std::string("\x01\x00", 2)), FileKind::npy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Position rows onto hidden states, by every SIMD target, against the reference in double.
+// Adds position rows to hidden states with every SIMD target, and compares with the reference in double.
 #include "locus/add.h"
 
 #include <gtest/gtest.h>
@@ -64,9 +64,9 @@ class Hidden {
   std::vector<T> memory_;
 };
 
-// How far a sum may lie from the exact one. A wave's entry is at most 1, so it rounds by at most 2^-25, and its angle
-// adds 2e-9 (rows.h); a table's entry is exact. The sum rounds to float32, and once more to 16 bits. In double: the
-// entry's 1e-15 + |id| 2e-19, the reference's 1e-15 + |id| 1e-19, and the sum's rounding.
+// The allowed error of a sum. A wave's entry is at most 1, so it is rounded by at most 2^-25, and its angle adds 2e-9
+// (rows.h); a table's entry is exact. The sum is rounded to float32, and once more to 16 bits. In double: 1e-15 +
+// |id| 2e-19 for the entry, 1e-15 + |id| 1e-19 for the reference, and the rounding of the sum.
 template <class T>
 double sum_error(const HiddenRows& hidden, Position id, double want) {
   const bool waves = !hidden.waves.empty();
@@ -79,7 +79,7 @@ double sum_error(const HiddenRows& hidden, Position id, double want) {
   return rounded_error<T>(want, entry + half_ulp<float>(std::fabs(want) + entry));
 }
 
-// The worst error over its bound; what lies between the rows must not change at all.
+// The worst ratio of error to bound; elements between the rows must not change.
 template <class T>
 double error_over_bound(const Encoding& encoding, const PositionIds& ids, const Hidden<T>& before, Hidden<T> after) {
   double worst = 0;
@@ -115,7 +115,7 @@ Tensor random_table(std::int64_t rows, std::int64_t dim) {
 struct AddCase {
   std::string name;
   Encoding encoding;
-  Position last;  // an id near the end of what it accepts, or far
+  Position last;  // an id near the end of its range, or a large one
 };
 
 std::vector<AddCase> add_cases(std::int64_t dim) {
@@ -169,8 +169,8 @@ TEST_P(AddTest, ConsecutiveScatteredNegativeAndFarIds) {
   check_every_type(Encoding("sinusoidal", {{"dim", 34}, {"first_position", -5}}), consecutive_ids(0, 80));
 }
 
-// The bits of a token depend on its id alone: not on the order of the tokens nor on the number of threads. A row that
-// was added to zeros is the row itself.
+// The bits of a token depend only on its id, not on the order of the tokens or the number of threads. A row added to
+// zeros is the row itself.
 TEST_P(AddTest, SameBitsHoweverAskedFor) {
   const std::int64_t tokens = 4000;
   std::vector<std::int64_t> permutation(tokens);
@@ -239,7 +239,7 @@ TEST(AddByHand, Sinusoidal) {
   expect_near(added({{"first_position", 1}}, 0), {10.841471f, 20.540302f, 30.0099998f, 40.99995f});
   expect_near(added({}, 0), {10, 21, 30, 41});
   expect_near(added({{"zero_position", 0}}, 0), {10, 20, 30, 40});
-  // fairseq: rates base^0 and base^-1; position 10000 turns the slow one by a radian.
+  // fairseq: rates base^0 and base^-1; at position 10000 the slow angle is one radian.
   expect_near(added({{"rate", "fairseq"}, {"arrangement", "concatenated"}, {"base", 100.0}}, 100),
               {10 - 0.50636564f, 20.841471f, 30.862319f, 40.540302f});  // sin 100, sin 1, cos 100, cos 1
 }

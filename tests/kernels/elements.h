@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four element types, for tests that are written once: values, bits, and the size of a rounding.
+// The four element types for generic tests: values, bits, and the size of a rounding.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return same_bits(std::span<const T>(a), std::span<const T>(b));
 }
 
-/// Half the distance between neighbours of type T at `value`: the most that rounding to nearest moves it.
+/// Half the distance between neighbours of type T at `value`: the largest error of rounding to nearest.
 template <class T>
 double half_ulp(double value) {
   constexpr ElementType type = element_type_of<T>;
@@ -71,13 +71,13 @@ double half_ulp(double value) {
   return std::ldexp(1.0, exponent - digits);
 }
 
-/// What remains of a result with error `e` in float32 around `want` once it is rounded to T.
+/// The error of a result with error `e` in float32 around `want` after rounding to T.
 template <class T>
 double rounded_error(double want, double e) {
   return sizeof(T) == 2 ? half_ulp<T>(std::fabs(want) + e) + e : e;
 }
 
-/// Uniform in [-1, 1). A linear congruential generator (Knuth's MMIX) will do, and costs little.
+/// Uniform in [-1, 1). A linear congruential generator (Knuth's MMIX): good enough and fast.
 template <class T>
 std::vector<T> random_elements(std::size_t count, std::uint64_t seed) {
   std::vector<T> values(count);

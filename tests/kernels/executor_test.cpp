@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool runs every piece once, whoever calls it and from wherever.
+// The thread pool runs every piece once, for any caller on any thread.
 #include "locus/executor.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(ThreadPoolTest, NothingToRun) {
   pool.run(-1, [](std::int64_t) { FAIL(); });
 }
 
-// Two pieces that wait for each other end only if two threads run them.
+// Two pieces that wait for each other finish only on two threads.
 TEST(ThreadPoolTest, PiecesRunAtOnce) {
   ThreadPool pool(2);
   std::atomic<int> arrived = 0;
@@ -44,7 +44,7 @@ TEST(ThreadPoolTest, PiecesRunAtOnce) {
   EXPECT_EQ(arrived, 2);
 }
 
-// Plain data written by a piece is there when run() returns; a data race is for the thread sanitizer to find.
+// Plain data written by a piece is visible when run() returns; the thread sanitizer finds data races.
 TEST(ThreadPoolTest, ResultsAreVisible) {
   ThreadPool pool(3);
   for (int round = 0; round < 200; ++round) {
@@ -138,7 +138,7 @@ TEST(ForRanges, CoversEveryIndexOnce) {
   }
 }
 
-// Without an executor, or for less than two grains, the caller's own thread does it all.
+// Without an executor, or for less than two grains, the calling thread does all the work.
 TEST(ForRanges, LittleWorkStaysOnTheCallersThread) {
   ThreadPool pool(3);
   const std::thread::id here = std::this_thread::get_id();
@@ -151,7 +151,7 @@ TEST(ForRanges, LittleWorkStaysOnTheCallersThread) {
   for_ranges(&pool, 19, 10, only_here);
 }
 
-// Whatever a caller's executor says of itself.
+// For any concurrency that a caller's executor reports.
 TEST(ForRanges, AnExecutorWithoutThreads) {
   class Nobody : public Executor {
     std::int64_t concurrency() const override { return 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No kernel reads or writes one element beyond what it was given, and on an error none writes at all.
+// No kernel reads or writes beyond its views, and none writes anything on an error.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ using testing::random_elements;
 using testing::Shape;
 using testing::Side;
 
-// The heads of `shape` and not an element more, against a forbidden page.
+// The heads of `shape`, exactly up to a protected page.
 template <class T>
 class GuardedHeads {
  public:
@@ -184,7 +184,7 @@ TEST_P(GuardPage, Rows) {
 
 LOCUS_ON_EVERY_TARGET(GuardPage);
 
-// The guard itself works: one element beyond is the end of the process.
+// The guard works: an access one element beyond ends the process.
 TEST(GuardPageDeathTest, OneElementBeyondIsCaught) {
   GuardedBuffer after(6, Side::after);
   GuardedBuffer before(6, Side::before);
@@ -195,7 +195,7 @@ TEST(GuardPageDeathTest, OneElementBeyondIsCaught) {
   EXPECT_FALSE(before.intact());
 }
 
-// What is wrong is found before the first write: the memory cannot be written, so an early write would not survive.
+// Errors are found before the first write: the memory is read-only, so an early write would crash.
 TEST(NothingWrittenOnError, Rotations) {
   const Encoding encoding("rope", {{"head_dim", 8}, {"pairing", "interleaved"}});
   const Encoding xpos("xpos", {{"head_dim", 8}, {"pairing", "interleaved"}});

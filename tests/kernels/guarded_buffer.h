@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory whose first or last byte touches a page that nobody may read or write.
+// Memory whose first or last byte is adjacent to a protected page.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace locus::testing {
 
 enum class Side { before, after };  ///< where the forbidden page is
 
-/// A step beyond the guarded end is a segmentation fault; one beyond the other end is found by intact().
+/// An access beyond the guarded end is a segmentation fault; intact() finds a write beyond the other end.
 class GuardedBuffer {
  public:
   GuardedBuffer(std::size_t bytes, Side side) : bytes_(bytes) {
@@ -50,7 +50,7 @@ class GuardedBuffer {
   /// From here on writing is a segmentation fault.
   void make_read_only() { protect(PROT_READ); }
 
-  /// Whether the bytes around the buffer are as they were.
+  /// Whether the bytes around the buffer are unchanged.
   bool intact() const {
     return std::all_of(room_.data(), data_, [](std::byte b) { return b == filler; }) &&
            std::all_of(data_ + bytes_, room_.data() + room_.size(), [](std::byte b) { return b == filler; });

@@ -38,7 +38,7 @@ inline Shape packed(std::int64_t batch, std::int64_t tokens, std::int64_t heads,
            .head_stride = dim}};
 }
 
-/// The same, with gaps that are no multiple of anything, starting one element off alignment.
+/// The same, with irregular gaps, starting one element off alignment.
 inline Shape ragged(std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t dim) {
   const std::int64_t token_stride = heads * (dim + 3) + 5;
   return {{.batch = batch,
@@ -122,13 +122,13 @@ inline std::vector<Position> place(const PositionIds& ids, std::int64_t batch, s
   return result;
 }
 
-/// How far a rotated element of type T may lie from the exact one. `length` is that of the exact rotated pair; since
-/// cos^2 + sin^2 = magnitude^2, |x cos| + |y sin| is at most `length`.
+/// The allowed error of a rotated element of type T. `length` is that of the exact rotated pair; since cos^2 + sin^2
+/// = magnitude^2, |x cos| + |y sin| is at most `length`.
 ///
 /// float32: the entries of the row, the products and the sum round by 2^-24 each, which makes 3 * 2^-24 * length; the
 /// row's angle adds 2e-9 per entry (rows.h), at most sqrt(2) * 2e-9 * length. 16-bit types round once more.
-/// float64: the same with 2^-53, and the row's 1e-15 + |id| 2e-19 (rows.h) beside the reference's 1e-15 + |id| 1e-19.
-/// The last factor stands for products of errors.
+/// float64: the same with 2^-53, plus 1e-15 + |id| 2e-19 for the row (rows.h) and 1e-15 + |id| 1e-19 for the
+/// reference. The last factor covers products of errors.
 template <class T>
 double rotation_error(double want, double length, double row_error) {
   if (sizeof(T) == 8) return length * (3 * 0x1p-53 + std::sqrt(2.0) * row_error) * (1 + 1e-6);
@@ -152,7 +152,7 @@ inline std::int64_t partner(const Rotation& rotation, Direction direction, std::
   return inside < rotation.pairs() ? j + rotation.pairs() : j - rotation.pairs();
 }
 
-/// The largest error of a rotated head over its bound; infinite where what is not rotated has changed a bit.
+/// The largest ratio of error to bound of a rotated head; infinite if a coordinate that is not rotated has changed.
 template <class T>
 double error_over_bound(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,
                         std::span<const T> before, std::span<const T> after) {
@@ -170,7 +170,7 @@ double error_over_bound(const Rotation& rotation, Role role, Direction direction
       const double bound = rotation_error<T>(want[at], std::hypot(want[at], other), row_error);
       share = std::fabs(value_of(after[at]) - want[at]) / bound;
     }
-    worst = share <= worst ? worst : share;  // NaN is worst
+    worst = share <= worst ? worst : share;  // NaN is the worst
   }
   return worst;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores in 16 bits by every SIMD target: to nearest, ties to even; NaN stays NaN, what is too large is infinity, and
-// subnormals are numbers. The scalar conversions, which have tests of their own, say what is right.
+// 16-bit stores with every SIMD target: to nearest, ties to even; NaN stays NaN, too large numbers become infinity,
+// and subnormals are kept. The expected values come from the scalar conversions, which other tests check.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void for_both_types(const Function& function) {
   }
 }
 
-// Adds the values to zeros, a row at a time, and so stores each of them as T. (add() itself takes finite tables only.)
+// Adds the values to zeros, a row at a time, which stores each of them as T. (add() takes only finite tables.)
 template <class T>
 std::vector<T> stored(const std::vector<float>& values) {
   std::vector<T> sums(values.size());
@@ -108,7 +108,7 @@ TEST_P(Narrow, ByHand) {
       {1 + 0x1p-8f + 0x1p-23f, 0x3f81},      // just above a tie
       {1 + 3 * 0x1p-8f - 0x1p-23f, 0x3f81},  // just below
       {-1 - 3 * 0x1p-8f, 0xbf82},            // the sign does not matter
-      {0x1.ffp127f, 0x7f80},                 // halfway from the largest to 2^128: infinity
+      {0x1.ffp127f, 0x7f80},                 // midpoint of the largest and 2^128: infinity
       {0x1.fefffep127f, 0x7f7f},             // below it: the largest
       {0x1p-134f, 0x0000},                   // half the least subnormal
       {0x1.8p-133f, 0x0002},                 // one and a half of it
@@ -135,7 +135,7 @@ TEST_P(Narrow, ByHand) {
   const auto check = [](auto zero, const auto& cases) {
     using T = decltype(zero);
     std::vector<float> values;
-    for (const auto& [value, bits] : cases) values.insert(values.end(), 50, value);  // in vectors and in tails
+    for (const auto& [value, bits] : cases) values.insert(values.end(), 50, value);  // to fill vectors and tails
     const std::vector<T> got = stored<T>(values);
     for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].bits, cases[i / 50].second) << values[i];
     // A NaN whose kept bits are all zero must not become infinity.
@@ -150,7 +150,7 @@ TEST_P(Narrow, ByHand) {
   check(Float16(), float16);
 }
 
-// Rotates pairs (value, 0) at position 0, where cos is the magnitude and sin is 0, and hands on the x and the y.
+// Rotates pairs (value, 0) at position 0, where cos is the magnitude and sin is 0, and returns x and y.
 template <class T, class Check>
 void at_position_zero(double magnitude, const std::string& pairing, const Check& check) {
   const Encoding encoding("rope", {{"head_dim", 2 * width},
@@ -181,7 +181,7 @@ void at_position_zero(double magnitude, const std::string& pairing, const Check&
   }
 }
 
-// Every value passes through a rotation by nothing, whatever it is; infinity times 0 is NaN, as IEEE 754 has it.
+// Every value survives a rotation by zero; infinity times 0 is NaN by IEEE 754.
 TEST_P(Narrow, RotationAtZeroIsTheIdentity) {
   for_both_types([](auto zero) {
     using T = decltype(zero);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token's rotated bits depend on nothing but the token and its ids: not on its neighbours, its place in memory, the
-// order of the ids, the number of threads, or what the encoding's table held before. So decode equals prefill.
+// The rotated bits of a token depend only on the token and its ids, not on its neighbours, its address, the order of
+// the ids, the number of threads, or the earlier contents of the encoding's table. So decode equals prefill.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Encoding rope(const std::string& pairing, const std::string& order = "same",
       table_bytes);
 }
 
-// A pool that counts what it was given.
+// A pool that counts its pieces.
 class CountedPool : public Executor {
  public:
   explicit CountedPool(int threads) : pool_(threads) {}
@@ -92,7 +92,7 @@ struct Order {
 };
 const std::vector<Order> bit_orders = {{"half", "same"}, {"interleaved", "same"}, {"interleaved", "deinterleaved"}};
 
-// A stretch across 0, whose upper part the table keeps, and one at the end of the range, of which it keeps nothing.
+// A range across 0, whose upper part the table keeps, and one at the end of the range, which it does not keep.
 const std::vector<Position> starts = {-100, max_position - tokens + 1};
 
 class RotateBits : public testing::OnEveryTarget {
@@ -113,7 +113,7 @@ TEST_P(RotateBits, OneTokenAloneIsThatOfTheBatch) {
     using T = decltype(zero);
     const Heads<T>& input = sample<T>(tokens);
     const Heads<T> all = prefill<T>(rope(order.pairing, order.output), ids);
-    const Encoding cold = rope(order.pairing, order.output, 0);  // keeps nothing
+    const Encoding cold = rope(order.pairing, order.output, 0);  // without a table
     for (std::int64_t t = 0; t < tokens; t += 97) {
       Heads<T> alone(ragged(1, 1, heads, head_dim));  // elsewhere, unaligned, other strides
       copy_token(input, t, alone, 0);
@@ -124,7 +124,7 @@ TEST_P(RotateBits, OneTokenAloneIsThatOfTheBatch) {
   });
 }
 
-// Decoding one token after another, the table growing on the way, and a second time with the table full.
+// Decodes token by token while the table grows, and again with the full table.
 TEST_P(RotateBits, DecodeIsPrefill) {
   for_every_case([](auto zero, const Order& order, const PositionIds& ids) {
     using T = decltype(zero);
@@ -182,7 +182,7 @@ TEST_P(RotateBits, AnyNumberOfThreads) {
   }
 }
 
-// A token of decode is not worth a thread.
+// One token is too little work for a thread.
 TEST_P(RotateBits, OneTokenNeverLeavesItsThread) {
   CountedPool pool(3);
   Heads<float> token(packed(1, 1, heads, head_dim));
@@ -190,7 +190,7 @@ TEST_P(RotateBits, OneTokenNeverLeavesItsThread) {
   EXPECT_EQ(pool.pieces, 0);
 }
 
-// The layouts change where coordinates stand, and so which of them fall into a vector's tail, but not their values.
+// Layouts change the order of coordinates, and so which of them are in the tail of a vector, but not their values.
 TEST_P(RotateBits, PairsTurnTheSameInEveryOrder) {
   for_every_type([](auto zero) {
     using T = decltype(zero);
@@ -231,7 +231,7 @@ TEST_P(RotateBits, PairsTurnTheSameInEveryOrder) {
   });
 }
 
-// Queries, keys and cache appends go through the same rows as a plain call.
+// Queries, keys and cache appends use the same rows as a plain call.
 TEST_P(RotateBits, EveryEntryPoint) {
   for_every_case([](auto zero, const Order& order, const PositionIds& ids) {
     using T = decltype(zero);
@@ -269,7 +269,7 @@ TEST_P(RotateBits, EveryEntryPointSpreadOverThreads) {
   EXPECT_EQ(pool.pieces, 4);
 }
 
-// Text under M-RoPE has three equal ids and takes whole rows; an image's token mixes them. Pair i is the same in both.
+// With M-RoPE, text has three equal ids and uses one row; a token of an image mixes rows. Pair i is the same in both.
 TEST_P(RotateBits, MixedAxesTakeTheirPairsFromWholeRows) {
   for (const std::size_t table_bytes : {std::size_t{0}, Encoding::default_table_bytes}) {
     const Encoding encoding(
@@ -294,7 +294,7 @@ TEST_P(RotateBits, MixedAxesTakeTheirPairsFromWholeRows) {
   }
 }
 
-// Rows asked for one at a time, as a stretch, and as a list have the same bits.
+// Rows computed one at a time, as a range and as a list have the same bits.
 TEST_P(RotateBits, RowsHoweverAskedFor) {
   const Encoding encodings[] = {
       rope("half"),

@@ -105,7 +105,7 @@ TEST_P(RotateTest, EveryNumberOfHeads) {
   }
 }
 
-// A tensor beyond 1 MiB is walked in another order.
+// A tensor above 1 MiB is processed in another order.
 TEST_P(RotateTest, BeyondTheCache) {
   for (const Arguments& order : orders()) {
     const Encoding encoding = rope(with(order, {{"head_dim", 72}}));
@@ -160,7 +160,7 @@ TEST_P(RotateTest, OddStridesOffAlignment) {
   }
 }
 
-// Where the two views are laid out differently, out of place is a transposition as well.
+// If the two views have different layouts, an out-of-place rotation also transposes.
 TEST_P(RotateTest, FromOneLayoutToAnother) {
   const std::int64_t dim = 4 * lanes() + 2;
   for (const Arguments& order : orders()) {
@@ -186,7 +186,7 @@ TEST_P(RotateTest, ConsecutiveScatteredNegativeAndFarIds) {
   }
 }
 
-// Keys of M-RoPE, grids, scales and other engines' arithmetic: whatever the row is, the kernel applies it.
+// Keys of M-RoPE, grids, scales and other engines' arithmetic: the kernel applies any row.
 TEST_P(RotateTest, EveryKindOfRow) {
   struct Case {
     std::string name, scheme;
@@ -227,7 +227,7 @@ TEST_P(RotateTest, EveryKindOfRow) {
   }
 }
 
-// Queries and keys of one call, each with its own head count, strides and role (which only xPos tells apart).
+// Queries and keys of one call, each with its own head count, strides and role (which only xPos distinguishes).
 TEST_P(RotateTest, QueriesAndKeysOfGroupedHeads) {
   const std::int64_t dim = 2 * (2 * lanes() + 1);
   for (const std::string scheme : {"rope", "xpos"}) {
@@ -251,7 +251,7 @@ TEST_P(RotateTest, QueriesAndKeysOfGroupedHeads) {
   }
 }
 
-// Token t lands in slot slots[t]; every other slot stays as it was.
+// Token t is stored in slot slots[t]; every other slot is unchanged.
 TEST_P(RotateTest, AppendsToACache) {
   const std::int64_t dim = 2 * (lanes() + 3);
   for (const Arguments& order : orders()) {
@@ -284,7 +284,7 @@ TEST_P(RotateTest, AppendsToACache) {
 
 LOCUS_ON_EVERY_TARGET(RotateTest);
 
-// With base 1 every pair turns by one radian per position; 355 = 113 pi + 3.01e-5, so position 355 negates, and an
+// With base 1 every pair rotates by one radian per position; 355 = 113 pi + 3.01e-5, so position 355 negates, and an
 // element of the pair (1, 3) or (2, 4) is off by at most 4 * 3.01e-5.
 TEST(RotateByHand, HalfATurnNegates) {
   const Encoding encoding = rope({{"head_dim", 6}, {"rotary_dim", 4}, {"rotary_offset", 1}, {"base", 1.0}});

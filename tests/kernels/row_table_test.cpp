@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of rows: grows block by block under its cap, is read without a lock while others grow it, and holds what
-// rotation_row gives.
+// The table of rows grows block by block up to its cap, is read without a lock while other threads extend it, and
+// contains the rows of rotation_row.
 #include "encoding/row_table.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ constexpr std::size_t block_bytes(std::int64_t row_floats) {
   return static_cast<std::size_t>(block * row_floats) * sizeof(float);
 }
 
-// Rows that say where they belong: {position, position + 0.5, ..}. Counts its calls.
+// Rows that identify their position: {position, position + 0.5, ..}. Counts its calls.
 struct Filler {
   explicit Filler(std::int64_t floats) : row_floats(floats) {}
   void operator()(Position first, std::int64_t count, float* rows) {
@@ -101,7 +101,7 @@ TEST(RowTableTest, AFillThatThrowsLeavesItAsItWas) {
   EXPECT_NE(table.row(0, std::ref(filler)), nullptr);
 }
 
-// Four threads walk up the table, so that each is now and then the one that builds; what they read is complete.
+// Four threads read the table upwards, so that each sometimes builds a block; all rows they read are complete.
 TEST(RowTableTest, GrownByFourThreadsAtOnce) {
   constexpr std::int64_t blocks = 100;
   for (int round = 0; round < 5; ++round) {
@@ -115,7 +115,7 @@ TEST(RowTableTest, GrownByFourThreadsAtOnce) {
         for (Position p = thread; p < blocks * block; p += 7) {
           const float* row = table.row(p, fill);
           if (row == nullptr || row[0] != static_cast<float>(p) || row[5] != static_cast<float>(p) + 0.5f) ++wrong;
-          row = table.row((p * 31) % (blocks * block), fill);  // anywhere: there, next, or not yet
+          row = table.row((p * 31) % (blocks * block), fill);  // present, next, or not yet present
           if (row != nullptr && row[0] != static_cast<float>((p * 31) % (blocks * block))) ++wrong;
         }
       });
@@ -172,7 +172,7 @@ TEST(EncodingTable, RespectsTheCapGivenToTheEncoding) {
   EXPECT_EQ(Encoding(open).row_table().bytes(), open.row_table().bytes()) << "copies share the table";
 }
 
-// One Encoding, four threads, each growing the table while the others read it.
+// One Encoding, four threads, each extending the table while the others read it.
 TEST(EncodingTable, SharedByThreads) {
   const Encoding shared("rope", {{"head_dim", 34}, {"pairing", "interleaved"}});
   const Encoding apart("rope", {{"head_dim", 34}, {"pairing", "interleaved"}});
@@ -188,7 +188,7 @@ TEST(EncodingTable, SharedByThreads) {
   for (const Heads<float>& result : results) EXPECT_TRUE(same_heads(want, result));
 }
 
-// The peak of this process grows by less than 100 MB, in all types, when a token stands at the end of the range.
+// The peak of this process grows by less than 100 MB, in all types, when a token is at the end of the range.
 TEST(EncodingTable, OneTokenAtTheEndOfTheRangeIsCheap) {
   const auto peak_kilobytes = [] {
     rusage usage{};

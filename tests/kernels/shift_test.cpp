@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that are rotated already move to another position: shift(rotate(x, p), delta) is rotate(x, p + delta).
+// Moves rotated keys to another position: shift(rotate(x, p), delta) is rotate(x, p + delta).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,8 +34,8 @@ double pair_error(double length, double row_error) {
   return rotation_error<T>(length, length, row_error);
 }
 
-// How far shift(rotate(x)) is from the exact rotation, over its bound: the first rotation's error in both elements of
-// the pair (sqrt(2) of one), grown as the second one grows the pair, and the second rotation's own.
+// The ratio of the error of shift(rotate(x)) to its bound: the error of the first rotation in both elements of the
+// pair (sqrt(2) of one), scaled as the second rotation scales the pair, plus the error of the second rotation.
 template <class T>
 double error_over_bound(const Rotation& rotation, Role role, std::span<const Position> from,
                         std::span<const Position> to, std::span<const Position> deltas, std::span<const T> before,
@@ -145,7 +145,8 @@ TEST_P(ShiftTest, EveryAxisByItself) {
   });
 }
 
-// cos 0 = 1 and sin 0 = 0 exactly, and the scale of xPos is 1: a delta of 0 changes no bit, magnitude or not.
+// cos 0 = 1 and sin 0 = 0 exactly, and the scale of xPos is 1: a delta of 0 changes no bit, with or without a
+// magnitude.
 TEST_P(ShiftTest, ByNothingIsTheIdentity) {
   for (const ShiftCase& one : shift_cases()) {
     SCOPED_TRACE(one.name);
@@ -160,7 +161,7 @@ TEST_P(ShiftTest, ByNothingIsTheIdentity) {
   }
 }
 
-// There and back again is two rotations from where it started, each with its own error; the first one's grows back.
+// A shift and its inverse are two rotations, each with its own error; the error of the first is scaled back.
 TEST_P(ShiftTest, BackRestores) {
   const PositionIds there = ids_of(moves);
   PositionIds back = there;
@@ -218,7 +219,7 @@ TEST_P(ShiftTest, SameBitsForAnyNumberOfThreads) {
 
 LOCUS_ON_EVERY_TARGET(ShiftTest);
 
-// Ids of a grid are places, which do not add up.
+// Ids of a grid are cells, which cannot be added.
 TEST(ShiftErrors, GridsAreRefused) {
   const Encoding encoding("rope", {{"head_dim", 8}, {"pairing", "half"}, {"axes", "pixtral"}, {"grid_width", 4}});
   Heads<float> heads(packed(1, 1, 1, 8));

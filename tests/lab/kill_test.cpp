@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A miniature lab end to end, with the real model: killed in the middle and gone on with, it gives the numbers of a run
-// that nobody disturbed.
+// A miniature lab with the real model: killed and continued, it gives the same numbers as an uninterrupted run.
 #include <gtest/gtest.h>
 
 #include "lab_run/lab_process.h"
@@ -39,7 +38,7 @@ TEST_F(RealLab, GivesTheSameNumbersAfterAKill) {
   EXPECT_EQ(whole.err.find("already"), std::string::npos) << whole.err;
   EXPECT_EQ(results(), numbers);
   EXPECT_EQ(locus::testing::schema_complaint(nlohmann::json::parse(folder_.read("locus-lab/results.json"))), "");
-  // A build without npm writes no pages, and says nothing of one.
+  // A build without npm writes no page and does not mention one.
   EXPECT_EQ(whole.err.find("report.html") != std::string::npos,
             std::filesystem::exists(folder_ / "locus-lab" / "report.html"));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models saved by the real lab, probed by the real command; and what a kill leaves of them.
+// Models saved by the real lab and probed by the real command; and the files after a kill.
 #include <gtest/gtest.h>
 
 #include "lab_run/lab_process.h"
@@ -48,7 +48,7 @@ TEST_F(SavingLab, SavedModelsAreProbed) {
     EXPECT_EQ(probed({"check", passkey, "--length", "16"})["failed"], 0);
     losses.push_back(probed({"loss", passkey, "--ids", "ids.json", "--rules", "own"}));
     losses.back().erase("model");
-    // The grid is asked in the model's own tokens, at the lengths of the lab unless told otherwise.
+    // The grid uses the model's tokens, by default at the lengths of the lab.
     grids.push_back(probed({"retrieve", passkey, "--trials", "1", "--depths", "0,1"}));
     grids.back().erase("model");
     ASSERT_EQ(grids.back()["cells"].size(), 8u);
@@ -56,7 +56,7 @@ TEST_F(SavingLab, SavedModelsAreProbed) {
     EXPECT_EQ(grids.back()["trained_length"], 32);
     const CommandResult refused = probe({"generate", passkey, "--prompt", "The"});
     EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_NE(refused.err.find("stand for no text"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("are not text"), std::string::npos) << refused.err;
     EXPECT_TRUE(probed({"loss", passkey, "--rules", "own", "--buckets", "0,16,32"}).is_object());  // sampled
 
     const std::string bytes = models + "text-rope_base_500000-seed1" + ending;

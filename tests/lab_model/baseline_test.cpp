@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model on the library's kernels against the same model in torch's own operations: gradients of every weight, and
-// losses step by step through training.
+// Compares the model on the library's kernels with the same model in torch's operations: gradients of every weight,
+// and losses step by step during training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ const std::vector<std::string> known{"none", "sinusoidal", "learned", "rope", "r
 // through attention and norms of the same size: below 14 x 128 roundings of 2^-24, taken of the gradient's norm.
 constexpr double rounding = 14 * 128 * 0x1p-24;
 
-/// Empty where loss and gradients agree, else what does not.
+/// Empty if loss and gradients agree, else what differs.
 std::string difference(Transformer& model, TorchBaseline& baseline, const Questions& questions) {
   model.weights().gradients().zero_();
   baseline.weights().gradients().zero_();
@@ -37,8 +37,8 @@ std::string difference(Transformer& model, TorchBaseline& baseline, const Questi
   return "";
 }
 
-// Once in some ten of these batches one of 16384 hidden units lies so close to ReLU's kink that the two models see it
-// on different sides, which no rounding bounds. So one of three batches must agree; a wrong gradient fails all.
+// In about one of ten batches, one of 16384 hidden units is so close to ReLU's kink that the two models are on
+// different sides, which no rounding bound covers. So one of three batches must agree; a wrong gradient fails all.
 TEST(Baseline, GradientsOfEveryWeight) {
   for (const char* task : {"back", "order"}) {  // a decoder, and an encoder that pools
     for (const std::string& scheme : known) {
@@ -68,9 +68,9 @@ std::vector<double> losses_of(Transformer& model, const TrialSpec& spec) {
   return losses;
 }
 
-// Training magnifies roundings by an amount that belongs to the problem. It is measured: all weights are moved once, by
-// 2^-16 of themselves and alternately up and down, and the losses may differ between the two models by no more than by
-// that; each model's own roundings of a value, at most 256 in a row, are as small.
+// Training amplifies roundings by an amount that depends on the problem. It is measured: all weights are changed once
+// by 2^-16 of their value, alternately up and down, and the losses of the two models may differ by at most the
+// resulting change; the roundings of each model, at most 256 in a row, are as small.
 TEST(Baseline, LossesStepByStep) {
   for (const std::string& scheme : known) {
     SCOPED_TRACE(scheme);

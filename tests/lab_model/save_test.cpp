@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of the lab, saved in both formats and read by the probe: the lab's own logits come back, for every scheme of
-// the registry, at once and token by token; and the two formats agree in every bit.
+// A model of the lab, saved in both formats and read by the probe, gives the lab's logits, for every scheme of the
+// registry, at once and token by token; the two formats agree bit for bit.
 #include "probe/model.h"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ std::vector<std::string> schemes_and_variants() {
   return all;
 }
 
-/// Weights as training might leave them: no gain is 1, and what is learned through the encoding is large enough to be
-/// missed where it is lost.
+/// Weights as after training: no gain is 1, and the learned weights of the encoding are large enough for their loss
+/// to be noticed.
 void disturb(Transformer& model) {
   const NoGradGuard no_gradients;
   for (const Weights::Entry& entry : model.weights().entries()) {
@@ -111,13 +111,13 @@ double largest_difference(const Logits& a, const Logits& b) {
   double largest = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const double apart = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(apart <= largest)) largest = apart;  // NaN counts
+    if (!(apart <= largest)) largest = apart;  // NaN is the largest
   }
   return largest;
 }
 
 // The bound is that of two orders of the same float32 sums, derived at probe::logit_bound.
-TEST(Save, EveryScheme_GivesTheLabsLogitsThroughBothFormats) {
+TEST(Save, EverySchemeGivesTheLabsLogitsInBothFormats) {
   for (const std::string& scheme : schemes_and_variants()) {
     SCOPED_TRACE(scheme);
     const SavedModel saved(scheme);
@@ -137,7 +137,7 @@ TEST(Save, EveryScheme_GivesTheLabsLogitsThroughBothFormats) {
   }
 }
 
-// A bound that everything satisfies would show nothing: another encoding's logits are far outside it.
+// The test can fail: the logits of another encoding are far outside the bound.
 TEST(Save, TheBoundTellsEncodingsApart) {
   const SavedModel saved("kerple");
   const probe::Model model = saved.from_gguf();
@@ -167,8 +167,8 @@ TEST(Save, TokenizersAndKeysComeAlong) {
     }
     return std::string("no error");
   };
-  EXPECT_NE(message_of(passkey.files().path).find("stand for no text"), std::string::npos);
-  EXPECT_NE(message_of(passkey.files().path + ".gguf").find("stand for no text"), std::string::npos);
+  EXPECT_NE(message_of(passkey.files().path).find("are not text"), std::string::npos);
+  EXPECT_NE(message_of(passkey.files().path + ".gguf").find("are not text"), std::string::npos);
 }
 
 TEST(Save, AnEncoderIsRefused) {
@@ -178,7 +178,7 @@ TEST(Save, AnEncoderIsRefused) {
   EXPECT_THROW(save_model(model, task->description(), spec, {"unused", true, true, ""}), Error);
 }
 
-// A trial that is not finished leaves no model; one that is, the model whose numbers it gave.
+// An unfinished trial saves no model; a finished one saves the model of its numbers.
 TEST(Save, ATrialLeavesItsTrainedModel) {
   const TemporaryFolder folder;
   TrialSpec spec = small_trial("learned");
@@ -188,7 +188,7 @@ TEST(Save, ATrialLeavesItsTrainedModel) {
   EXPECT_NE(folder.read("m/config.json").find("\"mine\""), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder / "m.gguf"));
   spec.seed = 2;
-  (void)run_trial(spec, {}, files);  // over it
+  (void)run_trial(spec, {}, files);  // overwrites it
   EXPECT_NE(folder.read("m/model.safetensors"), first);
   EXPECT_EQ(probe::load(folder / "m").encoding().hidden().table.shape, (std::vector<std::int64_t>{32, 32}));
 }
@@ -206,8 +206,8 @@ double accuracy(const std::vector<Measurement>& all, const std::string& line, st
   return sum / depths;
 }
 
-// A model that can do the task. The lab and the probe draw other keys and other noise, 160 each: two shares of the same
-// chance p differ by a standard error of sqrt(2 p (1 - p) / 160) <= 0.056; four of them are granted.
+// A model that can do the task. The lab and the probe draw different keys and noise, 160 each: two shares of the same
+// probability p differ by a standard error of sqrt(2 p (1 - p) / 160) <= 0.056; the test allows four of them.
 TEST(Save, TheProbeFindsAsManyKeysAsTheLab) {
   const TemporaryFolder folder;
   TrialSpec spec = small_trial("rope", "passkey");
@@ -234,7 +234,7 @@ TEST(Save, TheProbeFindsAsManyKeysAsTheLab) {
   EXPECT_NEAR(
       found(under_rule(model.encoding(), "yarn", {.trained = model.config().trained_length}, {{"factor", 2.0}}), 32),
       accuracy(measured, "rope+yarn", 32), granted);
-  // What the grid can show: a rule that the model was not made for loses keys.
+  // The grid can fail: a rule that does not suit the model loses keys.
   EXPECT_LT(
       found(under_rule(model.encoding(), "linear", {.trained = model.config().trained_length}, {{"factor", 64.0}}), 16),
       0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scheme's text to an encoding, and the weights that it learns.
+// Parses a scheme's text into an encoding, and tests its learned weights.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ TEST(SchemeText, RefusesWhatItCannotRead) {
   EXPECT_THROW(parse_scheme("ropes"), Error);
   EXPECT_THROW(parse_scheme("rope:base"), Error);
   EXPECT_THROW(parse_scheme("rope:bass=3"), Error);
-  EXPECT_THROW(parse_scheme("rope:factor=4"), Error);  // of a rule that was not named
+  EXPECT_THROW(parse_scheme("rope:factor=4"), Error);  // a parameter without its rule
   EXPECT_THROW(parse_scheme("rope:base=much"), Error);
 }
 
@@ -42,16 +42,16 @@ TEST(SchemeText, TheModelDeterminesTheRest) {
   EXPECT_EQ(made("rope:rotary_dim=4").rotation().rotary_dim, 4);
   EXPECT_EQ(made("learned").hidden().table.shape, (std::vector<std::int64_t>{40, 32}));
   EXPECT_EQ(made("alibi").score().heads, 4);
-  EXPECT_EQ(made("t5").score().bucket(0, 5), 0);  // a decoder has no buckets for what comes later
+  EXPECT_EQ(made("t5").score().bucket(0, 5), 0);  // a decoder has no buckets for later keys
   EXPECT_NE(made("t5", false).score().bucket(0, 5), made("t5", false).score().bucket(5, 0));
   EXPECT_LT(made("alibi", false).score().value(0, 0, 5), 0);
   EXPECT_EQ(made("sinusoidal").hidden().dim, 32);
 }
 
-// Central differences of the loss by every number that attention learns through its encoding. The loss is summed in
-// double, so that its noise is that of float32 logits, some 2^-23 each and less in the mean; over a step of 2 x 2^-8
-// that is 2^-16. ReLU's kinks bend the difference by a part of the gradient that falls with the step; a sixteenth is
-// granted.
+// Central differences of the loss with respect to every learned number of the encoding. The loss is summed in double,
+// so its noise is that of float32 logits, about 2^-23 each and less in the mean; over a step of 2 x 2^-8 that is
+// 2^-16. ReLU's kinks change the difference by a fraction of the gradient that falls with the step; the test allows a
+// sixteenth.
 TEST(Learned, GradientsAreSlopesOfTheLoss) {
   constexpr double h = 0x1p-8;
   for (const char* scheme : {"kerple", "kerple:form=power,r1=0.5,r2=0.7", "relative_bias:clip_left=3", "t5",

@@ -19,8 +19,8 @@ TEST(ScheduleTest, RisesThenFallsToATenth) {
   for (std::int64_t i = 10; i < 99; ++i) EXPECT_GT(s.rate(i), s.rate(i + 1));
 }
 
-// The first step of Adam moves every weight by the rate against the sign of its gradient, whatever its size, since
-// m / sqrt(v) = g / |g|; decay takes rate x decay of the weight itself.
+// The first step of Adam moves every weight by the rate against the sign of its gradient, for any size, since m /
+// sqrt(v) = g / |g|; decay subtracts rate x decay of the weight.
 TEST(AdamWTest, FirstStep) {
   Weights weights({{.name = "a", .shape = {2}, .mean = 2}, {.name = "b", .shape = {1}, .mean = 2, .decays = false}}, 1);
   weights.gradients().copy_(at::tensor({0.3f, -0.1f, 0.2f}));
@@ -33,8 +33,8 @@ TEST(AdamWTest, FirstStep) {
   EXPECT_EQ(weights.gradients().abs().sum().item<float>(), 0);
 }
 
-// Without epsilon a first step does not see the gradient's size; with a large one it is rate x g / epsilon, and g was
-// clipped to the norm 1: (3, 4) becomes (0.6, 0.8).
+// Without epsilon the first step does not depend on the size of the gradient; with a large epsilon it is rate x g /
+// epsilon, and g is clipped to the norm 1: (3, 4) becomes (0.6, 0.8).
 TEST(AdamWTest, ClipsTheNormOfAllGradients) {
   Weights weights({{.name = "a", .shape = {2}, .decays = false}}, 1);
   weights.gradients().copy_(at::tensor({3.0f, 4.0f}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials from end to end: lines, determinism, what is learned, what is refused.
+// Whole trials: lines, determinism, learning, refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -57,7 +57,7 @@ TEST(Lines, StretchedByTheFactorOfTheLength) {
   EXPECT_NEAR(frequency("linear", 64, false, 1), plain / 4, 1e-15);
   EXPECT_NEAR(frequency("linear", 16, true, 1), plain / 4, 1e-15);  // as it was tuned
   EXPECT_NEAR(frequency("ntk", 64, false, 1), std::pow(10000 * std::pow(4.0, 8.0 / 6), -2.0 / 8), 1e-15);
-  // Dynamic: factor 4 = 64 / 16 throughout, the base from the length at hand, 4 x 2 - 3 = 5 at length 32.
+  // Dynamic: factor 4 = 64 / 16 throughout, the base from the current length, 4 x 2 - 3 = 5 at length 32.
   EXPECT_NEAR(frequency("dynamic_ntk", 32, false, 1), std::pow(10000 * std::pow(5.0, 8.0 / 6), -2.0 / 8), 1e-15);
   EXPECT_NEAR(frequency("dynamic_ntk", 16, true, 1), plain, 1e-15);
   // 0.1 ln 4 + 1 on cos and sin.
@@ -115,7 +115,8 @@ TEST(TrialTest, TheSameSpecGivesTheSameNumbers) {
   }
 }
 
-// RoPE finds the token five steps back in a hundred steps of a few milliseconds; without positions nobody can.
+// RoPE learns to find the token five steps back in a hundred steps of a few milliseconds; without positions it is
+// impossible.
 TEST(TrialTest, RopeLearnsWhatNeedsPositions) {
   TrialSpec spec = small_trial("rope");
   spec.steps = 150;
@@ -151,7 +152,7 @@ TEST(TestSetTest, AnswersAndBuckets) {
   const Transformer model(model_spec(spec, task), 1);
   TestSet test{.name = "accuracy", .metric = Metric::accuracy, .place = 25, .by_position = true, .batch = {}};
   test.batch = {.rows = 2, .length = 4, .tokens = {1, 2, 3, 4, 2, 2, 1, 1}, .targets = {}, .answers = {}};
-  // What the model answers is asked of it first, so that right and wrong can be chosen.
+  // The answers of the model are computed first, so that the test can choose right and wrong targets.
   test.batch.targets.assign(8, 0);
   const NoGradGuard no_gradients;
   const at::Tensor best = model.logits(questions_of(test.batch, task, 0, 2), model.encoding()).argmax(1);
@@ -160,7 +161,7 @@ TEST(TestSetTest, AnswersAndBuckets) {
   }
   test.batch.targets[1] = (test.batch.targets[1] + 1) % 2;  // wrong, unless best by accident
   if (test.batch.targets[1] == best[1].item<std::int64_t>()) test.batch.targets[1] = 2;
-  test.batch.targets[0] = -1;  // not asked
+  test.batch.targets[0] = -1;  // no target
   auto got = test_model(model, model.encoding(), task, test, 2);
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got[0].place, 25);

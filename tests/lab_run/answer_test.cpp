@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says before it ends, and that it says it once.
+// What a run prints before it ends, and that it prints it once.
 #include "run/answer.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ struct HalfRun {
   }
 };
 
-TEST(Answer, IsEmptyBeforeAnythingIsFinished) {
+TEST(Answer, IsEmptyBeforeTheFirstTrialEnds) {
   EXPECT_EQ(HalfRun(0).table(), "");
   EXPECT_TRUE(HalfRun(0).part().tasks.empty());
 }
@@ -86,7 +86,7 @@ TEST(Answer, StartsWithTheFirstTrials) {
   ASSERT_EQ(part.tasks.size(), 1u);
   EXPECT_EQ(part.tasks[0].name, "first");
   EXPECT_EQ(part.tasks[0].lines, (std::vector<std::string>{"nope", "rope"}));
-  // The level is 0.2; rope is the best of what is there.
+  // The level is 0.2; rope is the best so far.
   EXPECT_EQ(run.table(),
             "ranking after first; first: accuracy by length, higher is better\n"
             "  rank  line  gain     32     64\n"
@@ -139,12 +139,12 @@ TEST(Answer, FitsAnyScreen) {
       }
     }
   }
-  // A narrow screen keeps the longest length; a low one says how many rows it left out.
+  // A narrow screen keeps the longest length; a short one says how many rows it omits.
   EXPECT_NE(run.table({26, 24}).find("  rank  line   gain     64\n"), std::string::npos) << run.table({26, 24});
   EXPECT_NE(run.table({80, 5}).find("  and 2 more\n"), std::string::npos) << run.table({80, 5});
 }
 
-TEST(Answer, ColoursOnlyWhereAsked) {
+TEST(Answer, UsesColoursOnlyOnRequest) {
   const HalfRun run(8);
   EXPECT_EQ(run.table({80, 24, false}).find('\033'), std::string::npos);
   EXPECT_NE(run.table({80, 24, true}).find("\033[32m  1     RoPE"), std::string::npos);
@@ -196,7 +196,7 @@ TEST(Progress, RedrawsInPlaceOnATerminal) {
     run.end(i);
     progress.show(run.trials);
     const std::string text = out.str();
-    // It goes up by as many lines as it drew before, and each line erases what was right of it.
+    // It moves up by as many lines as it drew before, and each line erases the rest of the old one.
     EXPECT_TRUE(text.starts_with("\033[" + std::to_string(drawn) + "A\r")) << text;
     EXPECT_TRUE(text.ends_with("\033[K\n\033[J")) << text;
     EXPECT_EQ(times(text, "\033[K\n"), times(text, "\n")) << text;
@@ -239,7 +239,7 @@ TEST(Progress, FitsATinyTerminal) {
   }
 }
 
-TEST(Progress, SaysWhatWasDoneBeforeAndShowsItsAnswer) {
+TEST(Progress, ShowsEarlierTrialsAndTheirAnswer) {
   const HalfRun run(8);
   std::ostringstream file, terminal;
   Progress quiet(options_for(run, false), file), live(options_for(run, true), terminal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// locus-lab with trials that take no time: the command line, the store, the workers and the results are the real ones.
+// locus-lab with instant trials; the command line, the store, the workers and the results are the real ones.
 #include "lab_run/fake_parts.h"
 #include "run/command.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lab without a model: trials whose numbers are known by a formula, and which misbehave when their scheme's arguments
-// say so.
+// A lab without a model: trials whose numbers follow a formula, and which misbehave if their scheme's arguments
+// request it.
 #pragma once
 
 #include <signal.h>
@@ -46,7 +46,7 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
   const auto sleep = [](int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); };
   if (how == "throw") throw std::runtime_error("the trial threw");
   if (how == "crash") kill(getpid(), SIGABRT);
-  if (how == "crash_once") {  // the first time only: it leaves a file behind
+  if (how == "crash_once") {  // only the first time: it creates a file
     const std::string mark = spec.text_file.empty() ? "crashed-once" : spec.text_file;
     if (!std::filesystem::exists(mark)) {
       std::ofstream(mark) << "x";
@@ -68,7 +68,7 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
       measured.push_back({spec.scheme, "accuracy", length, -1, 2 - loss});
     }
   }
-  // As the real one does it, but for the weights.
+  // Like the real one, except for the weights.
   if (files.safetensors) {
     std::filesystem::create_directories(files.path);
     std::ofstream(files.path + "/model.safetensors") << "x";

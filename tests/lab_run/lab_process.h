@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lab's program at work in a folder of its own, for tests that stop it half-way.
+// A running lab in its own folder, for tests that stop it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ class LabProcess {
     const auto run = store.latest_run();
     return run ? store.trials(run->id) : std::vector<StoredTrial>();
   }
-  /// Waits until the run is in the middle: some trials done, some at work.
+  /// Waits until some trials are done and some are running.
   void wait_for_the_middle() const {
     for (int i = 0; i < 400; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(25));
@@ -64,7 +64,7 @@ class LabProcess {
     }
     ADD_FAILURE() << "the run did not get to its middle";
   }
-  /// Without what may differ: times and costs.
+  /// Without times and costs, which may differ.
   Json results() const {
     Json json = Json::parse(folder_.read("locus-lab/results.json"));
     for (const char* name : {"created", "finished", "seconds", "speed"}) json["run"].erase(name);

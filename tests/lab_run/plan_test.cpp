@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked for, what comes of it, and what makes two trials the same.
+// Options, the resulting plan, and what makes two trials the same.
 #include "run/plan.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include "run/presets.h"
 #include "run/spec.h"
 #include "support/command.h"
+#include "support/error_of.h"
 
 namespace locus::lab {
 namespace {
@@ -19,15 +20,10 @@ namespace {
 using locus::testing::TemporaryFolder;
 
 std::string refusal(const PlanRequest& request) {
-  try {
-    make_plan(request);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return testing::error_of([&] { make_plan(request); });
 }
 
-TEST(Presets, KeepToWhatWasPromised) {
+TEST(Presets, FollowTheDocumentation) {
   const Preset& quick = find_preset("quick");
   EXPECT_EQ(quick.tasks, (std::vector<std::string>{"verbs", "back"}));
   EXPECT_EQ(quick.schemes.size(), 6u);
@@ -48,7 +44,7 @@ TEST(Presets, HaveABudgetForEveryTask) {
       EXPECT_GT(budget.steps, 0) << preset.name << ' ' << task;
       EXPECT_EQ(budget.multiples.front(), 1);
       EXPECT_EQ(budget.model.width % budget.model.heads, 0);
-      // Only verbs, and text in its manner, are fine-tuned.
+      // Only verbs and text are fine-tuned.
       EXPECT_TRUE(budget.tune_steps == 0 || budget.task == "verbs" || budget.task == "text");
     }
   }
@@ -88,7 +84,7 @@ TEST(Plan, PutsTheShortestTaskOfTheFirstSeedFirst) {
   EXPECT_EQ(make_plan({.preset = "standard"}).tasks.front(), "verbs") << "results keep the order of the preset";
 }
 
-TEST(Plan, FollowsWhatIsAsked) {
+TEST(Plan, FollowsTheOptions) {
   PlanRequest request{.preset = "quick", .tasks = {"first", "first"}, .schemes = {"none", "rope:base=500000"}};
   request.seeds = "9,4";
   request.lengths = "2x,100,64";
@@ -116,7 +112,7 @@ TEST(Plan, TakesSchemesInEverySpelling) {
   EXPECT_EQ(planned({"rope:base=500000,alibi"}), (Texts{"rope:base=500000", "alibi"}));
 }
 
-TEST(Plan, RefusesWithTheNameOfWhatIsWrong) {
+TEST(Plan, RefusesWithTheNameOfTheFault) {
   const auto asks = [](const auto& change) {
     PlanRequest request{.preset = "quick"};
     change(request);
@@ -139,7 +135,7 @@ TEST(Plan, RefusesWithTheNameOfWhatIsWrong) {
   EXPECT_NE(asks([](PlanRequest& r) { r.text_file = "/no/such/file"; }).find("/no/such/file"), std::string::npos);
 }
 
-TEST(Spec, ComesBackFromItsTextUnchanged) {
+TEST(Spec, RoundTripsThroughText) {
   TrialSpec spec = make_plan({.preset = "full"}).trials.back();
   spec.learning_rate = 0.1 + 0.2;
   spec.seed = 1'000'000'000;
@@ -151,7 +147,7 @@ TEST(Spec, ComesBackFromItsTextUnchanged) {
   EXPECT_THROW(spec_from_json(missing), Error);
 }
 
-TEST(Spec, HasAnotherKeyForAnyOtherField) {
+TEST(Spec, HasADifferentKeyForEveryField) {
   const TrialSpec spec = make_plan({.preset = "quick"}).trials.front();
   const Json fields = to_json(spec);
   for (const auto& [name, value] : fields.items()) {
@@ -169,7 +165,7 @@ TEST(Spec, HasAnotherKeyForAnyOtherField) {
   }
 }
 
-TEST(Spec, KnowsATextByItsContentNotByItsPlace) {
+TEST(Spec, IdentifiesATextByItsContent) {
   const TemporaryFolder folder;
   folder.write("a.txt", "one text");
   folder.write("b.txt", "one text");

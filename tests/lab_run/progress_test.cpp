@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time left, what is shown of it, and workers that cannot start.
+// The time left and its display, and workers that cannot start.
 #include "run/progress.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Timing, PrefersTheSameSchemeThenTheSameTaskAndScalesByTokens) {
   EXPECT_EQ(timing.seconds(longer), 12);
 }
 
-TEST(Timing, CountsWhatIsAtWorkByWhatItHasDone) {
+TEST(Timing, CountsTheProgressOfRunningTrials) {
   std::vector<StoredTrial> trials(3);
   const std::vector<TrialSpec> all = specs();
   for (std::size_t i = 0; i < 3; ++i) trials[i].spec = all[i];
@@ -47,7 +47,7 @@ TEST(Timing, CountsWhatIsAtWorkByWhatItHasDone) {
   trials[1].heartbeat = 103;
   trials[1].done = 0.25;  // 3 s for a quarter: 9 s more
   Timing timing;
-  EXPECT_FALSE(work_left(trials, timing));  // nothing is known of the waiting one
+  EXPECT_FALSE(work_left(trials, timing));  // the duration of the waiting trial is unknown
   timing.add(all[0], 8);
   EXPECT_EQ(work_left(trials, timing), 9 + 8);
   const std::string table = work_table(trials, timing, 2, {.width = 80, .height = 24});
@@ -56,7 +56,7 @@ TEST(Timing, CountsWhatIsAtWorkByWhatItHasDone) {
   EXPECT_NE(table.find("41 %, about 9 s left"), std::string::npos) << table;  // 1.25 of 3; 17 s by two workers
 }
 
-TEST(Supervisor, GivesUpWhereNoWorkerStarts) {
+TEST(Supervisor, GivesUpIfNoWorkerStarts) {
   const locus::testing::TemporaryFolder folder;
   Store store("sqlite:" + (folder / "store.sqlite").string());
   const std::int64_t run = store.begin_run(Json::object(), specs(), false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a store filled by hand to the results' object, with values worked by hand, and to the text made of it.
+// Converts a store filled by hand to results and text, with values worked out by hand.
 #include "run/results.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using locus::testing::TemporaryFolder;
 using testing::fake_parts;
 
-/// Main number of a line at a length, by seed; NaN: not finite. A seed of which nothing is said has failed.
+/// Main number of a line at a length, by seed; NaN: not finite. A missing seed has failed.
 using Given = std::map<std::string, std::map<std::int64_t, std::vector<double>>>;
 
 struct Lab {
@@ -65,7 +65,7 @@ Json find(const Json& rows, const std::string& line, std::int64_t length = 0) {
   return {};
 }
 
-/// Through JSON and back: what is read says the same as what was written.
+/// Through JSON and back: the results read equal the results written.
 std::string summary_of(const Json& json) { return summary_text(results::read_results(json)); }
 
 // Losses; the fake task `verbs` has learned_at 2 and majority 3.
@@ -90,7 +90,7 @@ TEST(Results, GivesMeansWithStudentIntervals) {
   for (const Json& one : results["numbers"]) EXPECT_NE(one["name"], "parameters");
 }
 
-TEST(Results, RanksOnlyWhatWasLearned) {
+TEST(Results, RanksOnlyLearnedLines) {
   Lab lab;
   const Json verdicts = lab.results("verbs", losses)["verdicts"];
   EXPECT_EQ(find(verdicts, "alibi")["rank"], 1);  // 1.2 beyond
@@ -143,7 +143,7 @@ TEST(Results, MakesNoIntervalOfOneSeed) {
   EXPECT_NE(summary_of(results).find("One seed"), std::string::npos);
 }
 
-TEST(Results, LeavesOutWhatFailedButNotWhatDiverged) {
+TEST(Results, OmitsFailedSeedsButNotDivergedOnes) {
   Lab lab;
   const double nothing = std::nan("");
   const Json results = lab.results("verbs", {{"rope", {{32, {1.0, 1.2}}, {64, {2.0, 3.0}}}},  // seed 3 failed
@@ -256,7 +256,7 @@ TEST(Summary, ShowsRanksIntervalsAndWhatDidNotLearn) {
   EXPECT_NE(text.find("The budget"), std::string::npos);
 }
 
-TEST(Lines, AreToldApartByTheirNames) {
+TEST(Lines, HaveDistinctNames) {
   const results::Line tuned = describe_line("rope:base=5+dynamic_ntk+tuned");
   EXPECT_EQ(tuned.trained, "rope:base=5");
   EXPECT_EQ(tuned.variant, "dynamic_ntk");

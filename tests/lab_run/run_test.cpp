@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs through the command line, with real workers and the real store but trials that take no time: stopped,
-// killed, crashed, and gone on with.
+// Whole runs through the command line, with real workers and the real store but instant trials: stopped, killed,
+// crashed and continued.
 #include <gtest/gtest.h>
 #include <fstream>
 
@@ -26,10 +26,10 @@ TEST_F(RunTest, GivesFilesAndASummary) {
   const CommandResult result = lab({"--preset", "quick", "--seeds", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("24 of 24 trials finished"), std::string::npos) << result.out;
-  EXPECT_NE(result.err.find("[24/24] "), std::string::npos) << result.err;  // plain lines where there is no terminal
+  EXPECT_NE(result.err.find("[24/24] "), std::string::npos) << result.err;  // plain lines without a terminal
   EXPECT_EQ(result.err.find('\033'), std::string::npos);
   const Json json = results();
-  // fake_loss: 1 + 0.01 seed, and 0.5 more for each of three doublings, but for ALiBi.
+  // fake_loss: 1 + 0.01 seed, plus 0.5 for each of three doublings, except for ALiBi.
   for (const Json& number : json["numbers"]) {
     if (number["task"] != "verbs" || number["length"] != 512) continue;
     EXPECT_NEAR(number["mean"], number["line"] == "alibi" ? 1.015 : 2.515, 1e-12);
@@ -37,7 +37,7 @@ TEST_F(RunTest, GivesFilesAndASummary) {
   EXPECT_TRUE(std::filesystem::exists(folder_ / "locus-lab/results.csv"));
 }
 
-// What a run writes keeps the schema, with or without failures, and is read back unchanged.
+// The output of a run follows the schema, with or without failures, and is read back unchanged.
 TEST_F(RunTest, WritesResultsThatKeepTheSchema) {
   const std::vector<std::vector<std::string>> runs = {
       {"--preset", "quick"},
@@ -55,7 +55,7 @@ TEST_F(RunTest, WritesResultsThatKeepTheSchema) {
   }
 }
 
-// A run that was stopped has results as well.
+// A stopped run has results too.
 TEST_F(RunTest, AnUnfinishedRunKeepsTheSchema) {
   const pid_t parent = start(slow);
   wait_for_the_middle();
@@ -92,12 +92,12 @@ TEST_F(RunTest, IsTheSameTwiceAndReusesWhatItHas) {
   EXPECT_EQ(Json::parse(shown.out)["numbers"], first["numbers"]);
 }
 
-TEST_F(RunTest, SurvivesAKillAndGoesOn) {
+TEST_F(RunTest, ContinuesAfterAKill) {
   const pid_t parent = start(slow);
   wait_for_the_middle();
   kill(parent, SIGKILL);
   wait_for(parent);
-  // The workers end with it, and at most the trials in flight are lost.
+  // The workers end with it, and at most the running trials are lost.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   for (const StoredTrial& trial : trials()) {
     EXPECT_TRUE(trial.state != TrialState::leased || is_gone(trial.owner)) << "a worker lives on";
@@ -111,7 +111,7 @@ TEST_F(RunTest, SurvivesAKillAndGoesOn) {
   EXPECT_EQ(resumed, results());
 }
 
-TEST_F(RunTest, StopsOnCtrlCAndSaysHowToGoOn) {
+TEST_F(RunTest, StopsOnCtrlCAndSaysHowToContinue) {
   const pid_t parent = start(slow);
   wait_for_the_middle();
   kill(parent, SIGINT);
@@ -121,7 +121,7 @@ TEST_F(RunTest, StopsOnCtrlCAndSaysHowToGoOn) {
   for (const StoredTrial& trial : trials()) EXPECT_NE(trial.state, TrialState::leased);
 }
 
-TEST_F(RunTest, GoesOnAfterTrialsThatThrowOrCrash) {
+TEST_F(RunTest, ContinuesAfterTrialsThatThrowOrCrash) {
   const CommandResult result =
       lab({"--preset", "quick", "--tasks", "back", "--schemes", "t5:throw,shaw:crash,xpos:crash_once,rope"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -154,7 +154,7 @@ TEST_F(RunTest, PlansWithoutRunning) {
   EXPECT_NE(after.out.find("the trials in the store"), std::string::npos) << after.out;
 }
 
-TEST_F(RunTest, SavesModelsAndDoesAgainWhatHasNone) {
+TEST_F(RunTest, SavesModelsAndRepeatsTrialsWithoutOne) {
   const std::vector<std::string> plain = {"--preset", "quick",     "--tasks",
                                           "back",     "--schemes", "rope:base=500000,alibi"};
   std::vector<std::string> saving = plain;
@@ -176,7 +176,7 @@ TEST_F(RunTest, SavesModelsAndDoesAgainWhatHasNone) {
 
   const CommandResult again = lab(saving);
   EXPECT_NE(again.err.find("2 of 2 trials are done already"), std::string::npos) << again.err;
-  // A model of another trial lies where this one's should be: other steps, the same name.
+  // A model of another trial has this one's file name: other steps, the same name.
   std::vector<std::string> other = saving;
   other.insert(other.end(), {"--steps", "3"});
   ASSERT_EQ(lab(other).exit_code, 0);
@@ -186,7 +186,7 @@ TEST_F(RunTest, SavesModelsAndDoesAgainWhatHasNone) {
   EXPECT_EQ(results(), numbers);
 }
 
-TEST_F(RunTest, SaysWhenAModelIsNotSaved) {
+TEST_F(RunTest, ReportsAModelThatIsNotSaved) {
   const CommandResult result = lab({"--preset", "quick", "--tasks", "order,back", "--schemes", "rope:throw,alibi",
                                     "--save-models", "safetensors", "--baseline", "alibi"});
   EXPECT_EQ(result.exit_code, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store: claims that two cannot have, work that is not lost, and files that are not what they should be.
+// The store: exclusive leases, work that is not lost, and invalid files.
 #include "run/store.h"
 
 #include <gtest/gtest.h>
@@ -19,6 +19,7 @@
 #include "run/owner.h"
 #include "run/plan.h"
 #include "support/command.h"
+#include "support/error_of.h"
 
 namespace locus::lab {
 namespace {
@@ -35,18 +36,15 @@ class StoreTest : public ::testing::Test {
  protected:
   std::string url() const { return "sqlite:" + (folder_ / "store.sqlite").string(); }
   std::string refusal() const {
-    try {
+    return testing::error_of([&] {
       Store store(url());
       store.begin_run(Json::object(), some_trials(), false);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    });
   }
   TemporaryFolder folder_;
 };
 
-/// Runs `work` in a process of its own; its exit code, or minus the signal.
+/// Runs `work` in a separate process; returns its exit code, or minus the signal.
 template <class Work>
 int in_another_process(const Work& work) {
   const pid_t child = fork();
@@ -56,7 +54,7 @@ int in_another_process(const Work& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST_F(StoreTest, KeepsNumbersBitByBit) {
+TEST_F(StoreTest, KeepsEveryBitOfNumbers) {
   Store store(url());
   const std::int64_t run = store.begin_run({{"preset", "quick"}}, some_trials(), false);
   const auto trial = store.lease(run, "a");
@@ -82,7 +80,7 @@ TEST_F(StoreTest, KeepsNumbersBitByBit) {
   EXPECT_EQ(store.latest_run()->header, (Json{{"preset", "quick"}}));
 }
 
-TEST_F(StoreTest, ReusesWhatIsFinishedAndTriesAgainWhatFailed) {
+TEST_F(StoreTest, ReusesFinishedTrialsAndRepeatsFailedOnes) {
   Store store(url());
   const std::int64_t first = store.begin_run(Json::object(), some_trials("1"), false);
   const auto finished = store.lease(first, "a"), failed = store.lease(first, "a");
@@ -103,7 +101,7 @@ TEST_F(StoreTest, ReusesWhatIsFinishedAndTriesAgainWhatFailed) {
   EXPECT_TRUE(store.measurements(finished->key).empty());
 }
 
-TEST_F(StoreTest, GivesEveryTrialToOneOfSeveralProcesses) {
+TEST_F(StoreTest, LeasesEveryTrialToOneProcess) {
   std::int64_t run = 0;
   {
     Store store(url());
@@ -140,7 +138,7 @@ TEST_F(StoreTest, GivesEveryTrialToOneOfSeveralProcesses) {
   }
 }
 
-TEST_F(StoreTest, DoesNotTakeResultsOfALostClaim) {
+TEST_F(StoreTest, RefusesResultsOfALostLease) {
   Store store(url());
   const std::int64_t run = store.begin_run(Json::object(), some_trials(), false);
   const auto trial = store.lease(run, "slow");
@@ -155,7 +153,7 @@ TEST_F(StoreTest, DoesNotTakeResultsOfALostClaim) {
   EXPECT_EQ(store.trials(run).front().owner, "quick");
 }
 
-TEST_F(StoreTest, FindsClaimsOfProcessesThatAreGone) {
+TEST_F(StoreTest, FindsLeasesOfDeadProcesses) {
   Store store(url());
   const std::int64_t run = store.begin_run(Json::object(), some_trials(), false);
   EXPECT_EQ(in_another_process([&] {
@@ -163,9 +161,9 @@ TEST_F(StoreTest, FindsClaimsOfProcessesThatAreGone) {
               return own.lease(run, this_owner()) ? 0 : 1;
             }),
             0);
-  ASSERT_TRUE(store.lease(run, this_owner()));               // lives
-  ASSERT_TRUE(store.lease(run, "another-machine/1/1"));      // cannot be asked
-  const auto reused = store.lease(run, this_owner() + "0");  // this number, but another start
+  ASSERT_TRUE(store.lease(run, this_owner()));               // running
+  ASSERT_TRUE(store.lease(run, "another-machine/1/1"));      // cannot be checked
+  const auto reused = store.lease(run, this_owner() + "0");  // the same process id, but another start time
   ASSERT_TRUE(reused);
   EXPECT_EQ(store.release_stale(run), 2);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::waiting);
@@ -191,7 +189,7 @@ TEST_F(StoreTest, GivesUpATrialThatCrashedTwice) {
 
 // ---- files that are not a store
 
-TEST_F(StoreTest, RefusesWhatIsNoDatabase) {
+TEST_F(StoreTest, RefusesAFileThatIsNoDatabase) {
   folder_.write("store.sqlite", std::string(5000, 'x'));
   EXPECT_NE(refusal().find("store.sqlite"), std::string::npos) << refusal();
   EXPECT_EQ(folder_.read("store.sqlite"), std::string(5000, 'x'));
@@ -205,7 +203,7 @@ TEST_F(StoreTest, RefusesAnotherProgramsDatabase) {
   EXPECT_NE(refusal().find("another program"), std::string::npos) << refusal();
 }
 
-TEST_F(StoreTest, RefusesATornFile) {
+TEST_F(StoreTest, RefusesATruncatedFile) {
   {
     Store store(url());
     store.begin_run(Json::object(), some_trials("20"), false);
@@ -220,14 +218,14 @@ TEST_F(StoreTest, RefusesATornFile) {
   EXPECT_NE(refusal().find("store.sqlite"), std::string::npos) << refusal();
 }
 
-TEST_F(StoreTest, RefusesAnAddressItDoesNotKnow) {
+TEST_F(StoreTest, RefusesAnUnknownAddress) {
   for (const char* address : {"", "sqlite:", "postgresql://machine/lab", "store.sqlite"}) {
     EXPECT_THROW(Store store(address), Error) << address;
   }
   EXPECT_THROW(Store store("sqlite:/no/such/folder/store.sqlite"), Error);
 }
 
-TEST_F(StoreTest, SaysSoWhenTheDiskIsFullAndKeepsWhatItHas) {
+TEST_F(StoreTest, ReportsAFullDiskAndKeepsItsData) {
   std::int64_t run = 0;
   {
     Store store(url());
@@ -239,7 +237,7 @@ TEST_F(StoreTest, SaysSoWhenTheDiskIsFullAndKeepsWhatItHas) {
       const auto trial = store.lease(run, "a");
       std::signal(SIGXFSZ, SIG_IGN);
       const rlimit limit{100'000, 100'000};
-      setrlimit(RLIMIT_FSIZE, &limit);  // stands in for a disk without room
+      setrlimit(RLIMIT_FSIZE, &limit);  // simulates a full disk
       store.finish(trial->key, "a", 1, std::vector<Measurement>(20'000, {"a line", "a name", 1, 1, 0.5}));
     } catch (const Error& error) {
       return std::string(error.what()).find("store.sqlite") != std::string::npos ? 0 : 2;
@@ -250,11 +248,11 @@ TEST_F(StoreTest, SaysSoWhenTheDiskIsFullAndKeepsWhatItHas) {
   });
   EXPECT_EQ(code, 0);
   Store store(url());
-  EXPECT_EQ(store.trials(run)[0].state, TrialState::leased);  // by a process that is gone, in a real run
+  EXPECT_EQ(store.trials(run)[0].state, TrialState::leased);  // by a dead process, in a real run
   EXPECT_TRUE(store.measurements(store.trials(run)[0].key).empty());
 }
 
-TEST_F(StoreTest, SaysSoWhenItMayNotWrite) {
+TEST_F(StoreTest, ReportsMissingWritePermission) {
   { Store store(url()); }
   namespace fs = std::filesystem;
   const fs::perms all_read = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;

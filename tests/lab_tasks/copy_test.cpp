@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `back` and `first`: the targets, and that nothing but the place gives them away.
+// `back` and `first`: the targets, and that only the position determines them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace locus::lab {
 namespace {
 
-TEST(Back, AsksForTheTokenFiveStepsBack) {
+TEST(Back, TargetIsTheTokenFiveStepsBack) {
   const auto task = make_task("back");
   Random random(1);
   const Batch batch = task->training(random, 3, 8);
@@ -24,7 +24,7 @@ TEST(Back, AsksForTheTokenFiveStepsBack) {
   }
 }
 
-TEST(First, AsksForTheFirstToken) {
+TEST(First, TargetIsTheFirstToken) {
   const auto task = make_task("first");
   Random random(1);
   const Batch batch = task->training(random, 3, 4);
@@ -37,7 +37,7 @@ TEST(First, AsksForTheFirstToken) {
   }
 }
 
-// Counts over n draws of probability p lie within 5 standard deviations, sqrt(n p (1 - p)), but for one case in a
+// Counts over n draws of probability p are within 5 standard deviations, sqrt(n p (1 - p)), except in one case in a
 // million; the seed is fixed.
 void expect_uniform(const std::vector<std::int32_t>& draws, std::int64_t values) {
   const auto n = static_cast<double>(draws.size());
@@ -64,7 +64,7 @@ TEST(Copies, NoFixedAnswerBeatsAGuess) {
   }
 }
 
-// The first token is drawn like every other: its place is all that tells it.
+// The first token is drawn like every other: only its position identifies it.
 TEST(First, IsNotMarked) {
   const auto task = make_task("first");
   Random random(12);

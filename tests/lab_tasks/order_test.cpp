@@ -14,7 +14,7 @@ std::vector<std::int32_t> row_of(const Batch& batch, std::int64_t row) {
   return {first, first + batch.length};
 }
 
-/// The pairs of places whose exchange sorts the sequence.
+/// The pairs of indices whose swap sorts the sequence.
 std::vector<std::pair<std::size_t, std::size_t>> mending_swaps(std::vector<std::int32_t> sequence) {
   std::vector<std::pair<std::size_t, std::size_t>> found;
   for (std::size_t i = 0; i < sequence.size(); ++i) {

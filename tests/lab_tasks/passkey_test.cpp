@@ -60,7 +60,8 @@ TEST(Passkey, TestsAskAtFiveDepths) {
   const auto task = make_task("passkey");
   Random random(1);
   const std::vector<TestSet> sets = task->tests(random, 20, 64);
-  // 64 tokens less K, the key of 3, ? and 2 digits leave 57 of noise: 0, 14.25, 28.5, 42.75, 57 of them before the key.
+  // 64 tokens minus K, the key of 3, ? and 2 digits leave 57 of noise: 0, 14.25, 28.5, 42.75, 57 of them before the
+  // key.
   const std::vector<std::pair<std::int64_t, std::int64_t>> depths = {{0, 0}, {25, 14}, {50, 29}, {75, 43}, {100, 57}};
   ASSERT_EQ(sets.size(), depths.size());
   for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -91,7 +92,7 @@ TEST(Passkey, TrainingHidesTheKeyAnywhere) {
   const Batch batch = task->training(random, rows, 64);
   std::vector<int> counts(58, 0);
   for (std::int64_t row = 0; row < rows; ++row) ++counts.at(static_cast<std::size_t>(read_row(batch, row).before));
-  // Binomial with n p = 200: within 5 standard deviations but for one case in a million; the seed is fixed.
+  // Binomial with n p = 200: within 5 standard deviations except in one case in a million; the seed is fixed.
   for (const int count : counts) EXPECT_NEAR(count, 200, 5 * std::sqrt(200.0 * 57 / 58));
 }
 
@@ -111,7 +112,7 @@ TEST(Passkey, KeysOfTestsAreNeverTrainedOn) {
   }
   // 10 x 9 x 8 keys in all, each drawn more than 30 times on average: one is missed with less than 720 e^-30.
   EXPECT_EQ(trained.size() + tested.size(), 720u);
-  // Every test key is as likely as any other: naming one of them is the best fixed answer.
+  // All test keys are equally likely, so any of them is the best fixed answer.
   EXPECT_DOUBLE_EQ(task->description().majority, 1.0 / static_cast<double>(tested.size()));
   EXPECT_DOUBLE_EQ(task->description().chance, 1e-3);
 }

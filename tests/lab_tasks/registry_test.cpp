@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every task: names, shapes, ranges, the same numbers from the same random source, clear refusals.
+// Properties of every task: names, shapes, ranges, the same numbers from the same random source, clear refusals.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "locus/error.h"
+#include "support/error_of.h"
 #include "task.h"
 
 namespace locus::lab {
 namespace {
+
+using testing::error_of;
 
 std::string some_text() {
   const std::string path = testing::TempDir() + "lab_tasks_registry_text_" + std::to_string(getpid()) + ".txt";
@@ -23,16 +26,6 @@ std::string some_text() {
 }
 
 std::unique_ptr<Task> any_task(const std::string& name) { return make_task(name, some_text()); }
-
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 void expect_equal(const Batch& one, const Batch& other) {
   EXPECT_EQ(one.rows, other.rows);
@@ -71,7 +64,7 @@ TEST(Registry, NamesEveryTask) {
 }
 
 TEST(Registry, RefusesOtherNames) {
-  const std::string message = message_of([] { make_task("verb"); });
+  const std::string message = error_of([] { make_task("verb"); });
   EXPECT_NE(message.find("'verb'"), std::string::npos) << message;
   EXPECT_NE(message.find("verbs, passkey, back, first, order, text"), std::string::npos) << message;
 }
@@ -102,7 +95,7 @@ TEST(EveryTask, DescribesItself) {
   }
 }
 
-TEST(EveryTask, MakesSoundBatchesOfAnyShape) {
+TEST(EveryTask, MakesValidBatchesOfAnyShape) {
   for (const std::string& name : task_names()) {
     SCOPED_TRACE(name);
     const auto task = any_task(name);
@@ -111,7 +104,7 @@ TEST(EveryTask, MakesSoundBatchesOfAnyShape) {
       for (const std::int64_t length : {12, 64, 512}) {
         expect_sound(task->training(random, rows, length), task->description(), rows, length);
         for (const TestSet& set : task->tests(random, rows, length)) {
-          // The agreement of `verbs` takes more rows where they are short.
+          // The agreement of `verbs` uses more rows if they are short.
           EXPECT_GE(set.batch.rows, rows);
           if (set.name != "agreement") {
             EXPECT_EQ(set.batch.rows, rows);
@@ -151,14 +144,14 @@ TEST(EveryTask, RefusesNoRowsAndTooShortLengths) {
     SCOPED_TRACE(entry.first);
     const auto task = any_task(entry.first);
     Random random(1);
-    EXPECT_EQ(message_of([&] { task->training(random, 0, 64); }),
+    EXPECT_EQ(error_of([&] { task->training(random, 0, 64); }),
               "the task " + entry.first + " needs at least 1 row, got 0");
-    EXPECT_EQ(message_of([&] { task->tests(random, -1, 64); }),
+    EXPECT_EQ(error_of([&] { task->tests(random, -1, 64); }),
               "the task " + entry.first + " needs at least 1 row, got -1");
     const std::string too_short = "the task " + entry.first + " needs a length of at least " +
                                   std::to_string(entry.second) + ", got " + std::to_string(entry.second - 1);
-    EXPECT_EQ(message_of([&] { task->training(random, 1, entry.second - 1); }), too_short);
-    EXPECT_EQ(message_of([&] { task->tests(random, 1, entry.second - 1); }), too_short);
+    EXPECT_EQ(error_of([&] { task->training(random, 1, entry.second - 1); }), too_short);
+    EXPECT_EQ(error_of([&] { task->tests(random, 1, entry.second - 1); }), too_short);
     expect_sound(task->training(random, 3, entry.second), task->description(), 3, entry.second);
     EXPECT_FALSE(task->tests(random, 3, entry.second).empty());
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "locus/error.h"
+#include "support/error_of.h"
 #include "task.h"
 
 namespace locus::lab {
@@ -21,13 +22,10 @@ std::string write(const std::string& name, const std::string& content) {
 }
 
 std::string refusal(const std::string& file, std::int64_t length = 1) {
-  try {
+  return testing::error_of([&] {
     Random random(1);
     make_task("text", file)->tests(random, 1, length);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  });
 }
 
 std::string piece(const Batch& batch, std::int64_t row) {
@@ -38,7 +36,7 @@ std::string piece(const Batch& batch, std::int64_t row) {
   return text;
 }
 
-// 300 numbered words of six bytes: where a piece comes from can be read off it.
+// 300 numbered words of six bytes: every piece shows its origin.
 std::string numbered() {
   std::string text;
   for (int i = 0; i < 300; ++i) text += std::to_string(10000 + i) + " ";
@@ -107,7 +105,7 @@ TEST(Text, PairsSetTheBarInALongerText) {
   EXPECT_NEAR(task->description().learned_at, pairs, 1e-12);
 }
 
-TEST(Text, RefusesWhatIsNoText) {
+TEST(Text, RefusesAnUnusableText) {
   EXPECT_EQ(refusal(""), "the task text needs a file (--text FILE)");
   const std::string missing = testing::TempDir() + "lab_tasks_missing.txt";
   EXPECT_EQ(refusal(missing).find(missing + ": cannot open"), 0u) << refusal(missing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms as grammars print them, written out by hand, above all the irregular ones.
+// Forms from grammars, written by hand, mainly the irregular ones.
 #include "tasks/verb_forms.h"
 
 #include <gtest/gtest.h>

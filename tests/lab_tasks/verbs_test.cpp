@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language of `verbs`, built once more here from the forms, and what the task makes of it.
+// The language of `verbs`, built independently from the forms, and the batches of the task.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ std::string spelt(const std::int32_t* tokens, std::int64_t count) {
   return text;
 }
 
-/// The whole sentences of a row, without the pieces at its ends.
+/// The complete sentences of a row.
 std::vector<std::string> whole_sentences(const std::string& text) {
   std::vector<std::string> found;
   std::size_t start = text.find('\n');
@@ -145,8 +145,8 @@ TEST(Verbs, EachTargetIsTheNextCharacter) {
         ASSERT_EQ(batch.targets[i], batch.tokens[i + 1]);
       }
     }
-    // What follows the last token must make sense too. No sentence is as short as 30 characters: a row of so many has
-    // at most one line break, and each side of it is a piece of some sentence.
+    // The last target must be valid too. Every sentence has more than 30 characters, so a row of 30 has at most one
+    // line break, and each side of it is a piece of a sentence.
     if (length > 30) continue;
     std::string all = "\n";
     for (const Sentence& sentence : language()) all += sentence.text;
@@ -160,7 +160,7 @@ TEST(Verbs, EachTargetIsTheNextCharacter) {
   }
 }
 
-TEST(Verbs, BaselinesCountedAgain) {
+TEST(Verbs, BaselinesAreRecomputed) {
   std::map<std::string, double> counts;
   double symbols = 0;
   double sentences = 0;
@@ -180,8 +180,8 @@ TEST(Verbs, BaselinesCountedAgain) {
   EXPECT_NEAR(task->description().chance, std::log(static_cast<double>(alphabet().size())), 1e-12);
   const double perfect = std::log(600.0) / (symbols / sentences);
   EXPECT_NEAR(task->description().learned_at, (entropy + perfect) / 2, 1e-9);
-  // Rows begin anywhere with equal chance: their first tokens are spread like all characters. Five standard deviations
-  // of a binomial of 40000; the seed is fixed.
+  // Rows begin anywhere with equal probability: their first tokens are distributed like all characters. Five standard
+  // deviations of a binomial of 40000; the seed is fixed.
   Random random(3);
   const Batch batch = task->tests(random, 40000, 1).front().batch;
   std::map<std::string, double> firsts;
@@ -192,7 +192,7 @@ TEST(Verbs, BaselinesCountedAgain) {
   }
 }
 
-/// An answer of the agreement: the sentence up to it, and what is asked.
+/// An answer of the agreement: the sentence before it, and the expected form.
 struct Question {
   std::string before, answer;
 };
@@ -216,7 +216,7 @@ std::vector<Question> questions(const Batch& batch) {
   return all;
 }
 
-TEST(Verbs, AgreementAsksWhatTheSentenceDetermines) {
+TEST(Verbs, AgreementCountsWhatTheSentenceDetermines) {
   const auto task = make_task("verbs");
   Random random(4);
   const std::vector<TestSet> sets = task->tests(random, 60, 512);
@@ -284,7 +284,7 @@ TEST(Verbs, AgreementIsAskedOftenEnough) {
   }
 }
 
-TEST(Verbs, NothingIsAskedWhereNothingFits) {
+TEST(Verbs, NoQuestionsIfNoneFit) {
   const auto task = make_task("verbs");
   Random random(6);
   for (const std::int64_t length : {1, 4, 8}) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults behind a run-time switch, for scripts/mutation only: no build of Locus includes this.
+// Faults behind a run-time switch, for scripts/mutation only. No build of Locus includes this.
 //
-// The script turns `a < b` into `a < Less<17>{} > b` and the like. Precedence stays what it was, for the operators
-// on both sides of the switch are of the same rank; types stay, for both operands are handed through as they come.
-// LOCUS_MUTANT=17 in the environment lets mutant 17 act; LOCUS_MUTANT_REACHED=FILE writes which ones were come by.
+// The script turns `a < b` into `a < Less<17>{} > b` and similar. Precedence is kept, because the operators on both
+// sides of the switch have the same rank; types are kept, because both operands are forwarded. LOCUS_MUTANT=17 in the
+// environment enables mutant 17; LOCUS_MUTANT_REACHED=FILE records which mutants were reached.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ constexpr bool acts() {
   return s.active == id;
 }
 
-// One type per operator and mutant, so that nothing else takes part in the overloads.
+// One type per operator and mutant, so that no other overload is considered.
 #define LOCUS_MUTATED_OPERATOR(name, before, after, mutated, original)                      \
   template <int id>                                                                         \
   struct name {};                                                                           \
@@ -92,7 +92,7 @@ constexpr bool condition(T&& value) {
   return acts<id>() != static_cast<bool>(value);
 }
 
-/// std::max taken for std::min, and the other way round.
+/// std::max instead of std::min, and vice versa.
 template <int id, bool is_max, class T = void, class A, class B>
 constexpr auto extreme(const A& a, const B& b) {
   using Common = std::conditional_t<std::is_void_v<T>, std::common_type_t<A, B>, T>;

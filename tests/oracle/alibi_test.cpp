@@ -7,7 +7,7 @@
 namespace locus::testing {
 namespace {
 
-// What the float32 peers' slopes are off by: a rounded base raised to the head's number.
+// The error of the peers' float32 slopes: a rounded base raised to the number of the head.
 constexpr double single_slope = 7e-7;
 
 TEST(AlibiOracleFiles, SlopesOfEveryHeadCount) {

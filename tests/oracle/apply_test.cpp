@@ -17,7 +17,7 @@ class ApplyOracle : public ::testing::TestWithParam<std::string> {
 
   bool is(const std::string& model) const { return json_.at("hf").get<std::string>().starts_with(model + ":"); }
 
-  /// Ids in our order: [axis][batch][token]. DINOv3's tokens are simply counted.
+  /// Ids in our order: [axis][batch][token]. DINOv3's tokens are counted.
   PositionIds read_ids() const {
     if (!peer_.has("position_ids")) return positions::prefill(peer_.shape("q").at(2));
     const std::vector<std::int64_t> shape = peer_.shape("position_ids");
@@ -34,7 +34,7 @@ class ApplyOracle : public ::testing::TestWithParam<std::string> {
 
   bool vision2d() const { return GetParam().starts_with("qwen2_vl_vision2d"); }
 
-  /// The arguments of cases that are no text model's config.
+  /// The arguments of cases without the config of a text model.
   std::optional<Arguments> plain_arguments() const {
     const Json& config = json_.at("config");
     const auto integer = [&](const char* key) { return Value(config.at(key).get<std::int64_t>()); };
@@ -137,8 +137,8 @@ TEST_P(ApplyOracle, ProfileHfInSingle) {
   }
 }
 
-// There and back multiplies by c^2 + s^2, the square of the magnitude. c and s carry 2 roundings, each way 3 more, and
-// the way back takes both coordinates in: below 16 roundings in all.
+// A rotation and its inverse multiply by c^2 + s^2, the square of the magnitude. c and s have 2 roundings, each
+// direction adds 3, and the inverse combines both coordinates: below 16 roundings in all.
 TEST_P(ApplyOracle, InverseRestoresTheInput) {
   const auto there_and_back = [&](const Encoding& encoding, const Heads& input, auto data, Role role) {
     return widened(rotated(encoding, input, rotated(encoding, input, std::move(data), ids_, role), ids_, role,
@@ -150,7 +150,7 @@ TEST_P(ApplyOracle, InverseRestoresTheInput) {
       const Encoding both = encoding(profile);
       // Prefix tokens are not rotated, so not magnified; no case has both a prefix and a magnitude.
       const double square = both.rotation().magnitude * both.rotation().magnitude;
-      Rotation in_order = both.rotation();  // the way back restores the order too
+      Rotation in_order = both.rotation();  // the inverse restores the order too
       in_order.deinterleaved_output = false;
       std::vector<double> want = widened(input.data);
       for_each_head(input, [&](std::int64_t, std::int64_t, std::size_t start) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// crosspeer/: second opinions on the rules: the authors' own code beside transformers'.
+// crosspeer/: the rules in the authors' own code, in addition to transformers.
 #include <algorithm>
 #include <optional>
 
@@ -56,7 +56,7 @@ class CrosspeerOracle : public ::testing::TestWithParam<std::string> {
               {"factor", 8.0},
               {"original_length", std::int64_t{8192}}};
     }
-    if (GetParam() == "deepseek_v3_reference_near") {  // as its `fn` says; the magnitude goes to the softmax scale
+    if (GetParam() == "deepseek_v3_reference_near") {  // as in its `fn`; the magnitude multiplies the softmax scale
       return {{"head_dim", std::int64_t{64}}, {"base", 10000.0}, {"pairing", std::string("interleaved")},
               {"rule", std::string("yarn")},  {"factor", 40.0},  {"original_length", std::int64_t{4096}},
               {"attention_factor", 1.0}};
@@ -111,7 +111,7 @@ TEST_P(CrosspeerOracle, FrequenciesAndFactor) {
   EXPECT_NEAR(rotation.magnitude, factor, 1e-12 * factor);
 
   const auto want = peer_frequencies("_f64");
-  if (!want) return;  // the rotations have cos and sin instead
+  if (!want) return;  // the rotation cases have cos and sin instead
   ASSERT_EQ(rotation.inv_freq.size(), want->size());
   {
     Worst worst("inv_freq_f64");

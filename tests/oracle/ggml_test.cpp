@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ggml/: vectors rotated by ggml's CPU kernel. Its call arguments become ours; the profile ggml follows its arithmetic.
+// ggml/: vectors rotated by ggml's CPU kernel. Its arguments are converted to ours; the profile ggml follows its
+// arithmetic.
 #include <algorithm>
 
 #include "rotation_check.h"
@@ -100,7 +101,8 @@ TEST_P(GgmlOracle, ProfileGgmlReproducesTheKernel) {
   expect_reproduced("out_f32", Encoding("rope", arguments("ggml")));
 }
 
-// The bound is wide far out, where ggml's angles are far from the true ones: the profile must follow it there.
+// The bound is wide at large positions, where ggml's angles are far from the true ones: the profile must follow it
+// there.
 TEST_P(GgmlOracle, ProfileGgmlIsCloserThanTheTrueValuesAre) {
   const double error = total_error(Encoding("rope", arguments("ggml")));
   const double true_error = total_error(Encoding("rope", arguments("exact")));
@@ -118,7 +120,7 @@ std::vector<std::string> llama3_cases() {
 class GgmlLlama3Oracle : public GgmlOracle {};
 INSTANTIATE_TEST_SUITE_P(Oracle, GgmlLlama3Oracle, ::testing::ValuesIn(llama3_cases()), case_name);
 
-// llama.cpp hands Llama 3's rule over as divisors; the rule itself must give the same.
+// llama.cpp passes Llama 3's rule as divisors; the rule itself must give the same.
 TEST_P(GgmlLlama3Oracle, RuleEqualsItsDivisors) {
   const Arguments ruled{{"head_dim", heads_.shape.back()},
                         {"base", number("freq_base")},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing in the oracle is left out: every case of every index is a test of its folder's suite, and every other JSON
-// file is one that a test of this executable reads by name.
+// The tests cover the whole oracle: every case of every index is a test of its folder's suite, and a test of this
+// executable reads every other JSON file by name.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -37,7 +37,7 @@ const std::map<std::string, std::string> suite_of_file = {
 // Read by tests of other executables: tests/encoding/resize_test.cpp and tests/io/hf_config_test.cpp.
 const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
 
-// Vectors of encodings that Locus does not have yet. A folder leaves this list with the scheme that it checks.
+// Vectors of encodings that Locus does not have yet. Remove a folder from this list when its scheme is added.
 const std::set<std::string> awaited = {
     "axes",
     "conformer",
@@ -105,7 +105,7 @@ std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// The copy has every case, and what it has is what the other project gave: the same arrays, the same JSON.
+// The copy has every case with the same arrays and the same JSON as the original.
 TEST(OracleManifest, TheCopyHoldsEveryCase) {
   int cases = 0;
   for (const auto& folder : std::filesystem::directory_iterator(oracle_folder())) {

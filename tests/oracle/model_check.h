@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares what the library reads from a config with what the model does, as the peers' own code was seen to do it.
+// Compares what the library reads from a config with what the model does in the peers' own code.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace locus::testing {
 
-/// What came of one case.
+/// The result of one case.
 struct ModelVerdict {
   enum class Kind { right, named, refused, wrong };
   Kind kind = Kind::wrong;
@@ -91,7 +91,7 @@ class ModelCheck {
     return "";
   }
 
-  /// The layers that the truth speaks of: by their numbers, their names, or their part of the model.
+  /// The layers that the truth describes: by their numbers, their names, or their part of the model.
   std::vector<const Layer*> layers_for(const Json& truth) const {
     std::vector<const Layer*> found;
     const Json& which = truth.at("which");
@@ -189,7 +189,7 @@ class ModelCheck {
     const auto& read = std::get<ScoreBias>(encoding.term()).slopes;
     if (read.size() != slopes.size()) return differs("heads", read.size(), slopes.size());
     for (std::size_t h = 0; h < slopes.size(); ++h) {
-      // Falcon's slopes are bfloat16 in its own code.
+      // Falcon's slopes are bfloat16.
       const double tolerance = arguments.text("form") == "falcon" ? 4e-3 : 1e-9;
       if (std::fabs(read[h] - slopes[h]) > tolerance * slopes[h]) return differs("slope", read[h], slopes[h]);
     }
@@ -243,8 +243,8 @@ class ModelCheck {
     return compare_axes(rotation, truth);
   }
 
-  /// For Mistral 4 the reference gives 1, and beside it the whole scale that the peer's attention was seen to use, which
-  /// has the factor in it: that is what counts.
+  /// For Mistral 4 the reference gives 1 and the whole scale of the peer's attention, which includes the factor: the
+  /// scale counts.
   static double softmax_factor(const Json& truth) {
     const double stated = truth.value("softmax_scale_factor", 1.0);
     const bool latent = truth.value("mla", false);

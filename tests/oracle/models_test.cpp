@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every reference model is read right, or stands below with the sentence that refuses it. The table holds encodings that
-// Locus cannot express and models without attention, nothing else.
+// Every reference model is read correctly, or is listed below with the sentence that refuses it. The table contains
+// only encodings that Locus cannot express and models without attention.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -13,7 +13,7 @@
 namespace locus::testing {
 namespace {
 
-/// Reviewed: the model and what its refusal must say.
+/// Reviewed: the model and what its refusal must contain.
 const std::map<std::string, std::string> refusals = {
     {"beit-base", "beit adds a learned number per head and offset on the grid of patches to the scores"},
     {"deberta-base", "deberta has disentangled attention"},
@@ -29,7 +29,7 @@ const std::map<std::string, std::string> refusals = {
     {"wavlm-base", "wavlm gets positions from a convolution over 128 neighbouring frames"},
 };
 
-/// Read right, and something beside the encoding is named: the model and what must be said.
+/// Read correctly, with something not applied: the model and what the note must contain.
 const std::map<std::string, std::string> named = {
     {"deepseek-v4-pro", "turns the output of its attention back"},
     {"llama-4-scout", "multiplies the queries of these layers by position (attn_temperature_tuning"},
@@ -90,7 +90,7 @@ TEST(Models, EveryReferenceModelIsReadRightOrRefusedInOneSentence) {
   EXPECT_LE(counts.refused, 25);
 }
 
-TEST(Models, TheCopyInTheRepositoryIsReadAlike) {
+TEST(Models, TheCopyInTheRepositoryGivesTheSame) {
   Counts counts;
   for (const Json& model : golden_models()) judge(model, counts);
   report("models of the repository", counts);
@@ -105,7 +105,7 @@ TEST(Models, EveryModelOfTheRepositoryNamesItsSource) {
   }
 }
 
-TEST(Models, SentencesEndAsTheyPromise) {
+TEST(Models, SentencesHaveTheRightEnding) {
   for (const Json& model : golden_models()) {
     const ModelVerdict verdict = ModelCheck(model).run();
     if (verdict.kind != ModelVerdict::Kind::refused) continue;

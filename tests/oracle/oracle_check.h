@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests against other projects' numbers share: the worst error of a comparison, ulps, tensors of a case.
+// Shared by the tests against other projects' numbers: the worst error of a comparison, ulps, tensors of a case.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@
 
 namespace locus::testing {
 
-/// Case names as test names, so that a failure and the manifest both say which case it is.
+/// Case names as test names, so that failures and the manifest name the case.
 inline std::string case_name(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
-/// Collects errors as shares of their own bounds; the worst is judged once and kept in the XML report.
+/// Collects errors as shares of their bounds; the worst is judged once and recorded in the XML report.
 class Worst {
  public:
   explicit Worst(std::string what) : what_(std::move(what)) {}
@@ -54,7 +54,7 @@ class Worst {
   double largest_error_ = 0;
 };
 
-/// How many float32 values lie between two finite ones of the same sign.
+/// The number of float32 values between two finite ones of the same sign.
 inline std::int64_t ulps_between(float a, float b) {
   return std::abs(static_cast<std::int64_t>(std::bit_cast<std::int32_t>(a)) -
                   static_cast<std::int64_t>(std::bit_cast<std::int32_t>(b)));

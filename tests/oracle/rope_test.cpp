@@ -15,7 +15,7 @@ class RopeOracle : public ::testing::TestWithParam<std::string> {
 
   Encoding encoding(const std::string& profile) const { return rope_case_encoding(peer_.json(), profile); }
 
-  /// Calls visit(row, position, pair, entry) for each entry of a table; its halves repeat where it is d wide.
+  /// Calls visit(row, position, pair, entry) for each entry of a table; a table of width d repeats its halves.
   template <class Visit>
   void for_each_entry(const Rotation& rotation, Visit visit) const {
     const auto width = static_cast<std::size_t>(peer_.shape("cos_f64").at(1));
@@ -67,8 +67,8 @@ TEST_P(RopeOracle, FrequenciesAndFactorInDouble) {
   for (std::size_t i = 0; i < want.size(); ++i) worst.see(rotation.inv_freq[i], want[i], 1e-12 * want[i], i);
 }
 
-// The peer's angle starts from a double frequency. What that lost, times the position, comes on top of the issue's
-// bound: up to two last bits (a power and a reciprocal), or 2.2e-16 per position where the frequency is near 1.
+// The peer's angle starts from a double frequency. Its rounding times the position adds to the bound: up to two last
+// bits (a power and a reciprocal), or 2.2e-16 per position where the frequency is near 1.
 TEST_P(RopeOracle, TablesInDouble) {
   const Encoding exact = encoding("exact");
   const Rotation& rotation = exact.rotation();
@@ -119,7 +119,7 @@ TEST_P(RopeOracle, TablesOfProfileHf) {
   });
 }
 
-// The bound above is wide far out; a profile that is no closer to the peer than the true values reproduces nothing.
+// The bound above is wide at large positions; the profile must be closer to the peer than the true values are.
 TEST_P(RopeOracle, ProfileHfIsCloserToTransformersThanTheTrueValuesAre) {
   const Encoding hf = encoding("hf");
   const Encoding exact = encoding("exact");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotates a case's queries or keys through the kernel and the reference, and holds the result against the peer's.
+// Rotates a case's queries or keys with the kernel and the reference, and compares with the peer's result.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,14 @@
 
 namespace locus::testing {
 
-/// Position rounding that a peer's double tables have: 1e-12 plus 1e-16 per position, as the issue states.
+/// The rounding of positions in a peer's double tables: 1e-12 plus 1e-16 per position.
 inline double double_bound(double position) { return 1e-12 + position * 1e-16; }
 
-/// What a float32 angle costs: the product rounds twice (2^-23 with the frequency's own last bits), on both sides.
+/// The error of a float32 angle: two roundings of the product (2^-23 with the last bits of the frequency), on both
+/// sides.
 inline double single_bound(double position, double w) { return position * w * 0x1p-22 + 2e-7; }
 
-/// The one kind of layer that the config and the options leave, with some arguments of ours on top.
+/// The only layer type that the config and the options leave, with some additional arguments.
 inline Encoding encoding_of(const Json& config, const io::HfOptions& options,
                             const std::map<std::string, Value>& more = {}) {
   const io::HfConfig resolved = io::resolve_hf_config(config.dump(), "config", options);
@@ -98,7 +99,8 @@ inline std::vector<double> rotated_by_reference(const Encoding& encoding, const 
 /// Per batch row, token and pair: the allowed error of cos and sin.
 using PairBound = std::function<double(std::int64_t batch, std::int64_t token, std::size_t pair)>;
 
-/// out = x c - y s, so errors of c and s weigh |x| and |y|. Coordinates outside the rotary slice must be the input's.
+/// out = x c - y s, so errors of c and s count |x| and |y| times. Coordinates outside the rotary slice must equal the
+/// input.
 inline void expect_rotated(const std::string& what, const Rotation& rotation, const Heads& heads,
                            const std::vector<double>& got, const std::vector<double>& want, const PairBound& bound) {
   ASSERT_EQ(got.size(), heads.data.size());

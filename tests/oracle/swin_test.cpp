@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// swin/: the table row of every pair of places in a window.
+// swin/: the table row of every pair of cells in a window.
 #include "locus/bias.h"
 #include "locus/positions.h"
 #include "oracle_check.h"

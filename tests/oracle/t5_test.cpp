@@ -103,7 +103,7 @@ TEST_F(T5OracleFiles, ProfileHfHasTheBucketsOfFloat32) {
   }
 }
 
-// Double arithmetic agrees with the definition except where the logarithm is a whole number, which it may miss too.
+// Double arithmetic agrees with the definition except where the logarithm is an integer, which it may miss.
 TEST_F(T5OracleFiles, ExactBucketsFollowTheDefinition) {
   std::size_t missed_by_double = 0;
   for (const Json& entry : peer_.at("cases")) {

@@ -36,7 +36,7 @@ class TransformerXlOracle : public ::testing::TestWithParam<std::string> {
     return std::span(all).subspan(static_cast<std::size_t>(((t * batch_ + b) * heads_ + h) * head_dim_),
                                   static_cast<std::size_t>(head_dim_));
   }
-  /// Calls visit(query, key, batch, head) for what the causal mask leaves.
+  /// Calls visit(query, key, batch, head) for every visible pair of the causal mask.
   template <class Visit>
   void for_each_visible(Visit visit) const {
     for (std::int64_t i = 0; i < queries_; ++i) {
@@ -69,7 +69,7 @@ TEST_P(TransformerXlOracle, SinusoidOfTheDistance) {
   EXPECT_EQ(entry, f64.size());
 }
 
-// The shift moves column t of row i to the key whose distance R's row t stands for: K - 1 - t = M + i - j.
+// The shift moves column t of row i to the key whose distance is that of row t of R: K - 1 - t = M + i - j.
 TEST_P(TransformerXlOracle, RelativeShiftIsALookupByDistance) {
   const std::vector<double> before = peer_.doubles("rel_shift_in");
   const std::vector<double> after = peer_.doubles("rel_shift_out_f64");

@@ -32,7 +32,7 @@ class XposOracle : public ::testing::TestWithParam<std::string> {
 
   double position(std::int64_t token) const { return static_cast<double>(offset_ + token); }
 
-  /// The scale's exponent as torchscale has it: token plus floor(-(L + offset) / 2), over the base.
+  /// The scale's exponent in torchscale: (token + floor(-(L + offset) / 2)) / base.
   double scale(std::int64_t token, std::size_t pair, Role role) const {
     const double d = static_cast<double>(head_dim_);
     const double zeta = (2 * static_cast<double>(pair) + 0.4 * d) / (1.4 * d);

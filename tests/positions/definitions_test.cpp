@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every planner against its definition, written out here once more by counting, over random sizes.
+// Compares every planner with an independent definition by counting, over random sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ TEST(PlannerDefinitions, PaddedRows) {
     std::size_t at = 0;
     for (const Int length : lengths) {
       for (Int slot = 0; slot < width; ++slot, ++at) {
-        const Int from_right = width - 1 - slot;  // the last token of a left-padded row stands in the last slot
+        const Int from_right = width - 1 - slot;  // the last token of a left-padded row is in the last slot
         const bool token = from_right < length;
         EXPECT_EQ(left.mask[at], token);
         EXPECT_EQ(left.ids.ids[at], token ? length - 1 - from_right : pad);
@@ -90,7 +90,7 @@ TEST(PlannerDefinitions, PackedDocuments) {
   }
 }
 
-// Which rank holds a token, asked token by token.
+// Determines the rank of each token.
 TEST(PlannerDefinitions, Shards) {
   Dice dice;
   for (int round = 0; round < 200; ++round) {
@@ -120,7 +120,7 @@ TEST(PlannerDefinitions, Trees) {
   Dice dice;
   for (int round = 0; round < 300; ++round) {
     const Int nodes = dice.upto(9), prefix = dice.upto(20);
-    // Nodes come in any order: a random tree whose nodes are then renamed.
+    // Nodes may come in any order: a random tree with permuted nodes.
     std::vector<Int> name;
     for (Int i = 0; i < nodes; ++i) name.insert(name.begin() + dice.upto(i), i);
     std::vector<Int> parents(static_cast<std::size_t>(nodes));
@@ -163,8 +163,8 @@ TEST(PlannerDefinitions, SinksAndAWindow) {
   }
 }
 
-// Token after token: text counts on from the largest id so far, a picture's token stands at its frame, row and column.
-TEST(PlannerDefinitions, TextWithPictures) {
+// Token by token: text continues from the largest id so far, a token of an image has its frame, row and column.
+TEST(PlannerDefinitions, TextWithImages) {
   Dice dice;
   for (int round = 0; round < 200; ++round) {
     std::vector<Segment> segments;
@@ -201,7 +201,7 @@ TEST(PlannerDefinitions, TextWithPictures) {
         EXPECT_EQ(plan.ids.axis(axis)[t], want[t][static_cast<std::size_t>(axis)]) << axis << " " << t;
       }
     }
-    EXPECT_EQ(plan.decode_delta, largest + 1 - std::ssize(want));  // the next token stands behind the largest id
+    EXPECT_EQ(plan.decode_delta, largest + 1 - std::ssize(want));  // the next token follows the largest id
   }
 }
 

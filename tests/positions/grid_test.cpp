@@ -49,7 +49,7 @@ TEST(Grid, Coordinates) {
   EXPECT_EQ(patch_coordinates(1, 1).front(), (std::array<double, 2>{0.0, 0.0}));
 }
 
-// The order by the definition: which block, then where in it, each counted row-major.
+// The order by definition: the block, then the position within it, each row-major.
 RC_GTEST_PROP(Grid, EveryPatchOnceAndInBlockOrder, ()) {
   const auto merge = *rc::gen::inRange<std::int64_t>(1, 4);
   const std::int64_t rows = merge * *rc::gen::inRange<std::int64_t>(1, 5);

@@ -65,7 +65,7 @@ TEST(Multimodal, TextAloneIsAPrefill) {
   EXPECT_EQ(multimodal(Segments{}).decode_delta, 0);
 }
 
-TEST(Multimodal, PicturesBehindEachOther) {
+TEST(Multimodal, ConsecutiveImages) {
   const Multimodal plan = multimodal(Segments{Vision{1, 1, 3}, Vision{1, 2, 1}});
   EXPECT_EQ(axis(plan, 0), (Ids{0, 0, 0, 3, 3}));
   EXPECT_EQ(axis(plan, 1), (Ids{0, 0, 0, 3, 4}));
@@ -75,7 +75,7 @@ TEST(Multimodal, PicturesBehindEachOther) {
 
 // Brute force by the definition: the start of a segment is the largest of all ids before it, plus one; a token's frame,
 // row and column come from its index in the segment by division.
-RC_GTEST_PROP(Multimodal, EverySegmentStartsBehindTheLargestId, ()) {
+RC_GTEST_PROP(Multimodal, EverySegmentStartsAfterTheLargestId, ()) {
   Segments segments;
   const auto count = *rc::gen::inRange(0, 6);
   for (int i = 0; i < count; ++i) {

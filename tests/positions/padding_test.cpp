@@ -35,7 +35,7 @@ TEST(Padding, WidthAndPadId) {
   EXPECT_EQ(right.ids.ids, (Ids{0, 9, 9, 9, 0, 1, 9, 9}));
 }
 
-TEST(Padding, MaskWithHoles) {
+TEST(Padding, MaskWithGaps) {
   const Padded plan = from_mask(Mask{0, 1, 0, 1, 1, 1, 0, 0, 0, 1}, 2, 5, 1);
   EXPECT_EQ(plan.ids.batch, 2);
   EXPECT_EQ(plan.ids.tokens, 5);

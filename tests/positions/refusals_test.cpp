@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planner refuses, and the words of the message that let a user find the mistake.
+// What the planner refuses, and the parts of the message that identify the error.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -27,7 +27,7 @@ struct Refusal {
 
 class Refusals : public testing::TestWithParam<Refusal> {};
 
-TEST_P(Refusals, NamesThingValueAndRule) {
+TEST_P(Refusals, NamesParameterValueAndRule) {
   try {
     GetParam().call();
     FAIL() << "accepted";

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings that a spelling means for a model.
+// The encodings of spellings for a model.
 #include <gtest/gtest.h>
 
 #include "locus/error.h"
 #include "probe/measure/loss_run.h"
 #include "probe/small_llama.h"
+#include "support/error_of.h"
 
 namespace locus::probe {
 namespace {
 
 std::string refusal(const Model& model, const std::string& spelling) {
-  try {
-    (void)encoding_for(model, spelling);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { (void)encoding_for(model, spelling); });
 }
 
-TEST(EncodingFor, TakesWhatTheModelIsFromTheModel) {
+TEST(EncodingFor, TakesWidthBaseAndPairingFromTheModel) {
   const Model model = small_llama();
   const Arguments& own = model.encoding().arguments();
   EXPECT_EQ(encoding_for(model, "own").arguments().all().size(), own.all().size());
@@ -63,7 +59,7 @@ TEST(LossPlan, ChecksItsOptionsBeforeTheWork) {
   EXPECT_EQ(default_rules(model).front(), "none");
 }
 
-TEST(LossRun, ReportsItsStagesAndEndsWhereItIsInterrupted) {
+TEST(LossRun, ReportsItsStagesAndStopsWhenInterrupted) {
   const Model model = small_llama();
   const LossPlan plan = plan_losses(model, {.rules = {"none", "linear:2"}, .edges = {0, 8, 16}});
   const std::vector<Token> tokens = random_tokens(17, 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a model or a call is said in one line that names it, and nothing is half done.
+// A fault of a model or a call is reported with one line that names it, and nothing is partly done.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "probe/memory.h"
 #include "probe/model.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/tiny_model.h"
 
 namespace locus::probe {
@@ -18,18 +19,10 @@ namespace {
 using locus::testing::make_tiny;
 using locus::testing::TemporaryFolder;
 using locus::testing::TinyModel;
-
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 void expect_message(const std::function<void()>& act, const std::vector<std::string>& parts) {
-  const std::string message = message_of(act);
+  const std::string message = error_of(act);
   for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
@@ -64,7 +57,7 @@ TEST(Errors, NameTheShapes) {
   expect_refused(bloom, {"3 heads of 10", "width (32)"});
 }
 
-TEST(Errors, TensorsThatNobodyReadsAreNoted) {
+TEST(Errors, NoteUnreadTensors) {
   for (const char* architecture : {"llama", "qwen2", "qwen3", "gpt2", "gpt_neox", "bloom"}) {
     TinyModel tiny = make_tiny(architecture);
     const TemporaryFolder folder;
@@ -94,7 +87,7 @@ TEST(Errors, NameSettingsOfAnotherForm) {
   expect_refused(tiny, {"scale_attn_by_inverse_layer_idx"});
 }
 
-TEST(Errors, TruncatedFilesAreSaidToBe) {
+TEST(Errors, ReportTruncatedFiles) {
   TinyModel tiny = make_tiny("llama");
   const TemporaryFolder folder;
   write_gguf_file(tiny, folder / "model.gguf");
@@ -126,7 +119,7 @@ TEST(Errors, UnknownWeightTypesAreNamed) {
   expect_message([&] { load(folder / "other.gguf"); }, {"token_embd.weight", "Q5_1"});
 }
 
-TEST(Errors, MemoryIsAskedForFirst) {
+TEST(Errors, CheckMemoryFirst) {
   expect_message([] { require_memory("a cache", 3e9, std::int64_t{1'000'000'000}); },
                  {"a cache needs 3.0 GB", "1.0 GB are available"});
   EXPECT_NO_THROW(require_memory("a cache", 3e9, std::int64_t{3'000'000'000}));
@@ -140,7 +133,7 @@ TEST(Errors, MemoryIsAskedForFirst) {
   expect_message([&] { Cache(model, std::int64_t{1} << 40); }, {"1099511627776 tokens needs", "GB"});
 }
 
-TEST(Errors, ABadCallLeavesTheCacheAlone) {
+TEST(Errors, ABadCallLeavesTheCacheUnchanged) {
   TinyModel tiny = make_tiny("gpt2");
   const TemporaryFolder folder;
   write_hf_folder(tiny, folder / "model");
@@ -157,7 +150,7 @@ TEST(Errors, ABadCallLeavesTheCacheAlone) {
   const std::vector<Position> backwards = {1, 2, 3};
   const Segment segment{.sequence = sequence, .tokens = three, .positions = backwards};
   expect_message([&] { model.forward({.segments = std::span(&segment, 1)}, cache); }, {"must rise", "got 1 after 2"});
-  // A callback that throws in the middle of the layers undoes what was cached before it.
+  // If a callback throws in the middle of the layers, everything cached before it is undone.
   const Segment next{.sequence = sequence, .tokens = three};
   const std::vector<std::int64_t> rows = {0};
   ForwardCall call{.segments = std::span(&next, 1), .attention_wanted = rows};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every family, format and weight type against plain loops in double (plain_forward.h).
+// Compares every family, format and weight type with plain loops in double (plain_forward.h).
 //
-// Tolerances: the same plain loops in float show how far float32 arithmetic strays from double on this very model. The
-// probe sums in another order, in blocks, which strays less; eight times the plain loops' worst error is allowed, and
-// eight roundings of the largest logit where that happens to be smaller.
+// Tolerances: the same plain loops in float show the error of float32 arithmetic on this model. The probe sums in
+// another order, in blocks, with a smaller error; the test allows eight times the worst error of the plain loops, or
+// eight roundings of the largest logit if that is larger.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using locus::testing::TinySizes;
 
 const std::vector<Token> text = {3, 1, 4, 1, 5, 9, 2, 6, 5, 35, 8, 49};
 
-/// Logits of every token of `text`, in one go.
+/// The logits of every token of `text`, in one call.
 std::vector<float> prefilled(const Model& model) {
   Cache cache(model, 32);
   std::vector<std::int64_t> all(text.size());
@@ -93,7 +93,7 @@ class Family : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Family, MeansWhatItsPaperSays) {
+TEST_P(Family, FollowsItsPaper) {
   TinyModel tiny = make();
   const TemporaryFolder folder;
   write_hf_folder(tiny, folder / "model");
@@ -104,7 +104,7 @@ TEST_P(Family, MeansWhatItsPaperSays) {
   EXPECT_EQ(model.config().trained_length, tiny.sizes.length);
 }
 
-TEST_P(Family, GoesThroughGguf) {
+TEST_P(Family, GivesTheSameThroughGguf) {
   TinyModel tiny = make();
   const TemporaryFolder folder;
   write_hf_folder(tiny, folder / "model");
@@ -112,7 +112,7 @@ TEST_P(Family, GoesThroughGguf) {
   const Model hf = load(folder / "model"), gguf = load(folder / "model.gguf");
   const Truth truth = truth_of(tiny);
   EXPECT_LE(worst(prefilled(gguf), truth.logits), truth.tolerance);
-  // Rows of matrices may change places, but each has its own sum. Llama's queries and keys are summed in another order.
+  // Rows of matrices may be permuted, but each has its own sum. Llama's queries and keys are summed in another order.
   const bool reordered = hf.config().architecture == "llama" || hf.config().architecture == "mistral";
   if (!reordered) {
     EXPECT_EQ(decoded(gguf), decoded(hf));
@@ -151,8 +151,9 @@ TEST(Families, NeoxWithoutTheParallelResidual) {
   EXPECT_LE(worst(prefilled(load(folder / "model")), truth.logits), truth.tolerance);
 }
 
-// One token at a time, rows meet quantised weights in 16-bit integers, 32 columns to a scale (product_simd.h): the
-// plain loops with every row rounded that way show what it costs, and eight times that is allowed, as above.
+// One token at a time, rows are multiplied with quantised weights in 16-bit integers, 32 columns per scale
+// (product_simd.h): the plain loops with every row rounded that way show the error, and the test allows eight times
+// that, as above.
 std::vector<double> rounded_row(std::vector<double> row) {
   for (std::size_t begin = 0; begin < row.size(); begin += 32) {
     double most = 0;
@@ -200,7 +201,7 @@ TEST(Families, QuantisedWeightsPassTheModelsOwnCheck) {
   }
 }
 
-TEST(Families, TheTestsThemselvesSeeOneWrongWeight) {
+TEST(Families, TestsDetectOneWrongWeight) {
   for (const char* architecture : {"llama", "gpt2", "gpt_neox", "bloom"}) {
     TinyModel tiny = make_tiny(architecture);
     const TemporaryFolder folder;

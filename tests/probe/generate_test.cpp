@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling, stopping, rules and what attention shows, on small random models.
+// Sampling, stopping, rules and reported attention, on small random models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class Generate : public ::testing::Test {
 
 const std::vector<Token> prompt = {3, 1, 4, 1, 5};
 
-TEST(Sampler, TakesTheFirstOfTheLikeliest) {
+TEST(Sampler, TakesTheFirstOfTheMostLikely) {
   Sampler sampler({});
   const std::vector<float> logits = {0, 2, 1, 2};
   EXPECT_EQ(sampler.pick(logits), 1);
@@ -53,7 +53,7 @@ TEST(Sampler, DrawsByProbability) {
   EXPECT_NEAR(kept[1], 2000, 5 * 45);
 }
 
-TEST(Sampler, RefusesWhatIsNoProbability) {
+TEST(Sampler, RefusesInvalidProbabilities) {
   EXPECT_THROW(Sampler({.temperature = -1}), Error);
   EXPECT_THROW(Sampler({.top_p = 0}), Error);
   EXPECT_THROW(Sampler({.top_p = 1.5}), Error);
@@ -61,7 +61,7 @@ TEST(Sampler, RefusesWhatIsNoProbability) {
   EXPECT_THROW(sampler.pick(std::vector<float>{0, std::nanf("")}), Error);
 }
 
-TEST_F(Generate, ChunksAndSeedsDecideNothingElse) {
+TEST_F(Generate, ChunksDoNotChangeTheText) {
   const Model model = open("llama");
   GenerateCall call{.prompt = prompt, .max_tokens = 20, .sampling = {.temperature = 1, .seed = 3}};
   const std::vector<Token> whole = generate(model, model.encoding(), call).tokens;
@@ -75,7 +75,7 @@ TEST_F(Generate, ChunksAndSeedsDecideNothingElse) {
   EXPECT_EQ(generate(model, model.encoding(), call).tokens, greedy);
 }
 
-TEST_F(Generate, StopsWhereItIsTold) {
+TEST_F(Generate, StopsAtStopTokens) {
   const Model model = open("gpt_neox");
   GenerateCall call{.prompt = prompt, .max_tokens = 20};
   const std::vector<Token> all = generate(model, model.encoding(), call).tokens;
@@ -91,7 +91,7 @@ TEST_F(Generate, StopsWhereItIsTold) {
 }
 
 TEST_F(Generate, EndsWithTheTableOfPositions) {
-  const Model model = open("gpt2");  // 64 rows; 5 are the prompt's, and the last token needs none
+  const Model model = open("gpt2");  // 64 rows: 5 for the prompt, and the last token needs none
   const Generated result = generate(model, model.encoding(), {.prompt = prompt, .max_tokens = 100});
   EXPECT_EQ(result.tokens.size(), 60U);
   EXPECT_TRUE(result.out_of_positions);
@@ -115,7 +115,7 @@ TEST_F(Generate, RulesChangeTheRotationOnly) {
   EXPECT_THROW(under_rule(model.encoding(), "yern", {.trained = model.config().trained_length}), Error);
 }
 
-TEST_F(Generate, ALongerTableTurnsEveryCachedKey) {
+TEST_F(Generate, ALongerTableRotatesEveryCachedKey) {
   const Model model = open("llama");
   const Encoding rule = under_rule(model.encoding(), "dynamic_ntk", {.trained = model.config().trained_length},
                                    {{"factor", 2.0}, {"max_length", std::int64_t{4}}});
@@ -133,10 +133,10 @@ TEST_F(Generate, ALongerTableTurnsEveryCachedKey) {
     apart = std::max<double>(apart, std::abs(raw[i] - turned[i]));
     mixed_apart = std::max<double>(mixed_apart, std::abs(raw[i] - mixed[i]));
   }
-  EXPECT_LT(apart * 100, mixed_apart);  // one more rounding of each key, against another table
+  EXPECT_LT(apart * 100, mixed_apart);  // one more rounding of each key, compared with another table
 }
 
-TEST_F(Generate, AttentionIsShownLayerByLayer) {
+TEST_F(Generate, ReportsAttentionPerLayer) {
   for (const char* architecture : {"llama", "bloom", "mistral"}) {
     const Model model = open(architecture);
     Cache cache(model, 16);

@@ -121,7 +121,7 @@ TEST(GgufTokenizer, ControlTokensInTextOnRequestOnly) {
   EXPECT_EQ(tokenizer->decode(Ids{262, 2, 265}), "a<tool>");
 }
 
-TEST(GgufTokenizer, SentencePieceWithoutBytesHasTheUnknown) {
+TEST(GgufTokenizer, SentencePieceWithoutBytesUsesTheUnknownToken) {
   Words words;
   words.add("<unk>", 0, 2);
   words.add("<s>", 0, 3);
@@ -159,7 +159,7 @@ TEST(GgufTokenizer, ByteLevelMergesByRank) {
   std::string all;
   for (int b = 0; b < 256; ++b) all.push_back(static_cast<char>(b));
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(all)), all);
-  EXPECT_EQ(tokenizer->decode(Ids{259, 261, 259}), " w w");  // no space is taken off
+  EXPECT_EQ(tokenizer->decode(Ids{259, 261, 259}), " w w");  // no space is removed
 }
 
 // "hello" is a token without a merge that leads to it: Llama 3 takes whole words that are tokens.
@@ -169,7 +169,7 @@ TEST(GgufTokenizer, LlamaBpeTakesWholeWords) {
   EXPECT_EQ(byte_level("qwen2").made()->encode("hello"), Ids({258, 'o'}));
 }
 
-// A merge across a cut cannot happen: the vocabulary has "12", the cut decides whether 1 and 2 meet.
+// No merge crosses a split: the vocabulary has "12", and the split decides whether 1 and 2 are neighbours.
 TEST(GgufTokenizer, PreTokenizersCutDifferently) {
   const auto with_digits = [](const std::string& pre) {
     Words words;
@@ -194,10 +194,8 @@ TEST(GgufTokenizer, PreTokenizersCutDifferently) {
 
 TEST(GgufTokenizer, RefusesByName) {
   EXPECT_EQ(File().error(), "has no tokenizer, tokenizer.ggml.model is absent");
-  EXPECT_EQ(File().text("model", "bert").error(),
-            "tokenizer.ggml.model 'bert' is not supported; known are llama, gpt2");
-  EXPECT_TRUE(
-      byte_level("tekken").error().starts_with("tokenizer.ggml.pre 'tekken' is not supported; known are default"));
+  EXPECT_EQ(File().text("model", "bert").error(), "tokenizer.ggml.model 'bert' is not supported; known: llama, gpt2");
+  EXPECT_TRUE(byte_level("tekken").error().starts_with("tokenizer.ggml.pre 'tekken' is not supported; known: default"));
   EXPECT_EQ(File().text("model", "llama").error(), "has no tokenizer, tokenizer.ggml.tokens is absent");
   EXPECT_EQ(File().text("model", "llama").texts("tokens", {"a"}).error(),
             "tokenizer.ggml.scores is absent, which the model \"llama\" needs");

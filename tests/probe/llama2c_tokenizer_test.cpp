@@ -56,17 +56,17 @@ TEST(Llama2cTokenizer, MergesTheBestScoreFirst) {
   EXPECT_EQ(tokenizer->encode("b", {.bos = false}), Ids({space, b}));
 }
 
-TEST(Llama2cTokenizer, SpellsInBytesWhatHasNoToken) {
+TEST(Llama2cTokenizer, SpellsCharactersWithoutTokensInBytes) {
   const auto tokenizer = make_tokenizer(small_file(), "small");
   EXPECT_EQ(tokenizer->encode("\xC3\xA9", {.bos = false}), Ids({space, e_acute}));
   EXPECT_EQ(tokenizer->encode("\xE2\x82\xAC", {.bos = false}), Ids({space, 3 + 0xE2, 3 + 0x82, 3 + 0xAC}));
   EXPECT_EQ(tokenizer->encode("\n", {.bos = false}), Ids({space, 3 + 0x0A}));
-  // Bytes that are no text go through as they are.
+  // Bytes that are not text are kept.
   const std::string wild("a\xFF\x80\x00\x80\x80\x80\x80z", 9);
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(wild)), wild);
 }
 
-TEST(Llama2cTokenizer, DecodesWithoutTheSpaceInFront) {
+TEST(Llama2cTokenizer, DecodesWithoutTheLeadingSpace) {
   const auto tokenizer = make_tokenizer(small_file(), "small");
   EXPECT_EQ(tokenizer->decode(Ids{1, space_a, space_a}), "a a");
   EXPECT_EQ(tokenizer->decode(Ids{space_a}), "a");
@@ -92,8 +92,8 @@ TEST(Llama2cTokenizer, RefusesVocabulariesWithoutBytes) {
             "short.bin: must have at least 259 tokens (3 control tokens and 256 bytes), got 258");
 }
 
-// 200,000 letters that merge all over: seconds where the best pair is looked for again and again, milliseconds here.
-TEST(Llama2cTokenizer, LongTextsTakeTimeInProportion) {
+// 200,000 letters with many merges: seconds if the best pair is searched for repeatedly, milliseconds here.
+TEST(Llama2cTokenizer, LongTextsTakeLinearTime) {
   const auto tokenizer = make_tokenizer(small_file(), "small");
   std::string text;
   for (int i = 0; i < 70'000; ++i) text += "abc";
@@ -102,7 +102,7 @@ TEST(Llama2cTokenizer, LongTextsTakeTimeInProportion) {
   EXPECT_EQ(tokenizer->decode(ids), text);
 }
 
-/// run.c's loop as it stands there: look at every pair, merge the best, begin again. For ASCII that has tokens.
+/// run.c's loop: examines every pair, merges the best, repeats. For ASCII characters with tokens.
 Ids by_definition(const io::Llama2cTokenizer& file, const std::string& text) {
   std::map<std::string, TokenId> ids;
   for (std::size_t id = 0; id < file.tokens.size(); ++id) ids.emplace(file.tokens[id].bytes, static_cast<TokenId>(id));
@@ -129,8 +129,8 @@ Ids by_definition(const io::Llama2cTokenizer& file, const std::string& text) {
   }
 }
 
-// A real vocabulary, where it is at hand. The published text is what its model says: it must survive the round trip,
-// and each piece must be the one a decoder prints.
+// A real vocabulary, if available. The published output of its model must survive the round trip, and each piece must
+// be the one that a decoder prints.
 TEST(Llama2cTokenizer, Stories260K) {
   const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";

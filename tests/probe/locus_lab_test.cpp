@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of the lab's models: what is missing or does not fit is named. Their numbers are tested where libtorch is,
-// in tests/lab_model/save_test.cpp.
+// The files of the lab's models: messages name what is missing or does not fit. tests/lab_model/save_test.cpp tests
+// their numbers, with libtorch.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,6 +11,7 @@
 #include "probe/model.h"
 #include "probe/tokenizers/tokenizer.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/tiny_model.h"
 
 namespace locus::probe {
@@ -63,15 +64,10 @@ TinyModel lab_model() {
 std::string message_of(TinyModel model) {
   const TemporaryFolder folder;
   write_hf_folder(model, folder / "model");
-  try {
-    (void)load(folder / "model");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of([&] { (void)load(folder / "model"); });
 }
 
-void expect_refused(const TinyModel& model, const std::vector<std::string>& parts) {
+void expect_lab_refused(const TinyModel& model, const std::vector<std::string>& parts) {
   const std::string message = message_of(model);
   for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
@@ -94,19 +90,19 @@ TEST(LocusLab, IsReadWithItsEncoding) {
 TEST(LocusLab, NamesWhatIsMissingOrDoesNotFit) {
   TinyModel model = lab_model();
   model.tensors.erase("head.weight");
-  expect_refused(model, {"tensor head.weight is missing"});
+  expect_lab_refused(model, {"tensor head.weight is missing"});
   model = lab_model();
   model.tensors.erase("positions.key_table");
-  expect_refused(model, {"tensor positions.key_table is missing"});
+  expect_lab_refused(model, {"tensor positions.key_table is missing"});
   model = lab_model();
   add_tensor(model, "positions.key_table", {4, width / heads}, 1);
-  expect_refused(model, {"positions.key_table must have the shape [5, 8], got [4, 8]"});
+  expect_lab_refused(model, {"positions.key_table must have the shape [5, 8], got [4, 8]"});
   model = lab_model();
   add_tensor(model, "layers.0.attention.qkv.weight", {width, width}, 1);
-  expect_refused(model, {"layers.0.attention.qkv.weight must have the shape [48, 16], got [16, 16]"});
+  expect_lab_refused(model, {"layers.0.attention.qkv.weight must have the shape [48, 16], got [16, 16]"});
   model = lab_model();
   model.config["num_attention_heads"] = 3;
-  expect_refused(model, {"the encoding shaw is for a model with a head width of 8, this one has 5"});
+  expect_lab_refused(model, {"the encoding shaw is for a model with a head width of 8, this one has 5"});
 }
 
 TEST(LocusLab, NamesWhatIsWrongWithTheEncoding) {
@@ -120,18 +116,20 @@ TEST(LocusLab, NamesWhatIsWrongWithTheEncoding) {
   };
   TinyModel without = lab_model();
   without.config.erase("locus_encoding");
-  expect_refused(without, {"config.json: locus_encoding must be there"});
-  expect_refused(with({{"scheme", "rope"}}), {"locus_encoding: arguments must be there"});
-  expect_refused(with(arguments("wings", Json::object())), {"its encoding:", "wings", "transformer_xl"});
-  expect_refused(with(arguments("rope", {{"head_dim", 8}, {"pairing", "half"}, {"bass", 3}})),
-                 {"its encoding:", "bass"});
-  expect_refused(with(arguments("rope", {{"head_dim", nullptr}})), {"locus_encoding: head_dim must be a number"});
-  expect_refused(with(arguments("rope", {{"head_dim", 4}, {"pairing", "half"}})),
-                 {"a head width of 4, this one has 8"});
-  expect_refused(with(arguments("alibi", {{"heads", 4}})), {"alibi is for a model with a head count of 4", "has 2"});
-  expect_refused(with(arguments("sinusoidal", {{"dim", 8}})), {"a width of 8, this one has 16"});
-  expect_refused(with(arguments("shaw", {{"key_table", {{"shape", {0, 8}}}}})), {"key_table", "from 1 to 2^31 - 1"});
-  expect_refused(with(arguments("shaw", {{"key_table", {{"form", "round"}}}})), {"key_table must be {\"shape\""});
+  expect_lab_refused(without, {"config.json: locus_encoding must be there"});
+  expect_lab_refused(with({{"scheme", "rope"}}), {"locus_encoding: arguments must be there"});
+  expect_lab_refused(with(arguments("wings", Json::object())), {"its encoding:", "wings", "transformer_xl"});
+  expect_lab_refused(with(arguments("rope", {{"head_dim", 8}, {"pairing", "half"}, {"bass", 3}})),
+                     {"its encoding:", "bass"});
+  expect_lab_refused(with(arguments("rope", {{"head_dim", nullptr}})), {"locus_encoding: head_dim must be a number"});
+  expect_lab_refused(with(arguments("rope", {{"head_dim", 4}, {"pairing", "half"}})),
+                     {"a head width of 4, this one has 8"});
+  expect_lab_refused(with(arguments("alibi", {{"heads", 4}})),
+                     {"alibi is for a model with a head count of 4", "has 2"});
+  expect_lab_refused(with(arguments("sinusoidal", {{"dim", 8}})), {"a width of 8, this one has 16"});
+  expect_lab_refused(with(arguments("shaw", {{"key_table", {{"shape", {0, 8}}}}})),
+                     {"key_table", "from 1 to 2^31 - 1"});
+  expect_lab_refused(with(arguments("shaw", {{"key_table", {{"form", "round"}}}})), {"key_table must be {\"shape\""});
 }
 
 TEST(LocusLab, NamesWhatIsWrongWithItsKeys) {
@@ -143,16 +141,16 @@ TEST(LocusLab, NamesWhatIsWrongWithItsKeys) {
     return model;
   };
   EXPECT_EQ(message_of(with("", 0)), "no error");
-  expect_refused(with("question", vocabulary), {"passkey: token 12 is outside the model's vocabulary of 12"});
-  expect_refused(with("noise", Json::array()), {"passkey: noise must be a list of token ids"});
-  expect_refused(with("keys", {{0, 1}, {1}}), {"one length, got 2 and 1"});
-  expect_refused(with("key_mark", -1), {"key_mark must be a token id"});
+  expect_lab_refused(with("question", vocabulary), {"passkey: token 12 is outside the model's vocabulary of 12"});
+  expect_lab_refused(with("noise", Json::array()), {"passkey: noise must be a list of token ids"});
+  expect_lab_refused(with("keys", {{0, 1}, {1}}), {"one length, got 2 and 1"});
+  expect_lab_refused(with("key_mark", -1), {"key_mark must be a token id"});
   TinyModel without = with("", 0);
   without.config["passkey"].erase("keys");
-  expect_refused(without, {"passkey: keys is missing"});
+  expect_lab_refused(without, {"passkey: keys is missing"});
 }
 
-TEST(LocusLab, AGgufFileMustSayItsEncoding) {
+TEST(LocusLab, AGgufFileMustStateItsEncoding) {
   const TemporaryFolder folder;
   const std::vector<float> values(static_cast<std::size_t>(vocabulary * width));
   std::vector<io::GgufEntry> entries = {{"general.architecture", io::GgufValue::of(std::string_view("locus_lab"))},
@@ -188,8 +186,8 @@ TEST(NamedTokenizer, BytesAreTheirOwnIds) {
   EXPECT_THROW(make_named_tokenizer("words", "m"), Error);
 }
 
-// Every kind of value comes back as it was, doubles in all their bits.
-TEST(EncodingJson, GoesThereAndBack) {
+// Every kind of value round-trips, doubles with all bits.
+TEST(EncodingJson, RoundTrips) {
   const Encoding encoding(
       "kerple", {{"heads", 2}, {"r1", std::vector<double>{1.0 / 3, 0.1}}, {"r2", std::vector<double>{5e-324, 1}}});
   const io::LayerEncoding read = io::parse_encoding_json(io::encoding_json(encoding), "m");

@@ -14,7 +14,7 @@ TEST(LossReport, Buckets) {
   const std::vector<double> losses = {1, 2, 3, 5, 5, 8};
   const std::vector<std::int64_t> edges = {0, 1, 4, 10, 20};
   const auto buckets = bucketed(losses, edges);
-  ASSERT_EQ(buckets.size(), 3u);  // nothing lies in [10, 20)
+  ASSERT_EQ(buckets.size(), 3u);  // [10, 20) is empty
   EXPECT_EQ(buckets[0].count, 1);
   EXPECT_EQ(buckets[0].standard_error, 0);
   EXPECT_NEAR(buckets[1].mean, 10.0 / 3, 1e-15);
@@ -34,7 +34,7 @@ TEST(LossReport, ARuleBreaksWhereABlockAndTheNextAreWorse) {
   const std::vector<double> baseline(24, 2.0);
   std::vector<double> losses = baseline;
   EXPECT_FALSE(find_break(losses, baseline, rule).position);
-  for (std::size_t i = 4; i < 8; ++i) losses[i] = 3;  // one bad block alone is an accident
+  for (std::size_t i = 4; i < 8; ++i) losses[i] = 3;  // a single bad block does not count
   EXPECT_FALSE(find_break(losses, baseline, rule).position);
   for (std::size_t i = 12; i < 24; ++i) losses[i] = 2.5;
   auto found = find_break(losses, baseline, rule);
@@ -46,7 +46,7 @@ TEST(LossReport, ARuleBreaksWhereABlockAndTheNextAreWorse) {
   for (std::size_t i = 12; i < 24; ++i) losses[i] = i % 4 == 3 ? 0.0 : 4.0;
   EXPECT_FALSE(find_break(losses, baseline, rule).position);
   losses = baseline;
-  for (std::size_t i = 20; i < 24; ++i) losses[i] = 3;  // the last block has no neighbour
+  for (std::size_t i = 20; i < 24; ++i) losses[i] = 3;  // the last block has no successor
   EXPECT_EQ(find_break(losses, baseline, rule).position, 20);
   losses.assign(24, 5.0);
   EXPECT_EQ(find_break(losses, baseline, rule).position, 0);
@@ -55,13 +55,13 @@ TEST(LossReport, ARuleBreaksWhereABlockAndTheNextAreWorse) {
 TEST(LossReport, Words) {
   EXPECT_EQ(
       describe(Breaking{640, 0.8}, 4096, 512),
-      "breaks at about position 640 (1.25 x the trained length): from there on 0.8 nats above the sliding window");
+      "breaks at about position 640 (1.25 x the trained length), from there on 0.8 nats above the sliding window");
   EXPECT_EQ(describe(Breaking{}, 4096, 512), "holds up to position 4095, the last measured");
-  EXPECT_EQ(describe(Breaking{}, 512, 512), "holds as far as was measured, which is not beyond the trained length");
+  EXPECT_EQ(describe(Breaking{}, 512, 512), "holds as far as measured, which is not beyond the trained length");
   EXPECT_EQ(describe(Breaking{0, 0.25}, 4096, 512), "is worse from the start: 0.25 nats above the sliding window");
 }
 
-TEST(LossReport, FigureHasAPointPerStretchAndCurve) {
+TEST(LossReport, FigureHasAPointPerIntervalAndCurve) {
   std::vector<LossCurve> curves(2);
   curves[0] = {.name = "sliding window", .baseline = true, .losses = {1, 1, 1, 1, 1, 1, 1, 1}};
   curves[1] = {.name = "ntk:2", .losses = {1, 3, 5, 7}};

@@ -15,13 +15,13 @@
 namespace locus::probe {
 namespace {
 
-/// The definition: this text alone, read at once under this encoding; what it gives to `next`.
+/// The definition: the loss of `next` after this text alone, read at once with this encoding.
 double loss_after(const Model& model, const Encoding& encoding, std::span<const Token> text, Token next) {
   Cache cache(model, std::ssize(text), encoding);
   return loss_of(model.forward(text, cache.create(), cache), next);
 }
 
-/// A loss moves by at most twice what the logits move by; logits of this size move by at most the model's bound.
+/// A loss changes by at most twice the change of the logits; logits of this size change by at most the model's bound.
 double tolerance(const Model& model, std::int64_t tokens) {
   const std::vector<float> typical = {4.0F};
   return 2 * logit_bound(model.config(), tokens, typical);
@@ -52,7 +52,7 @@ TEST(Loss, OfLogits) {
   EXPECT_NE(io::error_of([&] { (void)loss_of(even, 4); }), "no error");
 }
 
-TEST(Loss, EachPositionIsThatOfItsPrefix) {
+TEST(Loss, EachPositionEqualsThatOfItsPrefix) {
   const Model model = small_llama();
   const auto tokens = random_tokens(30, vocab);
   const Encoding ntk =
@@ -74,7 +74,7 @@ TEST(Loss, EachPositionIsThatOfItsPrefix) {
   expect_near(sequence_losses(model, ntk, LengthForm::mixed, tokens), expected, tolerance(model, 30));
 }
 
-// One layer: with more, what a cached token took from the ones before it under its own table stays in its values.
+// One layer: with more, the values of a cached token depend on the table of its time.
 TEST(Loss, LengthDependentRulesComeInThreeForms) {
   const Model model = small_llama({.layers = 1});
   const auto tokens = random_tokens(30, vocab);
@@ -93,7 +93,7 @@ TEST(Loss, LengthDependentRulesComeInThreeForms) {
   expect_near(sequence_losses(model, dynamic, LengthForm::whole, tokens, control), whole, within);
   expect_near(sequence_losses(model, dynamic, LengthForm::rerotated, tokens, control), rerotated, within);
 
-  // Up to the trained length there is one table, so a careless cache does no harm; beyond it does.
+  // Up to the trained length there is one table, so a naive cache is correct; beyond it is not.
   const auto mixed = sequence_losses(model, dynamic, LengthForm::mixed, tokens, control);
   ASSERT_EQ(mixed.size(), rerotated.size());
   for (std::size_t p = 0; p < static_cast<std::size_t>(trained); ++p) EXPECT_NEAR(mixed[p], rerotated[p], within);
@@ -142,13 +142,13 @@ TEST(Loss, SlidingWindow) {
     EXPECT_EQ(read, windowed_tokens(27, 8, stride));
   }
   EXPECT_EQ(windowed_tokens(27, 8, 8), 8 + 8 + 8 + 8);  // ends at 8, 16, 24, 26
-  // A window that holds everything is the sequence itself.
+  // A window over everything is the sequence itself.
   expect_near(windowed_losses(model, tokens, 40, 10),
               sequence_losses(model, model.encoding(), LengthForm::whole, tokens), tolerance(model, 27));
   EXPECT_NE(io::error_of([&] { (void)windowed_losses(model, tokens, 8, 9); }), "no error");
 }
 
-TEST(Loss, AnInterruptedRunGivesWhatItHas) {
+TEST(Loss, AnInterruptedRunReturnsWhatItHas) {
   const Model model = small_llama();
   const auto tokens = random_tokens(30, vocab);
   const auto all = sequence_losses(model, model.encoding(), LengthForm::whole, tokens);
@@ -161,7 +161,7 @@ TEST(Loss, AnInterruptedRunGivesWhatItHas) {
   for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(some[i], all[i], tolerance(model, 30));
 }
 
-TEST(SampledText, PiecesBeginAnewAndFitTheTrainedLength) {
+TEST(SampledText, PiecesAreIndependentAndFitTheTrainedLength) {
   const Model model = small_llama();
   const SampledText wanted{.start = 3, .stops = {3, 4}, .tokens = 50, .seed = 7};
   const auto text = sample_text(model, wanted);

@@ -17,8 +17,8 @@ namespace {
 
 // ---- attention by distance
 
-// Zero queries look at all keys alike: query q gives 1 / (q + 1) to each.
-TEST(AttentionMap, OfAModelThatLooksEverywhere) {
+// Zero queries attend uniformly: query q gives 1 / (q + 1) to each key.
+TEST(AttentionMap, OfAModelWithUniformAttention) {
   const Model model = small_llama({.trained = 2, .blind = true});
   RunControl control;
   control.chunk = 3;
@@ -42,7 +42,7 @@ TEST(AttentionMap, OfAModelThatLooksEverywhere) {
   EXPECT_EQ(figure.spec["data"]["values"].size(), 4u * 5);
 }
 
-// What a query gives adds up to one, whatever the model.
+// The attention of a query adds up to one for any model.
 TEST(AttentionMap, MassIsOnePerQuery) {
   const Model model = small_llama();
   const auto tokens = random_tokens(20, 20);
@@ -59,7 +59,7 @@ TEST(AttentionMap, MassIsOnePerQuery) {
   }
 }
 
-// ---- the same logits however they are read
+// ---- the same logits, however the tokens are read
 
 TEST(ModelCheck, HoldsOnRandomWeights) {
   const Model model = small_llama();
@@ -69,8 +69,8 @@ TEST(ModelCheck, HoldsOnRandomWeights) {
     EXPECT_TRUE(check.pass) << check.name << ": " << check.value << " > " << check.bound;
 }
 
-// The bound is not so wide that a fault passes: one token of 24 read one position too far.
-TEST(ModelCheck, TheBoundSeesAPositionThatIsOffByOne) {
+// The bound detects a fault: one token of 24 read one position too far.
+TEST(ModelCheck, TheBoundDetectsAPositionThatIsOffByOne) {
   const Model model = small_llama();
   const auto tokens = random_tokens(24, 20);
   const auto read = [&](Position skipped) {
@@ -93,7 +93,7 @@ TEST(ModelCheck, TheBoundSeesAPositionThatIsOffByOne) {
 
 // ---- passkeys
 
-/// llama2.c's vocabulary with nothing but bytes and a space: every character is a token.
+/// llama2.c's vocabulary with only bytes and a space: every character is a token.
 std::unique_ptr<Tokenizer> bytes_only() {
   io::Llama2cTokenizer file;
   file.max_token_length = 6;
@@ -103,7 +103,7 @@ std::unique_ptr<Tokenizer> bytes_only() {
   return make_tokenizer(file, "bytes");
 }
 
-TEST(Passkey, PromptsHaveTheKeyWhereItWasPut) {
+TEST(Passkey, PromptsHaveTheKeyAtItsDepth) {
   const auto tokenizer = bytes_only();
   for (const double depth : {0.0, 0.5, 1.0}) {
     const PasskeyPrompt prompt = passkey_prompt(*tokenizer, 1000, depth, 54321);
@@ -151,7 +151,7 @@ TEST(Passkey, PromptsInIdsDrawKeysAndNoise) {
   EXPECT_EQ(noise, (std::set<Token>{9, 10}));
 }
 
-TEST(Passkey, ARandomModelFindsNothingAndTheWordsSaySo) {
+TEST(Passkey, ARandomModelFindsNothingAndTheSummarySaysSo) {
   const auto tokenizer = bytes_only();
   const Model model = small_llama({.vocab = 260, .trained = 700});
   PasskeyGrid grid;

@@ -11,7 +11,7 @@ namespace {
 
 using Merges = std::map<std::pair<int, int>, MergedPair<int>>;
 
-/// The definition: look at every pair, merge the best and leftmost, begin again.
+/// The definition: examine every pair, merge the best and leftmost, repeat.
 std::vector<int> by_definition(std::vector<int> symbols, const Merges& merges) {
   while (true) {
     const MergedPair<int>* best = nullptr;
@@ -36,7 +36,7 @@ TEST(PairMerging, IsTheDefinition) {
     const auto draw = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
     Merges merges;
     for (int i = 0; i < 12; ++i) {
-      // Few ranks, so that there are ties; results among the small symbols, so that merges go on.
+      // Few ranks, for ties; results among the small symbols, so that merging continues.
       merges[{draw(6), draw(6)}] = {static_cast<double>(draw(5)), draw(6)};
     }
     std::vector<int> symbols(static_cast<std::size_t>(draw(30)));

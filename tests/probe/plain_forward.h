@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every family once more, as its paper has it: plain loops over the Hugging Face tensors, no cache, no table, no
-// kernel. In double it is the truth; in float it shows what float32 can do.
+// Every family by the definition in its paper: plain loops over the Hugging Face tensors, without cache, table or
+// kernel. In double it is the expected result; in float it shows the error of float32.
 #pragma once
 
 #include <cmath>
@@ -24,10 +24,10 @@ class PlainForward {
 
   explicit PlainForward(const TinyModel& model) : model_(model), s_(model.sizes) {}
 
-  /// What a row becomes before it meets a matrix: rounding, for instance.
+  /// A change of a row before it is multiplied by a matrix, such as rounding.
   std::function<Row(Row)> before_product = [](Row row) { return row; };
 
-  /// Logits of every token, which stand at positions 0, 1, ...
+  /// The logits of every token, at positions 0, 1, ...
   Rows logits(std::span<const std::int32_t> tokens) const {
     const bool llama = is_llama(), bloom = model_.architecture == "bloom";
     Rows x = embed(tokens);
@@ -107,7 +107,7 @@ class PlainForward {
     }
   }
 
-  /// GPT-NeoX and Bloom: query, key and value of each head behind each other.
+  /// GPT-NeoX and Bloom: query, key and value of each head in sequence.
   void fused_block(const std::string& layer, Rows& x) const {
     const bool bloom = model_.architecture == "bloom";
     const std::string attention_name = layer + (bloom ? "self_attention." : "attention.");
@@ -143,7 +143,7 @@ class PlainForward {
     return v / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi_v<Real>) * (v + Real(0.044715) * v * v * v)));
   }
 
-  /// Pairs (i, i + width / 2) of each head turn by position x base^(-2i / width).
+  /// Rotates pairs (i, i + width / 2) of each head by position x base^(-2i / width).
   void rotate(Rows& rows, std::int64_t width, double base) const {
     for (std::size_t t = 0; t < rows.size(); ++t) {
       for (std::size_t head = 0; head < rows[t].size(); head += static_cast<std::size_t>(s_.head_dim)) {
@@ -234,7 +234,7 @@ class PlainForward {
     }
     return out;
   }
-  /// A layer norm where there is a bias, else an RMS norm.
+  /// A layer norm if there is a bias, else an RMS norm.
   Row normed(const std::string& name, const Row& x) const {
     const auto bias = model_.tensors.find(name + ".bias");
     const bool centred = bias != model_.tensors.end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with stored weights, on every SIMD target, against the blocks' meaning (src/io) and sums in double.
+// Compares products with stored weights, on every SIMD target, with decoded blocks (src/io) and sums in double.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 using Type = WeightType;
 constexpr Type all_types[] = {Type::f32, Type::f16, Type::bf16, Type::q8_0, Type::q4_0, Type::q4_k, Type::q6_k};
 
-/// Where a block keeps its float16 numbers.
+/// The offsets of a block's float16 numbers.
 std::vector<std::size_t> halves_in(Type type) {
   switch (type) {
     case Type::q8_0:
@@ -34,7 +34,7 @@ std::vector<std::size_t> halves_in(Type type) {
   }
 }
 
-/// Arbitrary blocks with scales of both signs; `numbers` are what they mean.
+/// Arbitrary blocks with scales of both signs; `numbers` are their decoded values.
 struct RandomMatrix {
   std::vector<std::byte> bytes;
   std::vector<float> numbers;
@@ -157,7 +157,7 @@ TEST_P(Products, ARowInIntegers) {
   EXPECT_EQ(row.by_32.integer_sums[2], row.by_16.integer_sums[4] + row.by_16.integer_sums[5]);
 }
 
-TEST_P(Products, WhatIsNotFiniteIsNotHidden) {
+TEST_P(Products, PropagatesNonFiniteNumbers) {
   for (const float fault : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> x = random_row(256, 2);
     x[77] = fault;
@@ -170,7 +170,7 @@ TEST_P(Products, WhatIsNotFiniteIsNotHidden) {
   }
 }
 
-TEST_P(Products, NumbersTooSmallForAnInverseCountAsNothing) {
+TEST_P(Products, NumbersTooSmallForAnInverseAreZero) {
   const std::vector<float> x(32, std::numeric_limits<float>::denorm_min());
   const IntegerRow row(x);
   for (std::size_t k = 0; k < 32; ++k) EXPECT_EQ(row.integers[k], 0);

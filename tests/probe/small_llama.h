@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A llama2.c model with random weights, small enough to be asked everything.
+// A small llama2.c model with random weights.
 #pragma once
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct SmallShape {
   bool blind = false;  ///< queries are zero: every head looks at all keys alike
 };
 
-/// The file is gone when this returns; the model keeps what it mapped.
+/// The file is deleted when this returns; the model keeps its mapping.
 inline Model small_llama(const SmallShape& shape = {}, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, 0.5F);

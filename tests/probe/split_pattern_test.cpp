@@ -35,10 +35,10 @@ TEST(SplitPattern, AgreesWithAnotherEngine) {
   }
 }
 
-TEST(SplitPattern, AlternativesComeInOrderAndGiveBack) {
+TEST(SplitPattern, AlternativesAreOrderedAndBacktrack) {
   using List = std::vector<std::string>;
   EXPECT_EQ(pieces("a|ab", "ab"), (List{"a", "b"}));
-  EXPECT_EQ(pieces("a*(b|ab)", "aab"), (List{"aab"}));  // a* gives nothing back: b fits at once
+  EXPECT_EQ(pieces("a*(b|ab)", "aab"), (List{"aab"}));  // a* does not backtrack: b matches at once
   EXPECT_EQ(pieces("a*ab", "aaab"), (List{"aaab"}));
   EXPECT_EQ(pieces("a*+ab", "aaab"), (List{"aaab"}));  // possessive: no match, one gap
   EXPECT_EQ(pieces("a{2,3}", "aaaaa"), (List{"aaa", "aa"}));
@@ -47,13 +47,13 @@ TEST(SplitPattern, AlternativesComeInOrderAndGiveBack) {
   EXPECT_EQ(pieces("[]x]+", "]x]a"), (List{"]x]", "a"}));
 }
 
-TEST(SplitPattern, BytesThatAreNoTextAreCharactersOfNoClass) {
+TEST(SplitPattern, InvalidBytesAreCharactersWithoutAClass) {
   using List = std::vector<std::string>;
   EXPECT_EQ(pieces("\\p{L}+", "a\xFF\xC3"), (List{"a", "\xFF\xC3"}));
   EXPECT_EQ(pieces("[^\\s]+", "\xE2\x82 x"), (List{"\xE2\x82", " ", "x"}));
 }
 
-TEST(SplitPattern, RefusesWhatItDoesNotUnderstand) {
+TEST(SplitPattern, RefusesUnsupportedPatterns) {
   for (const char* pattern :
        {"a$", "^a", "a.b", "a+?",   "\\p{Lu}", "\\d+",    "(a|b)+",      "(?<=a)b", "(?!ab)c",  "[a-",
         "(a", "a)", "\\",  "\\p{L", "a{3,1}",  "a{1,3}+", "[[:alpha:]]", "[a&&b]",  "a{99999}", "[z-a]"}) {
@@ -62,7 +62,7 @@ TEST(SplitPattern, RefusesWhatItDoesNotUnderstand) {
   }
 }
 
-// A run of spaces is where such patterns back up: twice the spaces must not take four times as long.
+// Such patterns backtrack on runs of spaces: twice the spaces must not take four times as long.
 TEST(SplitPattern, LongRunsTakeLinearTime) {
   const char* const pattern = R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   EXPECT_EQ(pieces(pattern, std::string(1'000'000, ' ') + "x").size(), 3u);
@@ -86,7 +86,7 @@ TEST(Unicode, ReadsUtf8Strictly) {
   }
 }
 
-TEST(Unicode, KnowsWhatNfcLeavesAlone) {
+TEST(Unicode, RecognisesNfc) {
   EXPECT_TRUE(surely_nfc("plain, caf\xC3\xA9, \xE6\xBC\xA2\xE5\xAD\x97"));
   EXPECT_FALSE(surely_nfc("cafe\xCC\x81"));       // composes
   EXPECT_FALSE(surely_nfc("\xE2\x84\xA6"));       // the ohm sign becomes omega

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real model must tell the published story, however its tokens are batched, cut, padded or cached.
+// A real model must generate the published story, however its tokens are batched, cut, padded or cached.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class Stories : public ::testing::Test {
     return std::span(logits).subspan(static_cast<std::size_t>(index) * vocab, vocab);
   }
 
-  /// Greedy tokens behind what `logits` was computed from, one at a time.
+  /// Greedy tokens after the text of `logits`, one at a time.
   std::vector<Token> continue_greedily(std::vector<float> logits, SequenceId sequence, Cache& cache,
                                        std::int64_t count) const {
     std::vector<Token> tokens;
@@ -100,7 +100,7 @@ class Stories : public ::testing::Test {
   std::optional<Model> model_;
 };
 
-TEST_F(Stories, OneTokenAtATimeTellsThePublishedStory) {
+TEST_F(Stories, OneTokenAtATimeGivesThePublishedStory) {
   EXPECT_EQ(model_->config().trained_length, 512);
   EXPECT_EQ(text_of(story()), published());
 }
@@ -125,7 +125,7 @@ TEST_F(Stories, PrefillSeesEveryNextToken) {
   }
 }
 
-TEST_F(Stories, PrefillThenDecodeTellsTheRest) {
+TEST_F(Stories, PrefillThenDecodeGivesTheRest) {
   const std::vector<Token> tokens = opening(100);
   Cache cache(*model_, 256);
   const SequenceId sequence = cache.create();
@@ -134,7 +134,7 @@ TEST_F(Stories, PrefillThenDecodeTellsTheRest) {
   EXPECT_EQ(text_of(rest), published());
 }
 
-TEST_F(Stories, ChunksOfAnySizeTellTheRest) {
+TEST_F(Stories, ChunksOfAnySizeGiveTheRest) {
   const std::vector<Token> tokens = opening(100);
   for (const std::size_t chunk : {std::size_t{3}, std::size_t{16}, std::size_t{64}}) {
     Cache cache(*model_, 256);
@@ -177,7 +177,7 @@ TEST_F(Stories, LeftPaddingChangesNothing) {
   }
 }
 
-TEST_F(Stories, AForkGoesItsOwnWay) {
+TEST_F(Stories, AForkContinuesIndependently) {
   const std::vector<Token> tokens = opening(100);
   Cache cache(*model_, 600);
   const SequenceId trunk = cache.create();
@@ -191,7 +191,7 @@ TEST_F(Stories, AForkGoesItsOwnWay) {
   EXPECT_EQ(cache.length(trunk), 106);
 }
 
-TEST_F(Stories, KeysStoredInAnyFormTellTheSame) {
+TEST_F(Stories, KeysStoredInAnyFormGiveTheSame) {
   for (const KeyTables tables : {KeyTables::raw, KeyTables::mixed}) {
     Cache cache(*model_, 256, model_->encoding(), tables);
     const SequenceId sequence = cache.create();
@@ -201,7 +201,7 @@ TEST_F(Stories, KeysStoredInAnyFormTellTheSame) {
   }
 }
 
-TEST_F(Stories, AShortRealContextCannotBeOutgrownSilently) {
+TEST_F(Stories, RefusesToExceedALimitedContext) {
   Cache cache(*model_, 4);
   const SequenceId sequence = cache.create();
   const std::vector<Token> tokens(5, Token{3});

@@ -62,11 +62,12 @@ TEST(TokenizerJson, AddedTokens) {
   EXPECT_EQ(tokenizer->encode("a<|begin|>", {}).size(), 10u);
   EXPECT_EQ(tokenizer->encode("a<|begin|>b", {.special = true}), Ids({'a', 262, 'b'}));
   EXPECT_EQ(tokenizer->encode("a <|pad|> \n b", {.special = true}), Ids({'a', 263, 'b'}));
-  EXPECT_EQ(tokenizer->encode("a   b"), Ids({'a', 264, 'b'}));  // not special: always looked for
+  EXPECT_EQ(tokenizer->encode("a   b"), Ids({'a', 264, 'b'}));  // not special: always searched for
   EXPECT_EQ(tokenizer->decode(Ids{'a', 262, 264, 'b'}), "a   b");
 }
 
-// Llama 3: a Split with its pattern, then bytes without GPT-2's; whole words; the beginning by a template.
+// Llama 3: a Split with its pattern, then bytes without GPT-2's pattern; whole words; the beginning token by a
+// template.
 TEST(TokenizerJson, Llama3) {
   Json json = byte_level_json();
   json["model"]["ignore_merges"] = true;
@@ -89,7 +90,7 @@ TEST(TokenizerJson, Llama3) {
   EXPECT_EQ(tokenizer->encode("1212", {.bos = false}), Ids({261, '1', '2'}));  // 121|2
 }
 
-TEST(TokenizerJson, AsksForNfcRatherThanGuessing) {
+TEST(TokenizerJson, RequiresNfc) {
   Json json = byte_level_json();
   json["normalizer"] = {{"type", "NFC"}};
   const auto tokenizer = made(json);
@@ -157,14 +158,14 @@ TEST(TokenizerJson, Llama2) {
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(wild)), wild);
 }
 
-TEST(TokenizerJson, FusesTheUnknown) {
+TEST(TokenizerJson, FusesUnknownTokens) {
   Json json = llama2_json();
   json["model"]["byte_fallback"] = false;
   EXPECT_EQ(made(json)->encode("xyza", {.bos = false}), Ids({259, 0, 260}));
   json["model"]["fuse_unk"] = false;
   EXPECT_EQ(made(json)->encode("xyza", {.bos = false}), Ids({259, 0, 0, 0, 260}));
   json["model"].erase("unk_token");
-  EXPECT_NE(io::error_of([&] { (void)made(json)->encode("x"); }).find("none for the unknown"), std::string::npos);
+  EXPECT_NE(io::error_of([&] { (void)made(json)->encode("x"); }).find("no unknown token"), std::string::npos);
 }
 
 TEST(TokenizerJson, Metaspace) {
@@ -207,7 +208,7 @@ TEST(TokenizerJson, RefusesByName) {
           "a Split of behavior 'MergedWithNext' is not supported");
   refused("/decoder", {{"type", "WordPiece"}}, "a decoder of type 'WordPiece' is not supported");
   refused("/post_processor", {{"type", "BertProcessing"}}, "a post_processor of type 'BertProcessing'");
-  refused("/added_tokens/0/single_word", true, "a word of its own");
+  refused("/added_tokens/0/single_word", true, "single_word is not supported");
   refused("/added_tokens/0/id", 123456, "too large");
   for (const char* text : {"", "[]", "{", "{\"model\": 3}", "{\"model\": {\"type\": \"BPE\"}}"}) {
     EXPECT_TRUE(io::error_of([&] { parse_tokenizer_json(text, "some.json"); }).starts_with("some.json: ")) << text;
@@ -217,7 +218,7 @@ TEST(TokenizerJson, RefusesByName) {
 TEST(TokenizerJson, FoldersAreReadWithTheirConfig) {
   const auto folder = std::filesystem::temp_directory_path() / ("tokens-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
-  EXPECT_NE(io::error_of([&] { read_tokenizer(folder); }).find("must hold tokenizer.json"), std::string::npos);
+  EXPECT_NE(io::error_of([&] { read_tokenizer(folder); }).find("must contain tokenizer.json"), std::string::npos);
   std::ofstream(folder / "tokenizer.json") << byte_level_json().dump();
   std::ofstream(folder / "tokenizer_config.json") << R"({"bos_token": "<|begin|>", "add_bos_token": false})";
   const auto tokenizer = read_tokenizer(folder, 300);

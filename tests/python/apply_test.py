@@ -130,7 +130,7 @@ class Apply(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """Each call fails, with these words, and leaves its arrays as they were."""
+    """Each call fails with this message and leaves its arrays unchanged."""
 
     def refused(self, error, words, q, k=None, encoding=None, **more):
         before = [None if one is None else one.copy() for one in (q, k)]
@@ -162,7 +162,7 @@ class Refused(unittest.TestCase):
             self.refused(ValueError, "aligned", odd)
 
     def test_overlap_as_numpy_sees_it(self):
-        # Two windows of one array, every pair of them: refused exactly where they share an element.
+        # Every pair of windows of one array: refused exactly if they share an element.
         whole = self.x(3, 4, 5, 8)
         windows = [(t, h) for t in (slice(0, 2), slice(1, 4), slice(2, 4)) for h in (slice(0, 2), slice(2, 5), slice(1, 3))]
         seen = {True: 0, False: 0}
@@ -218,7 +218,7 @@ class Refused(unittest.TestCase):
 
 class Lock(unittest.TestCase):
     def test_released_while_a_kernel_runs(self):
-        # The kernel works for a few tenths of a second; with the lock held this thread would wake up once at most.
+        # The kernel runs for a few tenths of a second; if it held the lock, this thread would wake up at most once.
         q = RNG.standard_normal((1, 1500, 4, 64)).astype(np.float32)
         thread, turns = threading.Thread(target=locus.attention, args=(q, q, q), kwargs={"causal": False}), 0
         thread.start()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""locus.attention against softmax written out in double."""
+"""Compares locus.attention with softmax in double."""
 import unittest
 
 import by_hand
@@ -40,7 +40,7 @@ class Attention(unittest.TestCase):
         np.testing.assert_array_equal(q, before)
         self.close(locus.attention(rope.apply(q, positions=ids), rope.apply(k, positions=ids), v, rope, positions=ids,
                                    rotated=True), want)
-        # One token at a time behind a cache gives the same.
+        # One token at a time with a cache gives the same.
         last = locus.attention(q[5:], k, v, rope, positions=[105], key_positions=ids)
         self.close(last, want[5:])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same operations from their definitions, in NumPy's double: what the tests compare with. Shares nothing with Locus."""
+"""The operations by definition, in NumPy's double, for the tests to compare with. Shares nothing with Locus."""
 import numpy as np
 
 

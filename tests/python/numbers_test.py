@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows, tables, biases, position ids and models' files: numbers worked by hand or from the definition."""
+"""Rows, tables, biases, position ids and models' files: numbers worked out by hand or from the definition."""
 import json
 import os
 import struct
@@ -66,7 +66,7 @@ class Biases(unittest.TestCase):
     def test_t5_buckets(self):
         table = np.arange(64, dtype=np.float32).reshape(32, 2)
         t5 = locus.t5(heads=2, table=table, bidirectional=False)
-        # the first 16 distances have buckets of their own; 128 and beyond share the last
+        # the first 16 distances have separate buckets; 128 and beyond share the last
         np.testing.assert_array_equal(t5.buckets([15], range(16)), [np.arange(15, -1, -1)])
         np.testing.assert_array_equal(t5.buckets([1000], [0, 872]), [[31, 31]])
         np.testing.assert_array_equal(t5.bias([15], [12])[:, 0, 0], table[3])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""probe_loss on a small llama2.c checkpoint with random weights; losses are worked out here, in NumPy."""
+"""probe_loss on a small llama2.c checkpoint with random weights; expected losses are computed in NumPy."""
 import struct
 import tempfile
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's Python example runs, and prints what it says."""
+"""The README's Python example runs and prints the shown output."""
 import contextlib
 import io
 import os

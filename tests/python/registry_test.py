@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions made from the registry, and stubs that name what the modules have."""
+"""Functions made from the registry, and stubs that match the modules."""
 import ast
 import copy
 import inspect

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the unit tests of one file: run.py FILE. Exit code 77 where a module that it needs is not installed."""
+"""Runs the unit tests of one file: run.py FILE. Exit code 77 if a required module is not installed."""
 import importlib.util
 import os
 import sys

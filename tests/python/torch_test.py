@@ -52,7 +52,7 @@ class InPlace(unittest.TestCase):
 
 
 class Gradients(unittest.TestCase):
-    """gradcheck compares with differences in float64: its own tolerances are 1e-5 + 1e-3 |g|, ours is double."""
+    """gradcheck compares with differences in float64: its tolerances are 1e-5 + 1e-3 |g|; we compute in double."""
 
     def test_rotary(self):
         encodings = [
@@ -101,7 +101,7 @@ class Gradients(unittest.TestCase):
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-13)
 
     def test_learned_weights_and_sinks(self):
-        # Weights are held in float32, so differences are taken by hand, with steps that float32 can hold.
+        # Weights are stored in float32, so differences are computed here with steps that float32 can represent.
         q, k, v = (tensor(1, 4, 2, 6, seed=seed) for seed in range(3))
         table = (torch.arange(16).reshape(8, 2) / 8).float().requires_grad_()
         sinks = torch.tensor([0.5, -0.25], requires_grad=True)
@@ -138,7 +138,7 @@ class Gradients(unittest.TestCase):
 
 
 class Llama(torch.nn.Module):
-    """Two layers of Llama in plain torch; `turn` and `attend` are what Locus replaces."""
+    """Two layers of Llama in plain torch; Locus replaces `turn` and `attend`."""
 
     def __init__(self, turn, attend, vocabulary=17, width=32, heads=4, key_heads=2, layers=2):
         super().__init__()
@@ -215,8 +215,8 @@ class SameLossCurve(unittest.TestCase):
         attend = lambda q, k, v: lt.attention(q, k, v, rope, rotated=True)
         theirs = losses(plain_turn, plain_attend, DOUBLE)
         self.assertLess(theirs[-1], theirs[0] - 0.5)  # it learns, so equal curves mean something
-        # How much a relative change of all numbers by d moves the curve, measured on the plain model: d times this.
-        # Each of some 200 operations in a row, there and back, and each step may round once.
+        # The effect on the curve of a relative change of all numbers by d, measured on the plain model: d times this.
+        # About 200 operations in sequence, forward and backward; each may round once per step.
         disturbed = losses(plain_turn, plain_attend, DOUBLE, disturbance=1e-6)
         bound = max(1.0, np.max(np.abs(disturbed - theirs)) / 1e-6) * 200 * STEPS
         for dtype, epsilon in ((DOUBLE, 2.0**-53), (torch.float32, 2.0**-24)):

@@ -22,7 +22,7 @@ def run(*command, **more):
 
 
 def copy_of_sources(folder: Path) -> Path:
-    """What packing needs, without touching the source tree."""
+    """Prepares what packing needs, without changing the source tree."""
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "CMakeLists.txt", "LICENSE", "README.md"):
         shutil.copy(SOURCE / name, folder / name)
     shutil.copytree(SOURCE / "bindings" / "python", folder / "bindings" / "python")

@@ -13,6 +13,7 @@
 #include "results/ranking.h"
 #include "results/schema_check.h"
 #include "support/command.h"
+#include "support/error_of.h"
 
 namespace locus::results {
 namespace {
@@ -74,7 +75,7 @@ TEST(Json, IsTheSameAfterReading) {
   EXPECT_EQ(to_json(read_results(Json::parse(json.dump()))), json);
 }
 
-TEST(Json, KeepsTheSchema) { EXPECT_EQ(schema_complaint(plain(to_json(example()))), ""); }
+TEST(Json, FollowsTheSchema) { EXPECT_EQ(schema_complaint(plain(to_json(example()))), ""); }
 
 TEST(Json, ReadsFilesFromBeforeTheRankingWasWritten) {
   const Json old = older_file();
@@ -86,7 +87,7 @@ TEST(Json, ReadsFilesFromBeforeTheRankingWasWritten) {
   EXPECT_EQ(schema_complaint(plain(to_json(results))), "");
 }
 
-/// Every change breaks the format: the schema complains, and so does the reader unless it does not look there.
+/// Every change breaks the format: the schema rejects it, and so does the reader if it reads that field.
 TEST(Json, TheSchemaRejectsBrokenFiles) {
   const Json whole = to_json(example());
   const std::vector<std::pair<const char*, Json>> changes = {
@@ -130,17 +131,12 @@ TEST(Json, TheSchemaRejectsBrokenFiles) {
   }
 }
 
-TEST(Json, RefusesWithThePlaceTheValueAndTheRule) {
+TEST(Json, RefusesWithThePathTheValueAndTheRule) {
   const Json whole = to_json(example());
   const auto refusal = [&](const char* place, const Json& value) -> std::string {
     Json broken = whole;
     broken[Json::json_pointer(place)] = value;
-    try {
-      read_results(broken);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return testing::error_of([&] { read_results(broken); });
   };
   EXPECT_EQ(refusal("/format", 3), "the results have format 3; this Locus reads 1");
   EXPECT_EQ(refusal("/tasks/1/better", "up"), "tasks[1].better must be lower or higher, got up");
@@ -181,12 +177,7 @@ TEST(File, IsWrittenAndRead) {
 TEST(File, RefusesInOneLineNamingTheFile) {
   const TemporaryFolder folder;
   const auto refusal = [&](const std::filesystem::path& path) -> std::string {
-    try {
-      read_file(path);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return testing::error_of([&] { read_file(path); });
   };
   EXPECT_EQ(refusal(folder.path()), (folder / "results.json").string() + " does not exist; `locus lab` writes it");
   folder.write("results.json", "{\"format\": 1");

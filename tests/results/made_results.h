@@ -11,8 +11,8 @@
 
 namespace locus::results {
 
-/// Per line, the main number of every seed at lengths 8 (trained) and 16. A uniform guess gives 0 where higher is
-/// better, 4 where lower is; all lines have as many seeds.
+/// Per line, the main number of every seed at lengths 8 (trained) and 16. A uniform guess gives 0 if higher is
+/// better, else 4; all lines have the same number of seeds.
 struct MadeLine {
   std::string name;
   BySeed trained, beyond;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of the ranking on numbers small enough to work by hand.
+// The rules of the ranking on small numbers, worked out by hand.
 #include "results/ranking.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Ranking, OrdersByTheMeanShareOfTheBest) {
 
 // `risky` is the best of two tasks and no better than guessing in the third: (1 + 1 + 0) / 3. `steady`, the best of one
 // and at 0.9 of the best in the others: (0.9 + 0.9 + 1) / 3.
-TEST(Ranking, TheMostLeadsDoNotMakeUpForATaskLost) {
+TEST(Ranking, TheMostLeadsDoNotCompensateForALostTask) {
   Results results;
   for (const char* task : {"one", "two"}) {
     add_task(results, task, true, {{"risky", {1, 1}, {1, 1}}, {"steady", {1, 1}, {0.9, 0.9}}});
@@ -55,7 +55,8 @@ TEST(Ranking, TheMostLeadsDoNotMakeUpForATaskLost) {
   EXPECT_EQ(ranking.lines[1].worst->name, "three");
 }
 
-// From 0.5 on: 1 is the best, 0.75 half of it, 0.4 nothing; what was not learned is nothing however it scored.
+// The level is 0.5: a score of 1 is the best, 0.75 has half the gain, 0.4 none; a line that did not learn has none at
+// any score.
 TEST(Ranking, TheBestAnswerThatIgnoresTheInputIsNothing) {
   Results results;
   add_task(
@@ -70,7 +71,7 @@ TEST(Ranking, TheBestAnswerThatIgnoresTheInputIsNothing) {
   EXPECT_EQ(ranking.lines[3].gain.score.mean, 0);
 }
 
-// b was not tested in `two` and has nothing of it; in `three` nothing is better than guessing, so it does not count.
+// b was not tested in `two` and has no gain there; in `three` no line is better than guessing, so it does not count.
 TEST(Ranking, TasksWithoutAGainAreLeftOutAndMissingOnesAreNot) {
   Results results;
   add_task(results, "one", true, {{"a", {1, 1}, {0.5, 0.5}}, {"b", {1, 1}, {1, 1}}});
@@ -86,7 +87,7 @@ TEST(Ranking, TasksWithoutAGainAreLeftOutAndMissingOnesAreNot) {
 
 // Shares of a: 1.25 and 0.75 of its mean 0.8; of b: 0.75 and 1.125. Differences from a: -0.5 and 0.375, whose interval
 // holds 0. c is 0.25 behind a with every seed.
-TEST(Ranking, WhatTheSeedsCannotTellFromTheFirstIsADefaultToo) {
+TEST(Ranking, LinesThatSeedsCannotDistinguishFromTheFirstLeadToo) {
   Results results;
   add_task(results, "one", true, {{"a", {1, 1}, {1, 0.6}}, {"b", {1, 1}, {0.6, 0.9}}, {"c", {1, 1}, {0.8, 0.4}}});
   const Ranking ranking = ranking_of(results);
@@ -106,7 +107,7 @@ TEST(Ranking, OneSeedNamesNoDefault) {
   EXPECT_EQ(ranking.lines.front().gain.line, "a");
 }
 
-TEST(Ranking, WhatNobodyLearnedNamesNoDefault) {
+TEST(Ranking, NothingLearnedHasNoDefault) {
   Results results;
   add_task(results, "one", true, {{"a", {0, 0}, {0, 0}, false}, {"b", {0, 0}, {1, 1}, false}});
   const Ranking ranking = ranking_of(results);
@@ -114,8 +115,9 @@ TEST(Ranking, WhatNobodyLearnedNamesNoDefault) {
   EXPECT_EQ(ranking.tasks[0].not_learned, (std::vector<std::string>{"a", "b"}));
 }
 
-// A stretched line competes beyond, a tuned one only where tuning is asked about; in range only what was trained.
-TEST(Ranking, LinesCompeteWhereTheyBelong) {
+// A stretched line competes beyond the trained length, a tuned one only among tuned lines; within the trained length
+// only trained schemes compete.
+TEST(Ranking, LinesCompeteInTheirOwnRange) {
   Results results;
   add_task(results, "one", true,
            {{"a", {1, 1}, {0.5, 0.5}},
@@ -128,7 +130,7 @@ TEST(Ranking, LinesCompeteWhereTheyBelong) {
   EXPECT_EQ(ranking.tasks[0].beyond.size(), 2u);
   ASSERT_EQ(ranking.tasks[0].after_tuning.size(), 3u);
   EXPECT_EQ(ranking.tasks[0].after_tuning[0].line, "a+tuned");
-  results.outcomes.pop_back();  // without the tuned line's verdict nothing was tuned
+  results.outcomes.pop_back();  // without the outcome of the tuned line nothing was tuned
   EXPECT_TRUE(ranking_of(results).tasks[0].after_tuning.empty());
 }
 
@@ -141,12 +143,12 @@ TEST(Ranking, ALineWhoseSeedsAllMissATaskIsRankedWithoutAnInterval) {
   EXPECT_EQ(ranking.lines[1].gain.line, "a");
   EXPECT_DOUBLE_EQ(ranking.lines[1].gain.score.mean, 0.75);
   EXPECT_FALSE(ranking.lines[1].gain.score.low);
-  EXPECT_TRUE(ranking.defaults.empty());  // nobody has two seeds to be compared with
+  EXPECT_TRUE(ranking.defaults.empty());  // no line has two seeds to compare
 }
 
-// The terminal ranked each task by itself and the page ordered lines by their gain: `specialist` was first in two tasks
-// of three, `allrounder` first on the page. There is one ranking now, and each task's ranks are its standings.
-TEST(Ranking, TheRanksOfTasksAndTheRankingAreOneThing) {
+// `specialist` is first in two of three tasks, `allrounder` has the largest mean gain. The ranking orders by mean
+// gain, and the ranks of each task are its standings.
+TEST(Ranking, RanksOfTasksAgreeWithTheRanking) {
   Results results;
   for (const char* task : {"one", "two"}) {
     add_task(results, task, true, {{"specialist", {1, 1}, {1, 1}}, {"allrounder", {1, 1}, {0.9, 0.9}}});
@@ -168,7 +170,7 @@ TEST(Ranking, TheRanksOfTasksAndTheRankingAreOneThing) {
   EXPECT_EQ(json["ranking"][1]["line"], "specialist");
 }
 
-// Tested at the trained length only: the terminal ranked there, the page did not rank at all.
+// Tested only at the trained length: the ranking uses that length.
 TEST(Ranking, WithoutALongerLengthTheTrainedOneRanks) {
   Results results;
   add_task(results, "one", true, {{"a", {0.6, 0.6}, {1, 1}}, {"b", {0.8, 0.8}, {0, 0}}});
@@ -197,7 +199,7 @@ TEST(Ranking, EqualsShareARank) {
 
 // Seed 2 has no number in `two` yet: a line that did not learn `two` has no gain of 0 there either, so both lines are
 // compared on seed 1.
-TEST(Ranking, ASeedThatATaskLacksCountsForNobody) {
+TEST(Ranking, ASeedThatATaskLacksCountsForNoLine) {
   Results results;
   add_task(results, "one", true, {{"a", {1, 1}, {1, 1}}, {"b", {1, 1}, {0.5, 0.9}}});
   add_task(results, "two", true, {{"a", {1, {}}, {1, {}}}, {"b", {0, {}}, {0, {}}, false}});

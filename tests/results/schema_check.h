@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/results.schema.json says against a file.
+// Validates a file against docs/results.schema.json.
 #pragma once
 
 #include <fstream>
@@ -15,7 +15,7 @@
 
 namespace locus::testing {
 
-/// The first complaint, as "place: complaint"; empty where there is none.
+/// Returns the first error as "path: error"; empty if there is none.
 inline std::string schema_complaint(const nlohmann::json& results) {
   using Adapter = valijson::adapters::NlohmannJsonAdapter;
   std::ifstream stream((source_dir() / "docs/results.schema.json").string());

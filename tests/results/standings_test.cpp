@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means, intervals and who leads, worked by hand.
+// Means, intervals and leading lines, worked out by hand.
 #include "results/standings.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<Standing> beyond(const Results& results) {
   return standings(results, results.tasks[0], Range::beyond, names(results));
 }
 
-// b is always 0.1 below a, so the interval of the difference is that point; c jumps around a.
+// b is always 0.1 below a, so the interval of the difference is that point; c varies around a.
 TEST(Standings, DifferencesArePairedOverSeeds) {
   Results results;
   add_task(results, "t", true,
@@ -62,7 +62,7 @@ TEST(Standings, LowerIsBetterForALossAndEqualNumbersLeadTogether) {
   EXPECT_FALSE(all[2].leads);
 }
 
-TEST(Standings, WhatWasNotLearnedOrNotMeasuredHasNoPlace) {
+TEST(Standings, UnlearnedOrUnmeasuredLinesHaveNoStanding) {
   Results results;
   add_task(results, "t", true,
            {{"a", {1, 1}, {0.1, 0.2}, false}, {"b", {1, 1}, {std::nullopt, std::nullopt}}, {"c", {1, 1}, {0, 0}}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Student's t against the table that textbooks print (two-sided 95 % and 99 %), and intervals worked by hand.
+// Student's t compared with the tables of textbooks (two-sided 95 % and 99 %), and intervals worked out by hand.
 #include "results/statistics.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace locus::results {
 namespace {
 
-// P(|T| < t) by Simpson's rule over the density, whose constant is found from the same integral far out.
+// P(|T| < t) by Simpson's rule over the density, with the constant from the same integral over a wide range.
 double share_within(double t, double degrees) {
   const auto integral = [&](double to) {
     const int steps = 200000;
@@ -32,7 +32,7 @@ double share_within(double t, double degrees) {
   return integral(t) / whole;
 }
 
-// Simpson's rule with 200000 steps is right to far below 1e-9 for so smooth a density.
+// Simpson's rule with 200000 steps has an error far below 1e-9 for this smooth density.
 TEST(Statistics, TheQuantilesInvertTheIntegralOfTheDensity) {
   for (const int degrees : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 30, 200}) {
     EXPECT_NEAR(share_within(student_t(degrees, 0.95), degrees), 0.95, 1e-9) << degrees;
@@ -79,7 +79,7 @@ TEST(Statistics, DoesNotMakeAnIntervalOfOneValue) {
   EXPECT_EQ(one.seeds, 1u);
 }
 
-TEST(Statistics, RefusesWhatItCannotDo) {
+TEST(Statistics, RefusesInvalidArguments) {
   EXPECT_FALSE(estimate(std::vector<double>{}));
   EXPECT_THROW(student_t(0, 0.95), Error);
   EXPECT_THROW(student_t(3, 1), Error);

@@ -18,10 +18,10 @@ namespace {
 using testing::MpfrReal;
 using testing::relative_error;
 
-constexpr double promised = 0x1p-95;  // by the header; rules lose a few bits of it and still have their 80
+constexpr double promised = 0x1p-95;  // stated in the header; rules lose a few bits and still have 80
 constexpr int samples = 4000;
 
-// Random numbers whose low half is as large as the type allows.
+// Random numbers with a low half of maximal size.
 class Random {
  public:
   double uniform(double least, double most) { return std::uniform_real_distribution(least, most)(engine_); }
@@ -36,7 +36,7 @@ class Random {
   std::mt19937_64 engine_{2024};
 };
 
-// The worst relative error of `sample`, which returns what was computed and what is true.
+// The worst relative error of `sample`, which returns the computed and the true value.
 void expect_precise(const std::string& name, const std::function<std::pair<DoubleDouble, MpfrReal>()>& sample) {
   double worst = 0;
   for (int i = 0; i < samples; ++i) {
@@ -120,7 +120,7 @@ TEST(DoubleDoubleTest, FloorAndCeilAreExact) {
     EXPECT_TRUE(MpfrReal(floor(value)) == floor(MpfrReal(value))) << value.hi << " + " << value.lo;
     EXPECT_TRUE(MpfrReal(ceil(value)) == ceil(MpfrReal(value))) << value.hi << " + " << value.lo;
   }
-  // Where the leading half is whole, the low half decides.
+  // If the high half is an integer, the low half decides.
   for (const double whole : {-7.0, 0.0, 7.0, 0x1p60}) {
     for (const double low : {-0x1p-60, 0.0, 0x1p-60}) {
       const DoubleDouble value{whole, low};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every frequency rule against its definition evaluated by MPFR, against values worked by hand, and what it refuses.
+// Compares every frequency rule with its definition in MPFR and with values worked out by hand; and refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using testing::MpfrReal;
 using testing::relative_error;
 using Reals = std::vector<MpfrReal>;
 
-constexpr double eighty_bits = 0x1p-80;  // what tables need to serve positions up to 2^31 - 1
+constexpr double eighty_bits = 0x1p-80;  // required for tables up to position 2^31 - 1
 
 Frequencies<DoubleDouble> apply(std::string_view rule_name, const RuleContext& context, const Arguments& given) {
   const Rule& rule = find_rule(rule_name);
@@ -62,7 +62,8 @@ struct YarnCase {
   double ext_factor = 1;
 };
 
-// The ramp over the pairs from the one that turns `fast` times within the original length to the one that turns `slow`.
+// The ramp over the pairs from the one that turns `fast` times within the trained length to the one that turns `slow`
+// times.
 Reals ramp(std::int64_t d, double base, std::int64_t original, double fast, double slow, bool truncate = true) {
   const auto dim = [&](double r) {
     return real(d) * log(real(original) / (MpfrReal(2) * MpfrReal::pi() * MpfrReal(r))) /
@@ -94,7 +95,7 @@ Reals blend(const Reals& from, const Reals& to, const Reals& shares) {
   return result;
 }
 
-// Only `factor` of what a share leaves is left.
+// Keeps only `factor` of the complement of a share.
 Reals keeping(double factor, Reals shares) {
   for (MpfrReal& share : shares) share = MpfrReal(1) - MpfrReal(factor) * (MpfrReal(1) - share);
   return shares;
@@ -237,8 +238,8 @@ TEST_F(RulesAgainstMpfr, YarnWithoutFactor) {
   }
 }
 
-// Grok keeps half of the fast frequencies' share; transformers reads factors below 1 as any other.
-TEST_F(RulesAgainstMpfr, YarnWithAnExtrapolationFactorAndFactorsBelowOne) {
+// Grok keeps half of the fast frequencies' share; transformers accepts factors below 1.
+TEST_F(RulesAgainstMpfr, YarnWithAnExtFactorAndFactorsBelowOne) {
   for (const double ext_factor : {0.0, 0.25, 0.5, 1.0}) {
     for (const double f : {0.25, 0.8, 4.0}) {
       const YarnCase yarn_case{.factor = f, .original = 4096, .ext_factor = ext_factor};
@@ -253,7 +254,7 @@ TEST_F(RulesAgainstMpfr, YarnWithAnExtrapolationFactorAndFactorsBelowOne) {
   EXPECT_EQ(apply("yarn", c, {{"factor", 0.5}, {"original_length", 4096}}).attention_factor, 1);  // ln 0.5 < 0
 }
 
-// Bounds that coincide (a step, by way of the 0.001), that change places, and that lie outside the pairs.
+// Bounds that coincide (a step, because of the 0.001), that are swapped, and that are outside the pairs.
 TEST_F(RulesAgainstMpfr, YarnWithDegenerateBounds) {
   const std::vector<YarnCase> cases = {
       {.factor = 8, .original = 4096, .beta_fast = 4, .beta_slow = 4, .truncate = false},
@@ -346,7 +347,7 @@ TEST_F(RulesAgainstMpfr, Proportional) {
 
 // ---- values worked by hand
 
-// A double nearest to a number that was worked out to more digits than it holds.
+// The double nearest to a number known to more digits.
 void expect_nearly(double got, double want) { EXPECT_NEAR(got, want, 4 * std::fabs(want) * 0x1p-53); }
 
 TEST(RulesByHand, LinearWithFactor4MapsPosition8191To2047Point75) {
@@ -430,7 +431,7 @@ TEST(RulesByHand, LongRopeFactors) {
   };
   const double root = std::sqrt(17.0 / 12);
   expect_nearly(attention({{"max_length", 131072}}), root);
-  expect_nearly(attention({{"max_length", 131072}, {"length", 100000}}), root);  // the same under both lists
+  expect_nearly(attention({{"max_length", 131072}, {"length", 100000}}), root);  // the same with both lists
   expect_nearly(attention({{"factor", 32}}), root);
   expect_nearly(attention({{"factor", 4}, {"max_length", 131072}}), std::sqrt(1 + 2.0 / 12));
   EXPECT_EQ(attention({{"factor", 1}}), 1);
@@ -481,7 +482,7 @@ TEST(RulesByHand, OnlyTwoRulesDependOnTheLength) {
   EXPECT_EQ(dependent, (std::set<std::string_view>{"dynamic_ntk", "longrope"}));
 }
 
-// ---- refusals: the message names the thing and the rule
+// ---- refusals: the message names the parameter and the rule
 
 struct Refusal {
   std::string rule;

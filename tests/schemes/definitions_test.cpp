@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every score and relative-key scheme makes of two ids, against its paper's definition written out here once more,
-// by other means than the library's: over random ids, negative, repeated and at the ends of the range.
+// Compares every score and relative-key scheme with an independent implementation of its paper's definition, over
+// random ids: negative, repeated and at the ends of the range.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST(SchemeDefinitions, Alibi) {
 
 // ---- buckets
 
-/// floor(x) of a real that is known to about 1e-15 and is either whole or far from it.
+/// floor(x) of a real that is known to about 1e-15 and is either an integer or far from one.
 Int floor_exactly(long double x) {
   const long double nearest = std::round(x);
   return static_cast<Int>(std::fabs(x - nearest) < 1e-12L ? nearest : std::floor(x));
@@ -146,7 +146,7 @@ TEST(SchemeDefinitions, RelativeBiasIndices) {
   }
 }
 
-TEST(SchemeDefinitions, SwinIndicesCountDifferencesOfPlaces) {
+TEST(SchemeDefinitions, SwinIndicesCountDifferencesOfCells) {
   const Int height = 3, width = 5;
   const Encoding swin("relative_bias",
                       {{"heads", 1}, {"index", "swin"}, {"window_height", height}, {"window_width", width}});
@@ -186,12 +186,13 @@ TEST(SchemeDefinitions, Kerple) {
   }
 }
 
-// The inner product of the sinusoidal rows of both positions, which is where the cosines come from.
+// The inner product of the sinusoidal rows of both positions, the origin of the cosines.
 TEST(SchemeDefinitions, Sandwich) {
   const Int heads = 6, dim = 16;
   const Encoding sandwich("sandwich", {{"heads", heads}, {"dim", dim}});
   for (const auto& [query, key] : pairs_of_ids()) {
-    if (std::abs(query) > 100'000 || std::abs(key) > 100'000) continue;  // angles as long doubles are good to here
+    if (std::abs(query) > 100'000 || std::abs(key) > 100'000)
+      continue;  // long double angles are exact enough up to here
     long double product = 0;
     for (Int i = 0; i < dim / 2; ++i) {
       const long double w = std::pow(10000.0L, -2.0L * static_cast<long double>(i) / static_cast<long double>(dim));

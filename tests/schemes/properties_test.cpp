@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property tests chosen by claims: whatever a scheme of the registry claims is tried on random positions, and a claim
-// for which there is no test at the scheme's site fails.
+// Property tests selected by claims: every claim of a scheme is tested on random positions, and a claim without a
+// test at the scheme's site fails.
 //
-// Claims speak of the mathematics, so the subjects are of the profile `exact`; what float32 engines make of it is
-// compared with theirs elsewhere.
+// Claims are about the mathematics, so the subjects have the profile `exact`; other tests compare float32 profiles
+// with their engines.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -86,7 +86,7 @@ std::vector<double> vector_of(std::int64_t size) {
 
 std::int64_t head_of(std::int64_t heads) { return *rc::gen::inRange<std::int64_t>(0, heads); }
 
-// ---- what each site does with a position
+// ---- the numbers of each site
 
 std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const Position> ids,
                             std::vector<double> head) {
@@ -109,7 +109,7 @@ double relative_key_score(const RelativeKeys& keys, Position query, Position key
   return reference::relative_score(keys, keys.heads - 1, q, k, query, key, 0.125);
 }
 
-// Every number that the encoding makes of one position (and, where there are two, of it and of 0 or the first one).
+// All numbers of the encoding for one position (for pairs, with 0 or the first position).
 std::vector<double> numbers_at(const Encoding& encoding, Position position) {
   std::vector<double> numbers;
   const Position other = std::clamp<Position>(0, encoding.position_range().first, encoding.position_range().last);
@@ -156,14 +156,14 @@ void property(const std::string& description, const std::function<void()>& body)
   EXPECT_TRUE(rc::check(description, body)) << description;
 }
 
-// An encoding that does nothing keeps every promise about what it does.
+// An encoding without a term satisfies every claim.
 void expect_nothing_done(const Encoding& encoding) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(encoding.term()));
 }
 
-// Angles of a query and a key wrap exactly, so their difference is the same to a few roundings of a double whatever the
-// positions; each of d products may be off by 1e-15, and xPos's scale, a power, by 100 roundings: far below 1e-9 of the
-// sum of absolute products.
+// Angles of a query and a key wrap exactly, so their difference is the same to a few roundings of a double at any
+// positions; each of d products may be off by 1e-15, and xPos's scale, a power, by 100 roundings: far below 1e-9 of
+// the sum of absolute products.
 void relative_rotation(const Encoding& encoding) {
   const Rotation& rotation = encoding.rotation();
   property("dot products depend on differences of positions", [&] {
@@ -202,7 +202,7 @@ void relative_key_term(const Encoding& encoding) {
   const bool clips = encoding.claims().has(Claim::unbounded);
   property("scores depend on differences of positions", [&] {
     Moved moved = moved_pair(encoding.position_range());
-    if (!clips) {  // offsets beyond the table are refused: stay inside
+    if (!clips) {  // offsets beyond the table are refused
       const Position offset = *rc::gen::inRange<Position>(-16, 17);
       const PositionRange inside{encoding.position_range().first + 16, encoding.position_range().last - 16};
       const Position before = position_in(inside);
@@ -282,7 +282,7 @@ void same_both_ways(const Encoding& encoding) {
   });
 }
 
-// Keys after the query weigh at least as much as the present one, so only a mask can keep them out.
+// Keys after the query get at least the weight of the current one, so only a mask can exclude them.
 void needs_a_mask(const Encoding& encoding) {
   const ScoreBias& bias = encoding.score();
   EXPECT_FALSE(encoding.claims().has(Claim::distance_only)) << "a scheme for both sides is not for one";
@@ -293,8 +293,8 @@ void needs_a_mask(const Encoding& encoding) {
   });
 }
 
-// The map of k steps is a block rotation: sin(w (p + k)) = sin(wp) cos(wk) + cos(wp) sin(wk), cosines likewise. Its
-// entries are good to |k| 2^-52, the rows to 1e-15, whatever p is, since angles wrap exactly.
+// The map of k steps is a block rotation: sin(w (p + k)) = sin(wp) cos(wk) + cos(wp) sin(wk), and the same for
+// cosines. Its entries are exact to |k| 2^-52, the rows to 1e-15 at any p, since angles wrap exactly.
 void shifts_linearly(const Encoding& encoding) {
   const HiddenRows& hidden = encoding.hidden();
   const auto row_of = [&](Position p) {
@@ -332,7 +332,7 @@ void shifts_linearly(const Encoding& encoding) {
   });
 }
 
-// The same encoding told another length, whether or not it says that it cares.
+// The same encoding at another length, whether or not it depends on it.
 Encoding told_length(const Encoding& encoding, std::int64_t length) {
   Arguments arguments = encoding.arguments();
   for (const Parameter& parameter : parameters_of(encoding.scheme(), arguments)) {
@@ -351,7 +351,7 @@ void keeps_its_numbers(const Encoding& encoding) {
   });
 }
 
-// The other way about: what is not safe to cache really changes.
+// The converse: an encoding that is not safe to cache does change.
 void loses_its_numbers(const Encoding& encoding) {
   EXPECT_TRUE(encoding.length_dependent());
   EXPECT_NE(numbers_at(encoding.at_length(100), 10), numbers_at(encoding.at_length(10000), 10));
@@ -430,8 +430,8 @@ TEST_P(SchemeClaims, Hold) {
   }
 }
 
-// What a scheme does not claim about positions, caches and weights, it must not do.
-TEST_P(SchemeClaims, AreNotHeldBack) {
+// A scheme must not have a property of positions, caches and weights that it does not claim.
+TEST_P(SchemeClaims, AreComplete) {
   const Encoding encoding = GetParam().encoding();
   const Claims claims = encoding.claims();
   if (!claims.has(Claim::negative_positions)) expect_refused(encoding, -1);
@@ -480,7 +480,7 @@ TEST(ByHand, SinusoidsAtZeroAreZeroAndOne) {
   EXPECT_EQ(row, (std::vector<double>{0, 0, 0, 1, 1, 1}));
 }
 
-// One pair turns by one radian per position. q = (1, 0) at 7 is (cos 7, sin 7); k = (.5, .5) at 4 is
+// One pair rotates by one radian per position. q = (1, 0) at 7 is (cos 7, sin 7); k = (.5, .5) at 4 is
 // (.5 cos 4 - .5 sin 4, .5 sin 4 + .5 cos 4); their product is .5 cos 3 + .5 sin 3 = -0.42443624... by the addition
 // theorems: .5 (cos 7 cos 4 + sin 7 sin 4) + .5 (sin 7 cos 4 - cos 7 sin 4).
 TEST(ByHand, RopeOfOnePair) {
@@ -495,7 +495,7 @@ TEST(ByHand, RopeOfOnePair) {
   EXPECT_NEAR(dot(q, k), (-0.9899924966004454 + 0.1411200080598672) / 2, 2e-15);
 }
 
-// R_p^T R_j = R_(j - p): turning by j and back by p is turning by j - p.
+// R_p^T R_j = R_(j - p): rotating by j and back by p is rotating by j - p.
 TEST(ByHand, RotationsComposeToTheDifference) {
   for (const char* pairing : {"half", "interleaved"}) {
     const Encoding encoding("rope", {{"head_dim", 16}, {"pairing", pairing}});
@@ -508,7 +508,7 @@ TEST(ByHand, RotationsComposeToTheDifference) {
       const auto there = reference::rotate(rotation, Role::query, Direction::forward, std::span(&j, 1), head);
       const auto back = reference::rotate(rotation, Role::query, Direction::inverse, std::span(&p, 1), there);
       const auto direct = reference::rotate(rotation, Role::query, Direction::forward, std::span(&difference, 1), head);
-      // Three rows, each within 1e-15 + 1e9 * 1e-19, meet two coordinates of size at most 1.
+      // Three rows, each within 1e-15 + 1e9 * 1e-19, times two coordinates of size at most 1.
       for (std::size_t i = 0; i < head.size(); ++i) RC_ASSERT(std::fabs(back[i] - direct[i]) <= 6 * 1.1e-15 + 1e-15);
     });
   }
@@ -619,7 +619,7 @@ TEST(ByHand, ShawScores) {
 }
 
 // The published code: BD = (q + v) . W_r R for the distances klen - 1 ... 0, a zero column padded on the left, the
-// matrix read anew with klen + 1 rows, the first row dropped. Right of the causal diagonal that leaves junk.
+// matrix reshaped to klen + 1 rows, the first row dropped. Entries right of the causal diagonal are wrong.
 TEST(ByHand, TransformerXlMatchesTheRelativeShift) {
   const std::size_t memory = 3, queries = 5, heads = 2, head_dim = 4, model_dim = 6;
   const std::size_t klen = memory + queries;

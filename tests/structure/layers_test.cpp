@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes point one way, from the rooms at the top of the picture in docs/design.md to those below, and no file is
-// exempt.
+// Includes point from the rooms at the top of the diagram in docs/design.md to those below. No file is exempt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +59,7 @@ bool starts_with_any(const std::string& include, const std::vector<std::string>&
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](const std::string& prefix) { return include.starts_with(prefix); });
 }
-// A header outside the project may lie at any depth, one of ours in the folder that is named.
+// A header outside the project may be at any depth, one of ours only in the named folder.
 bool is_allowed(const std::string& include, const std::vector<std::string>& others) {
   static const std::set<std::string> outside = {"hwy/", "nlohmann/", "sys/"};
   return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
@@ -70,7 +69,7 @@ bool is_allowed(const std::string& include, const std::vector<std::string>& othe
   });
 }
 
-// The height of every public header: it may include lower ones only.
+// The height of every public header: it may include only lower ones.
 const std::map<std::string, int>& heights() {
   static const std::map<std::string, int> all = {
       {"locus/claims.h", 0},
@@ -107,7 +106,7 @@ const std::map<std::string, int>& heights() {
       {"locus/doctor/verify_callable.h", 8},
       {"locus/doctor/broken.h", 8},
       {"locus/doctor/subject.h", 7},
-      {"locus/doctor/panel.h", 7},
+      {"locus/doctor/example_encodings.h", 7},
       {"locus/doctor/properties.h", 8},
       {"locus/doctor/lint.h", 7},
       {"locus/doctor/diagnose.h", 8},
@@ -138,8 +137,8 @@ const std::map<std::string, int>& heights() {
   return all;
 }
 
-// What the files of a folder of src/ may include beside the standard library and public headers up to a height. A prefix
-// that ends in / is a folder without those below it.
+// What the files of a folder of src/ may include, besides the standard library and public headers up to a height. A
+// prefix that ends in / is a folder without its subfolders.
 struct Layer {
   int height;
   std::vector<std::string> others;
@@ -186,7 +185,7 @@ const std::map<std::string, Layer>& layers() {
   return all;
 }
 
-// A file of a layer, and what in it points the wrong way.
+// A file of a layer, and its wrong includes.
 std::vector<std::string> wrong_includes(const Layer& layer, const std::string& text) {
   std::vector<std::string> wrong;
   for (const std::string& include : includes_of(text)) {
@@ -199,7 +198,7 @@ std::vector<std::string> wrong_includes(const Layer& layer, const std::string& t
   return wrong;
 }
 
-TEST(Layers, TheTestItselfSeesAWrongInclude) {
+TEST(Layers, TestDetectsAWrongInclude) {
   const std::string text =
       "#include <vector>\n  #  include \"locus/value.h\"\n#include \"locus/encoding.h\"\n#include "
       "\"kernels/rotate_simd.h\"\n#include <hwy/highway.h>\n#include \"locus/io/npy.h\"\n";
@@ -220,7 +219,7 @@ TEST(Layers, EveryFolderOfTheLibraryHasOne) {
   }
 }
 
-TEST(Layers, IncludesPointDown) {
+TEST(Layers, IncludesPointDownwards) {
   for (const auto& [folder, layer] : layers()) {
     for (const fs::path& file : sources_of("src/" + folder)) {
       for (const std::string& include : wrong_includes(layer, text_of(file))) {
@@ -235,7 +234,7 @@ TEST(Layers, PublicHeadersIncludeLowerOnesOnly) {
     const std::string name = fs::relative(file, testing::source_dir() / "include").string();
     const auto own = heights().find(name);
     if (own == heights().end()) {
-      ADD_FAILURE() << name << " has no height: say in this test where it stands";
+      ADD_FAILURE() << name << " has no height: add it to this test";
       continue;
     }
     for (const std::string& include : includes_of(text_of(file))) {
@@ -251,8 +250,7 @@ TEST(Layers, PublicHeadersIncludeLowerOnesOnly) {
     EXPECT_TRUE(fs::exists(testing::source_dir() / "include" / name)) << name;
 }
 
-// The command uses the library from outside, as anyone else: public headers, its own, and the bench and the probe that
-// it runs.
+// The command uses the library like any other program: public headers, its own, and those of the bench and the probe.
 TEST(Layers, ToolsUsePublicHeaders) {
   for (const fs::path& file : sources_in("tools")) {
     for (const std::string& include : includes_of(text_of(file))) {
@@ -270,14 +268,14 @@ TEST(Layers, TheCApiUsesPublicHeaders) {
   for (const fs::path& file : sources_in("bindings/c/src")) {
     for (const std::string& include : includes_of(text_of(file))) {
       const bool own = include == "locus.h" || fs::exists(file.parent_path() / include);
-      const bool json = include == "nlohmann/json.hpp";  // inside only: a diagnosis is handed over as text
+      const bool json = include == "nlohmann/json.hpp";  // internal only: a diagnosis is returned as text
       EXPECT_TRUE(is_standard(include) || own || json || heights().contains(include))
           << file << " must not include " << include;
     }
   }
 }
 
-// The reference shares no table or helper with what it checks: not the fixed-point angles, not a kernel.
+// The reference shares no table or helper with what it checks: neither fixed-point angles nor a kernel.
 TEST(Layers, TheReferenceHasItsOwnAngles) {
   for (const fs::path& file : sources_in("src/reference")) {
     for (const std::string& include : includes_of(text_of(file))) {
@@ -296,12 +294,12 @@ std::string without_comments(const std::string& text) {
   return std::regex_replace(std::regex_replace(text, block, ""), line, "");
 }
 
-// Words of the code; an identifier such as alibi_slope is two of them, and the whole.
+// The words of the code; an identifier such as alibi_slope gives two words and the whole.
 bool names(const std::string& code, const std::string& word) {
   return std::regex_search(code, std::regex("(^|[^A-Za-z0-9])" + word + "($|[^A-Za-z0-9])", std::regex::icase));
 }
 
-TEST(Layers, TheTestItselfSeesAName) {
+TEST(Layers, TestDetectsAName) {
   EXPECT_TRUE(names("if (alibi_slope)", "alibi"));
   EXPECT_TRUE(names("\"T5\"", "t5"));
   EXPECT_TRUE(names("x = relative_bias;", "relative_bias"));

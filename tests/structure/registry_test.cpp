@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scheme or rule file is in the registry and the registry has no others; what it shows is there to be shown; every
-// file says its licence.
+// The registry has exactly the schemes and rules with a file; every entry is described; every file has a licence
+// line.
 #include "locus/registry.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ void expect_described(std::string_view owner, std::span<const Parameter> paramet
   }
 }
 
-TEST(Registry, EverythingShownIsDescribed) {
+TEST(Registry, EveryEntryIsDescribed) {
   for (const Scheme* scheme : schemes()) {
     EXPECT_FALSE(scheme->summary.empty()) << scheme->name;
     EXPECT_FALSE(scheme->paper.empty()) << scheme->name;
@@ -147,8 +147,9 @@ TEST(Registry, EnumeratorsHaveNames) {
   for (const Scheme* scheme : schemes()) EXPECT_NE(name_of(scheme->site), "?") << scheme->name;
 }
 
-// The first line, or the second after #!. Data that cannot hold a comment is left out, and so are maps of rooms.
-TEST(Files, SayTheirLicence) {
+// The first line, or the second after #!. Files that cannot contain a comment are skipped, and so are READMEs of
+// rooms.
+TEST(Files, HaveALicence) {
   const Names no_comments = {".json", ".npy", ".bin", ".md", ".xz"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {

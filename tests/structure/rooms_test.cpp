@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every room opens with a map: a README.md of at most 20 lines that says what the room is for, where to enter, how data
-// flows through it and what it may include. docs/design.md shows every room.
+// Every room has a README.md of at most 20 lines with its purpose, its entry file, its data flow and what it may
+// include. docs/design.md shows every room.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool holds_code(const fs::path& folder) {
                      [&](const auto& entry) { return kinds.contains(entry.path().extension()); });
 }
 
-// The folders of src/ and lab/ that hold code, and the rooms of the clients.
+// The folders of src/ and lab/ with code, and the rooms of the clients.
 std::vector<std::string> rooms() {
   const fs::path& root = testing::source_dir();
   std::vector<std::string> all = {"bench", "bench/peers", "bindings/c", "bindings/python", "examples",
@@ -52,7 +52,7 @@ TEST(Rooms, OpenWithAMap) {
   }
 }
 
-// A file that a map names in backquotes is there: in the room, in a room below, or from the top.
+// Every file that a README names in backquotes exists: in the room, in a room below, or from the root.
 TEST(Rooms, MapsNameFilesThatExist) {
   const fs::path& root = testing::source_dir();
   for (const std::string& room : rooms()) {
@@ -70,7 +70,7 @@ TEST(Rooms, MapsNameFilesThatExist) {
   }
 }
 
-TEST(Rooms, AreOnTheDesignPage) {
+TEST(Rooms, AreInTheDesignDocument) {
   const std::string design = text_at("docs/design.md");
   for (const std::string& room : rooms()) {
     const std::string name = fs::path(room).filename().string() + "/";

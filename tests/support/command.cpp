@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
   throw std::runtime_error(what + ": " + std::strerror(error));
 }
 
-/// A pipe whose ends are not handed down to programs started elsewhere at the same time.
+/// A pipe whose ends are not inherited by programs that are started at the same time.
 struct Pipe {
   Pipe() {
     if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe", errno);
@@ -64,7 +64,7 @@ pid_t start(const std::string& program, const std::vector<std::string>& argument
   return child;
 }
 
-/// Reads what there is; false at the end.
+/// Reads available data; returns false at the end.
 bool read_some(int descriptor, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(descriptor, buffer.data(), buffer.size());
@@ -72,7 +72,7 @@ bool read_some(int descriptor, std::string& text) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
-/// Reads both pipes to their ends; false when the time is up before.
+/// Reads both pipes to their ends; returns false on timeout.
 bool read_all(Pipe& out, Pipe& err, Clock::time_point deadline, CommandResult& result) {
   std::array<pollfd, 2> waiting = {{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
   while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a program as a user would, without a shell in between, and a folder for the files it reads and writes.
+// Runs a program without a shell, and provides a temporary folder.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
                           const std::filesystem::path& folder,
                           std::chrono::milliseconds timeout = std::chrono::seconds(60));
 
-/// A new empty folder, removed with all that is in it.
+/// A new empty folder, removed with its contents.
 class TemporaryFolder {
  public:
   TemporaryFolder();

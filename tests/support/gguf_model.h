@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small GGUF files that hold nothing but settings and lists of factors.
+// Small GGUF files with only settings and lists of factors.
 #pragma once
 
 #include <filesystem>

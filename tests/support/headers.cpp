@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing but a place for the precompiled headers of all tests.
+// Compiles the precompiled headers of all tests.

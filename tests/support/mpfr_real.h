@@ -62,7 +62,7 @@ class MpfrReal {
   mpfr_t value_;
 };
 
-/// |got - want| / |want|; the plain difference where `want` is 0.
+/// |got - want| / |want|; the plain difference if `want` is 0.
 inline double relative_error(const MpfrReal& got, const MpfrReal& want) {
   const MpfrReal difference = abs(got - want);
   return (want == 0.0 ? difference : difference / abs(want)).to_double();

@@ -25,7 +25,7 @@ class OnEveryTarget : public ::testing::TestWithParam<std::int64_t> {
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   }
 
-  /// float32 values in a vector of this target; for scalable vectors, what they have at most today.
+  /// The number of float32 values in a vector of this target; for scalable vectors, the current maximum.
   static std::int64_t lanes() {
     const std::string name = hwy::TargetName(GetParam());
     if (name == "SCALAR") return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the reference vectors that other projects' code produced.
+// Reads the reference vectors of other projects.
 #pragma once
 
 #include <filesystem>
@@ -13,9 +13,9 @@ namespace locus::testing {
 
 using Json = nlohmann::json;
 
-/// The folder of reference vectors: the one beside the checkout, else the copy unpacked from tests/golden/oracle.
+/// The folder of reference vectors: the one next to the checkout, else the copy unpacked from tests/golden/oracle.
 std::filesystem::path oracle_folder();
-/// The copy alone.
+/// Only the copy.
 std::filesystem::path unpacked_oracle_folder();
 
 /// One case: its description and its arrays.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the sources and the build are: known to one file only, so that no other test depends on where it is compiled.
+// The paths of the sources and the build. Only one file knows them, so that no other object depends on the path.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace locus::testing {
 const std::filesystem::path& source_dir();
 const std::filesystem::path& binary_dir();
 
-/// The whole file; empty where there is none.
+/// Returns the whole file; empty if it does not exist.
 std::string text_of(const std::filesystem::path& file);
 
 }  // namespace locus::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small models as llama.cpp's converter would write them.
+// Writes the small models as llama.cpp's converter would.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -96,7 +96,7 @@ TinyTensor transposed(const TinyTensor& tensor) {
   return result;
 }
 
-/// What the converter does to the order of a tensor's rows.
+/// The row order that the converter writes.
 TinyTensor as_in_gguf(const TinyModel& model, const std::string& name, const TinyTensor& tensor) {
   const std::int64_t width = model.sizes.head_dim, heads = model.sizes.heads;
   const bool is_matrix = tensor.shape.size() == 2;
@@ -117,7 +117,7 @@ TinyTensor as_in_gguf(const TinyModel& model, const std::string& name, const Tin
   return tensor;
 }
 
-/// Random blocks whose numbers have about the spread 1 / sqrt(inputs).
+/// Random blocks whose numbers have a standard deviation of about 1 / sqrt(inputs).
 std::vector<std::byte> random_blocks(io::GgufTensorType type, std::int64_t elements, double spread,
                                      std::mt19937_64& random) {
   struct Layout {
@@ -126,7 +126,8 @@ std::vector<std::byte> random_blocks(io::GgufTensorType type, std::int64_t eleme
     double unit_spread;           ///< of the numbers where every scale is 1
     std::int64_t scale, minimum;  ///< where those float16 stand; -1: nowhere
   };
-  // Spreads of uniform integers: 256 values 74; 16 values 4.6; Q4_K 4.6 x scales of about 36; Q6_K 18.5 x 74.
+  // Standard deviations of uniform integers: 256 values 74; 16 values 4.6; Q4_K 4.6 x scales of about 36; Q6_K 18.5 x
+  // 74.
   static const Layout layouts[] = {{io::GgufTensorType::q8_0, 32, 34, 74, 0, -1},
                                    {io::GgufTensorType::q4_0, 32, 18, 4.6, 0, -1},
                                    {io::GgufTensorType::q4_k, 256, 144, 165, 0, 2},
@@ -188,7 +189,7 @@ void write_gguf_file(TinyModel& model, const std::filesystem::path& path, io::Gg
       const auto plain_bytes = std::as_bytes(std::span(stored.values));
       held.emplace_back(plain_bytes.begin(), plain_bytes.end());
     } else {
-      // Only for models whose rows keep their order in GGUF: what the blocks mean is then the model's own tensor.
+      // Only for models whose rows keep their order in GGUF: the decoded blocks are then the model's tensor.
       const double spread = name.find("embed") == std::string::npos ? 1.5 / std::sqrt(stored.shape[1]) : 1;
       held.push_back(random_blocks(type, stored.shape[0] * stored.shape[1], spread, random));
     }

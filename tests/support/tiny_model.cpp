@@ -14,7 +14,7 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-/// Adds random tensors: weights that keep the size of what they multiply, norms around 1, small biases.
+/// Adds random tensors: weights that keep the size of their input, norms around 1, small biases.
 class Filler {
  public:
   Filler(TinyModel& model, std::uint64_t seed) : model_(model), random_(seed) {}

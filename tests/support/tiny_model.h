@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random models of every family, as Hugging Face folders and as GGUF files, written by what the formats demand.
+// Small random models of every family, as Hugging Face folders and as GGUF files.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,11 @@ struct TinyModel {
 /// llama, mistral (window 5), qwen2, qwen3, gpt2, gpt_neox (half of each head rotated) or bloom.
 TinyModel make_tiny(const std::string& architecture, TinySizes sizes = {}, bool tied = false, std::uint64_t seed = 1);
 
-/// config.json and model.safetensors; type f32, f16 or bf16. The model's values become what was stored.
+/// config.json and model.safetensors; type f32, f16 or bf16. The model's values become the stored ones.
 void write_hf_folder(TinyModel& model, const std::filesystem::path& folder,
                      io::SafetensorsType type = io::SafetensorsType::f32);
 /// Names, orders and settings as llama.cpp's converter writes them. Types other than f32 are for matrices only, and
-/// quantised ones get random blocks: the model's values become what they mean.
+/// quantised ones get random blocks: the model's values become the decoded ones.
 void write_gguf_file(TinyModel& model, const std::filesystem::path& path,
                      io::GgufTensorType type = io::GgufTensorType::f32);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attend_backward() against libtorch's autograd in float64: each site written out in torch operations over queries x
-// keys, from the formula in its paper.
+// Compares attend_backward() with libtorch's autograd in float64: each site in torch operations over queries x keys,
+// from the formula in its paper.
 #include <torch/torch.h>
 
 #include "attention/backward_check.h"
@@ -32,7 +32,7 @@ Tensor t5_buckets() {
   return torch::where(distance < 2, distance, far) + 4 * (offsets() > 0).to(torch::kInt64);
 }
 
-/// The case in torch: leaves for whatever has a gradient, in the order of Learned::weights.
+/// The case in torch: leaves for everything with a gradient, in the order of Learned::weights.
 struct Written {
   Tensor q, k, v, sinks, output;
   std::vector<Tensor> weights;
@@ -59,9 +59,9 @@ Written write_out(const Backward<double>& b, bool causal, double cap) {
 
   Tensor score = scale * torch::matmul(q, k.transpose(-2, -1));
   const Tensor clipped = offsets().clamp(-3, 2) + 3;
-  Tensor rows;  // of values, where the encoding has them: [queries, keys, dim]
+  Tensor rows;  // of values, if the encoding has them: [queries, keys, dim]
   if (learned.scheme == "shaw") {
-    const bool both = learned.weights.size() > 1;  // that case is unscaled and meets the key
+    const bool both = learned.weights.size() > 1;  // that case is unscaled and has meets_key
     const Tensor a = w.weights[0].index({clipped});
     Tensor term = torch::einsum("bhid,ijd->bhij", {q, a});
     if (both) term = term + torch::einsum("bhjd,ijd->bhij", {k, a});

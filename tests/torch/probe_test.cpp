@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe's families against libtorch in double, each written from its published definition with torch's own
-// operations (layer_norm, gelu, softmax, matmul) on the Hugging Face tensors.
+// Compares the probe's families with libtorch in double, each from its published definition with torch's operations
+// (layer_norm, gelu, softmax, matmul) on the Hugging Face tensors.
 //
-// Tolerance: the same graph in float32 shows what float32 costs on this very model; eight times its worst error, for
-// the probe sums in another order.
+// Tolerance: the same graph in float32 shows the error of float32 on this model; the test allows eight times its
+// worst error, because the probe sums in another order.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -144,7 +144,7 @@ class TorchModel {
 
   Tensor bloom() const {
     const std::int64_t heads = model_.sizes.heads;
-    // transformers: slopes (2^(-8 / heads))^(1 ...) times the key's place.
+    // transformers: slopes (2^(-8 / heads))^(1 ...) times the key's index.
     const Tensor slopes = torch::pow(2.0, -8.0 * torch::arange(1, heads + 1, torch::kFloat64) / heads);
     const Tensor bias = (slopes.view({heads, 1, 1}) * torch::arange(length(), torch::kFloat64)).to(type_);
     Tensor x = layer_norm("transformer.word_embeddings_layernorm", embedded("transformer.word_embeddings.weight"));

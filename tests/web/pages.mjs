@@ -17,7 +17,7 @@ const views = [
 const failures = [];
 const check = (condition, what) => { if (!condition) failures.push(what); };
 
-// Inside the page: what there is to see of every chart.
+// In the page: the visible state of every chart.
 function look() {
   return [...document.querySelectorAll('figure.chart')].map((figure) => {
     const marks = figure.querySelectorAll('svg .mark-symbol path, svg .mark-line path, svg .mark-rect path, '
@@ -36,7 +36,7 @@ const settled = (page) => page.waitForFunction(() =>
   [...document.querySelectorAll('figure.chart .drawing')].every((box) => box.classList.contains('drawn')), null,
   { timeout: 120000 });
 
-// The colour of the text of the first chart's axis: it must follow light and dark.
+// The colour of the text of the first chart's axis, which must follow the colour scheme.
 const ink = (page) => page.evaluate(() => document.querySelector('figure.chart svg .role-axis text').getAttribute('fill'));
 
 async function saved(page, where) {
@@ -53,7 +53,7 @@ async function saved(page, where) {
   }
 }
 
-// Paper is white and as wide as it is, whatever the screen: 182 mm between the margins of A4.
+// Paper is white and 182 mm wide between the margins of A4, on any screen.
 async function printed(page, where) {
   await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => { one.open = false; }));
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // float16 as the bits of a Uint16Array.
 
-/// Rounds to nearest even; for |x| <= 1, which is all that is asked of it here.
+/// Rounds to nearest even. Range: |x| <= 1.
 export function toFloat16(x) {
   const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
   const magnitude = Math.abs(x);
@@ -10,7 +10,7 @@ export function toFloat16(x) {
   let whole = Math.floor(scaled);
   const rest = scaled - whole;
   if (rest > 0.5 || (rest === 0.5 && whole % 2 === 1)) ++whole;
-  // Below 2^-14 `whole` holds no leading one, and a carry into the exponent is right as it is.
+  // Below 2^-14 `whole` has no leading one, and a carry into the exponent is correct.
   return sign | (whole + (exponent + 14) * 1024);
 }
 

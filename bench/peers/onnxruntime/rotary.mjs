@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's RotaryEmbedding (com.microsoft) against our rotation, one thread each, taking turns.
+// Times ONNX Runtime's RotaryEmbedding (com.microsoft) against our rotation, one thread each, alternating.
 // Usage: node rotary.mjs LOCUS_ROTATE_ROUNDS [--rounds N] [--round-seconds S] [--quick] [GROUP ...]
-// Prints one JSON object per result; tools/peer_programs.h says what is in it.
+// Prints one JSON object per result; tools/peer_programs.h describes it.
 //
-// A call from JavaScript has a price of its own (at 256 MB, more than the rotation), so one rotation is the difference
-// between a call that rotates 1 + links times and a call that rotates once, divided by links. Memory is kept between
-// calls: the first ones, which allocate, are not timed.
+// A call from JavaScript has overhead (at 256 MB, more than the rotation), so one rotation is the difference between
+// a call that rotates 1 + links times and a call that rotates once, divided by links. Memory is kept between calls;
+// the first calls, which allocate, are not timed.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ function parse(words) {
   return request;
 }
 
-/// Our side: a program that answers each line with a line.
+/// Our side: a program that answers each input line with one line.
 function startOurs(program) {
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -85,8 +85,8 @@ async function prepare(type, tokens, interleaved, links) {
   return { x, once, short, long: await sessionOf(1 + links) };
 }
 
-/// Theirs rounds cos, products and sum, ours the result: 4 roundings of at most sqrt(2) times the largest value, 1; a
-/// fifth for higher orders.
+/// They round cos, products and sum, we round the result: 4 roundings of at most sqrt(2) times the largest value, 1;
+/// a fifth covers higher orders.
 async function check(ours, { x, once }, [pairing, type], tokens, line) {
   const folder = mkdtempSync(join(tmpdir(), 'locus-'));
   try {

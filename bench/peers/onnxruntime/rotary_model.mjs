@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX model of RotaryEmbedding nodes in a row, written as protobuf by hand: no converter, no file.
+// Builds an ONNX model of RotaryEmbedding nodes in a row as protobuf, without a converter or a file.
 
 const varint = (value) => {
   const bytes = [];
@@ -23,7 +23,7 @@ const valueInfo = (field, name, type, shape) => {
 };
 const intAttribute = (name, value) => bytes(5, bytes(1, name), integer(3, value), integer(20, 2));
 
-/// `links` rotations in a row of [1, tokens, heads * headDim], each of the result of the one before: x0 -> x<links>.
+/// `links` rotations of [1, tokens, heads * headDim] in a row, each of the previous result: x0 -> x<links>.
 export function rotaryModel({ type, tokens, heads, headDim, interleaved, links }) {
   const nodes = [];
   for (let i = 0; i < links; ++i) {

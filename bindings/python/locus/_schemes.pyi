@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Made from the registry by scripts/regenerate.
+# Generated from the registry by scripts/regenerate.
 from typing import Any, List, Optional, Sequence, Union
 
 from numpy.typing import ArrayLike

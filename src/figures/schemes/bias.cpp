@@ -11,7 +11,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_bias(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<std::int64_t> heads = heads_of(request, encoding.score().heads, 8);
   std::size_t side = 1;
@@ -61,7 +61,7 @@ const FigureKind& bias_figure() {
                                .scheme = "alibi",
                                .arguments = {{"heads", std::int64_t{8}}},
                                .uses = {"positions", "heads"},
-                               .make = make};
+                               .make = draw_bias};
   return kind;
 }
 

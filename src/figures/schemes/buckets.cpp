@@ -11,7 +11,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_buckets(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.score().toeplitz && encoding.score().bucket != nullptr, encoding.scheme().name,
           " chooses no bucket by offset");
@@ -52,7 +52,7 @@ const FigureKind& buckets_figure() {
                                .scheme = "t5",
                                .arguments = {{"heads", std::int64_t{8}}},
                                .uses = {"positions"},
-                               .make = make};
+                               .make = draw_buckets};
   return kind;
 }
 

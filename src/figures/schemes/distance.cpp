@@ -11,7 +11,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_distance(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.score().toeplitz, encoding.scheme().name,
           " is not a function of distance with these settings; the figure bias draws it");
@@ -64,7 +64,7 @@ const FigureKind& distance_figure() {
                                .scheme = "kerple",
                                .arguments = {{"heads", std::int64_t{4}}, {"r1", std::vector<double>{0.25, 0.5, 1, 2}}},
                                .uses = {"positions", "heads"},
-                               .make = make};
+                               .make = draw_distance};
   return kind;
 }
 

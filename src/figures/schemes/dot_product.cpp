@@ -32,7 +32,7 @@ Curve curve_from(const Encoding& encoding, Position key, const std::vector<Posit
   return curve;
 }
 
-Figure make(const Request& request) {
+Figure draw_dot_product(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.rotation().pairs() > 0, encoding.scheme().name, " turns no pair");
   const Thinned offsets = thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048, "offset");
@@ -80,7 +80,7 @@ const FigureKind& dot_product_figure() {
                                .scheme = "rope",
                                .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
                                .uses = {"positions"},
-                               .make = make};
+                               .make = draw_dot_product};
   return kind;
 }
 

@@ -46,7 +46,7 @@ std::array<double, 3> outputs(const Encoding& encoding, const Order& order) {
   return {all[0], all[2], all[4]};
 }
 
-Figure make(const Request&) {
+Figure draw_equivariance(const Request&) {
   struct Reading {
     std::string name;
     Encoding encoding;
@@ -107,7 +107,7 @@ const FigureKind& equivariance_figure() {
                                .scheme = "",
                                .arguments = {},
                                .uses = {},
-                               .make = make};
+                               .make = draw_equivariance};
   return kind;
 }
 

@@ -29,7 +29,7 @@ std::vector<std::int64_t> pairs_of(const Request& request, std::int64_t count) {
 /// `1 rad` or `0.0316 rad`.
 std::string speed_of(double radians) { return pretty(rounded(radians)) + " rad per position"; }
 
-Figure make(const Request& request) {
+Figure draw_rotation(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const Rotation& rotation = encoding.rotation();
   const std::vector<std::int64_t> pairs = pairs_of(request, rotation.pairs());
@@ -80,7 +80,7 @@ const FigureKind& rotation_figure() {
                                .scheme = "rope",
                                .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
                                .uses = {"positions", "pairs"},
-                               .make = make};
+                               .make = draw_rotation};
   return kind;
 }
 

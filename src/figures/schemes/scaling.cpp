@@ -88,7 +88,7 @@ struct Finding {
   }
 };
 
-Figure make(const Request& request) {
+Figure draw_scaling(const Request& request) {
   const Drawn& drawn = request.encodings.front();
   require(takes_rules(drawn.encoding), "scaling is about the rules of rope, got ", drawn.encoding.scheme().name);
   const Goal goal = goal_of(drawn);
@@ -140,7 +140,7 @@ const FigureKind& scaling_figure() {
                                              {"factor", 8.0},
                                              {"original_length", std::int64_t{8192}}},
                                .uses = {"rules"},
-                               .make = make};
+                               .make = draw_scaling};
   return kind;
 }
 

@@ -10,7 +10,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_shaw(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const RelativeKeys& keys = encoding.relative_keys();
   require(keys.index != nullptr, encoding.scheme().name,
@@ -51,7 +51,7 @@ const FigureKind& shaw_figure() {
       .scheme = "shaw",
       .arguments = {{"heads", std::int64_t{8}}, {"head_dim", std::int64_t{64}}, {"clip_left", std::int64_t{8}}},
       .uses = {"positions"},
-      .make = make};
+      .make = draw_shaw};
   return kind;
 }
 

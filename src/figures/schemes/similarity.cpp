@@ -21,7 +21,7 @@ double similarity(const std::vector<double>& a, const std::vector<double>& b) {
   return lengths == 0 ? 0 : dot(a, b) / lengths;
 }
 
-Figure make(const Request& request) {
+Figure draw_similarity(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const Thinned positions = thinned(positions_or(request, 64), 128, "position");
   const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
@@ -60,7 +60,7 @@ const FigureKind& similarity_figure() {
                                .scheme = "sinusoidal",
                                .arguments = {{"dim", std::int64_t{128}}},
                                .uses = {"positions"},
-                               .make = make};
+                               .make = draw_similarity};
   return kind;
 }
 

@@ -8,7 +8,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_sinusoidal(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const std::int64_t dim = encoding.hidden().dim;
   const Thinned columns = thinned(range(0, dim - 1), 256, "dimension");
@@ -50,7 +50,7 @@ const FigureKind& sinusoidal_figure() {
                                .scheme = "sinusoidal",
                                .arguments = {{"dim", std::int64_t{64}}},
                                .uses = {"positions"},
-                               .make = make};
+                               .make = draw_sinusoidal};
   return kind;
 }
 

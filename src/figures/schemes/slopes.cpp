@@ -9,7 +9,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_slopes(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<double>& slopes = encoding.score().slopes;
   require(!slopes.empty(), encoding.scheme().name, " has no slopes");
@@ -45,7 +45,7 @@ const FigureKind& slopes_figure() {
                                .scheme = "alibi",
                                .arguments = {{"heads", std::int64_t{12}}},
                                .uses = {},
-                               .make = make};
+                               .make = draw_slopes};
   return kind;
 }
 

@@ -11,7 +11,7 @@
 namespace locus::figures {
 namespace {
 
-Figure make(const Request& request) {
+Figure draw_transformer_xl(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const RelativeKeys& keys = encoding.relative_keys();
   require(keys.index == nullptr, encoding.scheme().name, " chooses rows by offset; the figure shaw draws them");
@@ -57,7 +57,7 @@ const FigureKind& transformer_xl_figure() {
       .scheme = "transformer_xl",
       .arguments = {{"heads", std::int64_t{4}}, {"head_dim", std::int64_t{32}}, {"deviation", 0.1}},
       .uses = {"positions", "heads"},
-      .make = make};
+      .make = draw_transformer_xl};
   return kind;
 }
 

@@ -23,7 +23,7 @@ std::vector<std::int64_t> dims_of(const Request& request, std::int64_t dim) {
   return dims;
 }
 
-Figure make(const Request& request) {
+Figure draw_waveforms(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<std::int64_t> dims = dims_of(request, encoding.hidden().dim);
   const Thinned positions = thinned(positions_or(request, 128), 4096 / dims.size(), "position");
@@ -64,7 +64,7 @@ const FigureKind& waveforms_figure() {
                                .scheme = "sinusoidal",
                                .arguments = {{"dim", std::int64_t{128}}},
                                .uses = {"positions", "dims"},
-                               .make = make};
+                               .make = draw_waveforms};
   return kind;
 }
 

@@ -57,7 +57,7 @@ Json length_rule(const std::vector<Drawn>& encodings) {
           {"encoding", {{"y", logarithmic(quantitative("length", y_title))}}}};
 }
 
-Figure make(const Request& request) {
+Figure draw_wavelengths(const Request& request) {
   Ladder ladder;
   std::vector<std::string> names;
   std::string schemes;
@@ -100,7 +100,7 @@ const FigureKind& wavelengths_figure() {
       .scheme = "rope",
       .arguments = {{"head_dim", std::int64_t{128}}, {"pairing", std::string("half")}},
       .uses = {},
-      .make = make,
+      .make = draw_wavelengths,
       .several = true};
   return kind;
 }

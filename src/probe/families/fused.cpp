@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families whose blocks differ only by names and a few choices. Queries, keys and values come from one matrix:
+// Families whose blocks differ only in names and a few choices. One matrix computes queries, keys and values:
 //
 //   x <- x + Wo attention(q, k, v) + bo         [q | k | v] = Wa n(x) + ba
-//   x <- x + W2 act(W1 n'(x) + b1) + b2         (parallel: n' reads the x of the first line)
+//   x <- x + W2 act(W1 n'(x) + b1) + b2         (parallel: n' reads the x before attention)
 //
 // GPT-2 (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners") adds a position row to the
 //   embedding. Its weights are Conv1D in transformers: stored transposed.
 // Bloom (BigScience 2022, arXiv 2211.05100, section 3.2) normalises the embedding; scores + slope_h x key id (ALiBi).
 // GPT-NeoX (Black et al. 2022, arXiv 2204.06745, section 2.1.2) and Pythia (arXiv 2304.01373) rotate the first part of
 //   each head. Attention and feed-forward read the same x, unless use_parallel_residual is false.
-// The lab's own model (lab/model/transformer.h) has RMS norms, relu and no biases. Its file says the encoding itself.
+// The lab's model (lab/model/transformer.h) has RMS norms, relu and no biases. Its file states the encoding.
 //
 // A family is one row of the table below.
 #include <algorithm>
@@ -23,24 +23,24 @@ namespace {
 
 enum class Norm : std::uint8_t { layer, rms };
 enum class Activation : std::uint8_t { gelu, gelu_tanh, relu };
-/// How transformers stores the matrices; in GGUF all are plain.
+/// How transformers stores the matrices; GGUF stores all of them plain.
 enum class Storage : std::uint8_t { linear, conv1d, without_bias };
 
 struct FusedFamily {
   std::string_view architecture;       ///< in config.json
   std::string_view gguf_architecture;  ///< in GGUF
-  std::string_view base;               ///< before every name in a Hugging Face model
-  std::string_view layers;             ///< before the index of a layer there
+  std::string_view base;               ///< prefix of every name in a Hugging Face model
+  std::string_view layers;             ///< prefix of a layer's index there
   Name embedding, embedding_norm, final_norm, head;
   Name attention_norm, query_key_value, output;
   Name feed_forward_norm, up, down;
   Norm norm = Norm::layer;
   Activation activation = Activation::gelu;
-  std::vector<std::string_view> activation_names = {};  ///< as config.json may call it; empty: it does not say
+  std::vector<std::string_view> activation_names = {};  ///< its names in config.json; empty: not stated
   Storage storage = Storage::linear;
-  FusedOrder order = FusedOrder::by_part;  ///< in transformers; in GGUF always by part
-  bool parallel_where_asked = false;       ///< the file may ask for a parallel residual
-  bool may_tie_head = true;                ///< the head may be the embedding again
+  FusedOrder order = FusedOrder::by_part;  ///< in transformers; GGUF is always by part
+  bool may_be_parallel = false;       ///< the file may set a parallel residual
+  bool may_tie_head = true;                ///< the head may be the embedding
 };
 
 const std::array<FusedFamily, 4>& fused_families() {
@@ -78,7 +78,7 @@ const std::array<FusedFamily, 4>& fused_families() {
                   .down = {"mlp.dense_4h_to_h", "ffn_down"},
                   .activation_names = {"gelu"},
                   .order = FusedOrder::by_head,
-                  .parallel_where_asked = true},
+                  .may_be_parallel = true},
       FusedFamily{.architecture = "bloom",
                   .gguf_architecture = "bloom",
                   .base = "transformer.",
@@ -122,7 +122,7 @@ const FusedFamily& family_of(std::string_view architecture) {
   const auto found = std::find_if(families.begin(), families.end(), [&](const FusedFamily& family) {
     return family.architecture == architecture || family.gguf_architecture == architecture;
   });
-  require(found != families.end(), "architecture ", architecture, " has no fused block");
+  require(found != families.end(), "architecture ", architecture, " is not one of the fused families");
   return *found;
 }
 
@@ -140,7 +140,7 @@ class Fused : public Network {
   explicit Fused(const Source& source)
       : Network(source),
         family_(family_of(config.architecture)),
-        parallel_(family_.parallel_where_asked && source.parallel_residual),
+        parallel_(family_.may_be_parallel && source.parallel_residual),
         order_(config.format == "gguf" ? FusedOrder::by_part : family_.order) {
     require_heads_fill_width(source);
     require_activation(source);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Llama (Touvron et al. 2023, arXiv 2302.13971; 2307.09288) and those that differ from it by settings only:
+// Llama (Touvron et al. 2023, arXiv 2302.13971; 2307.09288) and models that differ only in settings:
 //
 //   x <- x + Wo attention(rotate(Wq n(x)), rotate(Wk n(x)), Wv n(x))
 //   x <- x + W2 (silu(W1 n'(x)) * W3 n'(x))                n: RMS norm
 //
-// Grouped queries where there are fewer key heads. Mistral: a window. Qwen2: biases on Wq, Wk, Wv. Qwen3: an RMS norm
+// Grouped queries if there are fewer key heads. Mistral: a window. Qwen2: biases on Wq, Wk, Wv. Qwen3: an RMS norm
 // over each head of queries and keys, before the rotation.
 #include "probe/network.h"
 

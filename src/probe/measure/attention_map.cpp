@@ -21,7 +21,7 @@ std::string label_of(const DistanceBin& bin) {
                                   : std::to_string(bin.begin) + "-" + std::to_string(bin.end - 1);
 }
 
-/// The queries of [begin, end) that are looked at, evenly spaced.
+/// Whether a position is one of the evenly spaced queries of [begin, end) that are measured.
 bool is_chosen(std::int64_t position, const AttentionRange& range, std::int64_t queries) {
   const std::int64_t step = std::max<std::int64_t>(1, (range.end - range.begin) / queries);
   return position >= range.begin && position < range.end && (range.end - 1 - position) % step == 0;
@@ -60,7 +60,7 @@ double AttentionRange::mean(std::int64_t row, std::size_t bin) const {
 
 AttentionMap measure_attention(const Model& model, const Encoding& encoding, std::span<const Token> tokens,
                                std::int64_t queries, const RunControl& control) {
-  require(!tokens.empty() && queries >= 1, "attention needs at least one token and one query to look at");
+  require(!tokens.empty() && queries >= 1, "attention needs at least one token and one query");
   const ModelConfig& config = model.config();
   const std::int64_t length = std::ssize(tokens), trained = std::min(config.trained_length, length);
   AttentionMap map{.layers = config.layers, .heads = config.heads, .bins = distance_bins(length), .ranges = {}};
@@ -107,7 +107,7 @@ figures::Figure attention_figure(const std::string& model, const AttentionMap& m
     return "layer " + std::to_string(row / map.heads) + " head " + std::to_string(row % map.heads);
   };
   for (std::int64_t row = 0; row < map.layers * map.heads; ++row) heads.push_back(head_name(row));
-  constexpr double least = 1e-8;  // below it a colour says no more
+  constexpr double least = 1e-8;  // smaller values get the same colour
   for (const AttentionRange& range : map.ranges) {
     panels.push_back(range.name);
     for (std::int64_t row = 0; row < map.layers * map.heads; ++row) {
@@ -133,8 +133,9 @@ figures::Figure attention_figure(const std::string& model, const AttentionMap& m
           .title = "Mean attention by distance, per layer and head: " + model,
           .caption =
               "Colour is the mean attention that one key at this distance gets (log10). A head that attends by "
-              "distance has the same row in both panels; one whose row changes beyond the trained length (" +
-              std::to_string(map.ranges[0].end) + " positions in range here) looks elsewhere than it was taught.",
+              "distance has the same row in both panels; a head whose row changes beyond the trained length (" +
+              std::to_string(map.ranges[0].end) +
+              " positions in range here) attends to other distances than in training.",
           .spec = {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
                    {"data", {{"values", rows}}},
                    {"facet", {{"field", "range"}, {"type", "nominal"}, {"title", nullptr}, {"sort", panels}}},

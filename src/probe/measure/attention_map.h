@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where heads look: mean attention by distance, per layer and head, for queries in and beyond the trained length.
+// Mean attention by distance, per layer and head, for queries within and beyond the trained length.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,26 @@ std::vector<DistanceBin> distance_bins(std::int64_t length);
 struct AttentionRange {
   std::string name;                 ///< "in range", "beyond"
   std::int64_t begin = 0, end = 0;  ///< positions of the queries, [begin, end)
-  std::int64_t queries = 0;         ///< looked at, spread evenly
+  std::int64_t queries = 0;         ///< measured queries, evenly spaced
   std::vector<std::int64_t> pairs;  ///< per bin: queries times keys at these distances
   std::vector<double> mass;         ///< [layers, heads, bins]: attention summed over them
-  /// Mean attention of one key at this distance; 0 where there was none.
+  /// Returns the mean attention of one key at this distance; 0 if there was none.
   double mean(std::int64_t row, std::size_t bin) const;
 };
 
 struct AttentionMap {
   std::int64_t layers = 0, heads = 0;
   std::vector<DistanceBin> bins;
-  std::vector<AttentionRange> ranges;  ///< the second is absent where the text does not go beyond the trained length
-  bool complete = true;                ///< false: it was interrupted
+  std::vector<AttentionRange> ranges;  ///< the second is absent if the text does not exceed the trained length
+  bool complete = true;                ///< false: interrupted
 };
 
-/// Reads `tokens` from position 0 under `encoding`, and looks at about `queries` of them in each range.
+/// Reads `tokens` from position 0 with `encoding`, and measures about `queries` of them in each range.
 AttentionMap measure_attention(const Model& model, const Encoding& encoding, std::span<const Token> tokens,
                                std::int64_t queries, const RunControl& control = {});
 
-/// Rows are heads, columns distances, colour the mean attention of one key on a logarithmic scale; a panel per range.
+/// Rows are heads, columns are distances, colour is the mean attention of one key on a logarithmic scale; one panel
+/// per range.
 figures::Figure attention_figure(const std::string& model, const AttentionMap& map);
 
 }  // namespace locus::probe

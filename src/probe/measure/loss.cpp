@@ -10,7 +10,7 @@
 namespace locus::probe {
 namespace {
 
-/// Tokens to read, of which losses are wanted from index `first` on; `next` follows the last.
+/// Tokens to read, with losses from index `first` on; `next` follows the last.
 struct Passage {
   std::span<const Token> tokens;
   std::int64_t first = 0;
@@ -19,7 +19,7 @@ struct Passage {
   Token after(std::size_t index) const { return index + 1 < tokens.size() ? tokens[index + 1] : next; }
 };
 
-/// Reads a passage after what is cached and appends its losses.
+/// Reads a passage after the cached tokens and appends its losses.
 void read(const Model& model, const Passage& passage, SequenceId sequence, Cache& cache, Executor* executor,
           std::vector<double>& losses) {
   const Segment segment{.sequence = sequence, .tokens = passage.tokens};
@@ -37,7 +37,7 @@ void read(const Model& model, const Passage& passage, SequenceId sequence, Cache
   }
 }
 
-/// Reads a text of its own from position 0, in chunks. False where it was interrupted.
+/// Reads a text from position 0 with a new cache, in chunks. Returns false if interrupted.
 bool read_text(const Model& model, const Encoding& encoding, const Passage& text, const RunControl& control,
                std::vector<double>& losses) {
   const std::int64_t count = std::ssize(text.tokens);
@@ -60,7 +60,7 @@ bool read_text(const Model& model, const Encoding& encoding, const Passage& text
   return true;
 }
 
-/// Up to the trained length there is one table; beyond it a table per token.
+/// Up to the trained length there is one table; beyond it, one per token.
 std::vector<double> stepwise(const Model& model, const Encoding& encoding, KeyTables tables,
                              std::span<const Token> tokens, const RunControl& control) {
   std::vector<double> losses;
@@ -111,7 +111,7 @@ double loss_of(std::span<const float> logits, Token token) {
 std::vector<double> sequence_losses(const Model& model, const Encoding& encoding, LengthForm form,
                                     std::span<const Token> tokens, const RunControl& control) {
   check(tokens, control);
-  // Raw keys are rotated when used: 1000 changes of the table cost one rounding, not 1000.
+  // Raw keys are rotated on use: 1000 changes of the table cost one rounding, not 1000.
   if (encoding.length_dependent() && form != LengthForm::whole) {
     return stepwise(model, encoding, form == LengthForm::mixed ? KeyTables::mixed : KeyTables::raw, tokens, control);
   }

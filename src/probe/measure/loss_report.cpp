@@ -33,7 +33,7 @@ std::string rounded(double value, int digits) {
 }  // namespace
 
 std::vector<LossBucket> bucketed(std::span<const double> losses, std::span<const std::int64_t> edges) {
-  require(edges.size() >= 2 && edges[0] >= 0, "buckets must have at least two edges, from 0 on");
+  require(edges.size() >= 2 && edges[0] >= 0, "buckets must have at least two edges, from 0 upwards");
   std::vector<LossBucket> buckets;
   for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
     require(edges[i] < edges[i + 1], "edges of buckets must rise, ", edges[i + 1], " comes after ", edges[i]);
@@ -61,8 +61,8 @@ std::string describe(const BreakRule& rule) {
   return "a rule breaks at the first block of " + std::to_string(rule.block) +
          " positions that is worse than the sliding window on the same tokens by more than " + rounded(rule.excess, 3) +
          " nats and by more than " + rounded(rule.standard_errors, 3) +
-         " standard errors of the difference, where the next block is worse by more than " + rounded(rule.excess, 3) +
-         " nats too";
+         " standard errors of the difference, if the next block is also worse by more than " + rounded(rule.excess, 3) +
+         " nats";
 }
 
 Breaking find_break(std::span<const double> losses, std::span<const double> baseline, const BreakRule& rule) {
@@ -84,14 +84,14 @@ Breaking find_break(std::span<const double> losses, std::span<const double> base
 
 std::string describe(const Breaking& breaking, std::int64_t measured, std::int64_t trained_length) {
   if (!breaking.position) {
-    return measured <= trained_length ? "holds as far as was measured, which is not beyond the trained length"
+    return measured <= trained_length ? "holds as far as measured, which is not beyond the trained length"
                                       : "holds up to position " + std::to_string(measured - 1) + ", the last measured";
   }
   const std::string above = rounded(breaking.excess, 3) + " nats above the sliding window";
-  if (*breaking.position == 0) return "is worse from the start: " + above;
+  if (*breaking.position == 0) return "is worse from position 0: " + above;
   const double times = static_cast<double>(*breaking.position) / static_cast<double>(trained_length);
   return "breaks at about position " + std::to_string(*breaking.position) + " (" + rounded(times, 3) +
-         " x the trained length): from there on " + above;
+         " x the trained length), from there on " + above;
 }
 
 figures::Figure loss_figure(const std::string& model, std::span<const LossCurve> curves, std::int64_t trained_length,
@@ -127,9 +127,9 @@ figures::Figure loss_figure(const std::string& model, std::span<const LossCurve>
                         {"encoding", {{"x", x}}}};
   return {.name = "loss-by-position",
           .title = "Next-token loss by position: " + model,
-          .caption = "Each line is the mean loss of a rule over " + std::to_string(step) +
-                     " positions of one sequence; the dashed upright is the trained length (" +
-                     std::to_string(trained_length) + "). A line that leaves the baselines has broken.",
+          .caption = "Each curve is the mean loss of a rule over " + std::to_string(step) +
+                     " positions of one sequence; the dashed vertical line is the trained length (" +
+                     std::to_string(trained_length) + "). A curve that rises above the baselines has broken.",
           .spec = {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
                    {"width", "container"},
                    {"height", 320},

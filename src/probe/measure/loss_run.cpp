@@ -30,7 +30,7 @@ std::vector<PlannedCurve> plan_curves(const Model& model, const std::vector<std:
   return curves;
 }
 
-/// The tokens that the encoding has positions for, the predicted one included.
+/// Returns the tokens for which the encoding has positions, including the predicted one.
 std::span<const Token> within_positions(const std::vector<Token>& tokens, const PlannedCurve& curve,
                                         std::vector<std::string>& notes) {
   const Position last = curve.encoding.position_range().last;
@@ -47,10 +47,10 @@ void measure_baselines(const Model& model, LossRun& run, const RunControl& contr
   const bool restarts =
       run.text.bos && std::find(tokens.begin() + 1, tokens.end() - 1, *run.text.bos) != tokens.end() - 1;
   if (!restarts) {
-    run.notes.emplace_back("the text begins only once, so there is no restart baseline");
+    run.notes.emplace_back("the text has only one beginning, so there is no restart baseline");
     return;
   }
-  control.on_stage("restarting at each beginning", std::ssize(tokens));
+  control.on_stage("the restart baseline", std::ssize(tokens));
   run.curves.push_back({.name = "restart", .baseline = true});
   run.curves.back().losses = restarted_losses(model, tokens, *run.text.bos, control);
 }
@@ -105,7 +105,7 @@ std::vector<std::string> default_rules(const Model& model) {
   for (const Rule* rule : compared_rules()) {
     const std::string name(rule->name);
     rules.push_back(needs_factor_only(*rule) ? name + ":2" : name);
-    if (name == "ntk") rules.emplace_back("ntk:4");  // at 2 it barely reaches twice the length
+    if (name == "ntk") rules.emplace_back("ntk:4");  // with 2 it barely reaches twice the length
   }
   return rules;
 }
@@ -113,9 +113,9 @@ std::vector<std::string> default_rules(const Model& model) {
 LossPlan plan_losses(const Model& model, const LossOptions& options) {
   LossPlan plan;
   plan.trained_length = model.config().trained_length;
-  require(plan.trained_length >= 1, "the model does not say how long its training texts were");
+  require(plan.trained_length >= 1, "the model does not state its trained length");
   plan.edges = options.edges.empty() ? default_edges(plan.trained_length) : options.edges;
-  (void)bucketed({}, plan.edges);  // checks them
+  (void)bucketed({}, plan.edges);  // checks the edges
   plan.stride = options.stride.value_or(std::max<std::int64_t>(plan.trained_length / 4, 1));
   require(plan.stride >= 1 && plan.stride <= plan.trained_length,
           "the stride of the sliding window must be from 1 to the trained length (", plan.trained_length, "), got ",

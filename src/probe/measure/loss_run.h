@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole measurement of losses: which curves, measured on one text, beside two baselines, and judged.
+// A complete loss measurement: plans the curves, measures them and two baselines on one text, and finds where they
+// break.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +21,30 @@ struct LossOptions {
   std::optional<std::int64_t> stride = {};  ///< of the sliding window; absent: a quarter of the trained length
 };
 
-/// A curve to be measured: an encoding, and where it depends on the length one of its forms.
+/// A curve to measure: an encoding and, if it depends on the length, one of its forms.
 struct PlannedCurve {
   std::string name;
   Encoding encoding;
   LengthForm form = LengthForm::whole;
 };
 
-/// What a run does, checked before any of the work.
+/// The plan of a run, checked before the work starts.
 struct LossPlan {
   std::int64_t trained_length = 0;
   std::vector<std::int64_t> edges;
   std::int64_t stride = 0;
   std::vector<PlannedCurve> curves;
 
-  /// Tokens that the last bucket can use.
+  /// Returns how many tokens the buckets cover.
   std::int64_t most_tokens() const { return edges.back() + 1; }
 };
 
-/// Error for bad options, and where the model does not say how long its training texts were.
+/// Plans a run.
+/// Error: invalid options, a model that does not state its trained length.
 LossPlan plan_losses(const Model& model, const LossOptions& options);
 
-/// The model's own rule unless it is `none`, and the rules that stretch a model; `own` where the model does not rotate.
+/// Returns the model's rule unless it is `none`, and the rules that stretch a model; `own` if the model does not
+/// rotate.
 std::vector<std::string> default_rules(const Model& model);
 
 struct LossRun {
@@ -49,15 +52,16 @@ struct LossRun {
   std::int64_t stride = 0;
   MeasuredText text = {};
   BreakRule break_rule = {};
-  std::vector<LossCurve> curves = {};  ///< baselines first, each judged
+  std::vector<LossCurve> curves = {};  ///< baselines first, each with its break
   std::vector<std::string> notes = {};
-  bool interrupted = false;  ///< the curves are what was measured until then
+  bool interrupted = false;  ///< the curves are those measured before
 };
 
-/// Measures the baselines and every planned curve. Error where the text has fewer than 2 tokens.
+/// Measures the baselines and every planned curve.
+/// Error: a text of fewer than 2 tokens.
 LossRun measure_losses(const Model& model, const LossPlan& plan, MeasuredText text, const RunControl& control = {});
 
-/// As `locus probe loss --json` prints it; `model` is its name.
+/// Returns what `locus probe loss --json` prints; `model` is its name.
 nlohmann::ordered_json to_json(const LossRun& run, const std::string& model);
 
 }  // namespace locus::probe

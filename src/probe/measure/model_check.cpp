@@ -34,7 +34,7 @@ class Readings {
     return all;
   }
 
-  /// As in a batch with a longer text: three masked tokens of padding in front.
+  /// As in a batch with a longer text: three masked padding tokens first.
   Logits left_padded() const {
     constexpr std::int64_t padding = 3;
     std::vector<Token> padded(padding, tokens_.front());
@@ -53,7 +53,7 @@ class Readings {
     return forward(cache, segments, other.size(), other.size() + size());
   }
 
-  /// Half the text, forked; the other branch goes on differently before this one does.
+  /// Forks after half the text; the other branch continues differently before this one does.
   Logits forked() const {
     Cache cache = new_cache();
     const SequenceId trunk = cache.create();
@@ -101,7 +101,7 @@ Difference difference(const Logits& expected, const Logits& got) {
   Difference found;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double apart = std::fabs(static_cast<double>(expected[i]) - static_cast<double>(got.at(i)));
-    if (!(apart <= found.largest)) found = {apart, i};  // NaN counts
+    if (!(apart <= found.largest)) found = {apart, i};  // NaN is the largest
   }
   return found;
 }
@@ -127,7 +127,7 @@ std::vector<Check> check_model(const Model& model, std::span<const Token> tokens
   const auto vocab = static_cast<std::size_t>(model.config().vocab);
   std::vector<Check> checks;
   const auto add = [&](const char* name, const Logits& got) {
-    require(got.size() == expected.size(), "a reading gave ", got.size(), " logits in place of ", expected.size());
+    require(got.size() == expected.size(), "a reading gave ", got.size(), " logits instead of ", expected.size());
     const Difference d = difference(expected, got);
     checks.push_back(
         at_most(name, scheme, d.largest, bound,
@@ -136,7 +136,7 @@ std::vector<Check> check_model(const Model& model, std::span<const Token> tokens
   add("one token at a time = all at once", readings.in_chunks(1));
   add("in chunks of 7 = all at once", readings.in_chunks(7));
   add("left padded = alone", readings.left_padded());
-  add("packed behind another sequence = alone", readings.packed());
+  add("packed after another sequence = alone", readings.packed());
   add("through a forked cache = alone", readings.forked());
   return checks;
 }

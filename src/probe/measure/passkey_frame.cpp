@@ -37,7 +37,7 @@ PasskeyFrame parse_passkey_frame(std::string_view text, const std::string& name)
   require(at("keys").is_array() && !at("keys").empty(), name, ": keys must be a list of keys");
   for (const Json& key : at("keys")) frame.keys.push_back(ids_of(key, name + ": a key"));
   for (const auto& key : frame.keys) {
-    require(key.size() == frame.keys.front().size(), name, ": the keys must all have one length, got ",
+    require(key.size() == frame.keys.front().size(), name, ": all keys must have the same length, got ",
             frame.keys.front().size(), " and ", key.size());
   }
   return frame;

@@ -32,7 +32,7 @@ std::string prompt_text(const std::string& key, std::int64_t fillers, double dep
   return std::string(opening) + repeated(before) + needle(key) + repeated(fillers - before) + std::string(question);
 }
 
-/// Whether greedy decoding would say the answer, and its loss: with the answer fed in, both are read off one forward.
+/// Measures whether greedy decoding gives the answer, and its loss. One forward over prompt and answer gives both.
 void ask(const Model& model, const Encoding& encoding, const PasskeyPrompt& prompt, const RunControl& control,
          PasskeyCell& cell) {
   std::vector<Token> tokens = prompt.tokens;
@@ -75,7 +75,8 @@ void ask(const Model& model, const Encoding& encoding, const PasskeyPrompt& prom
 PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, double depth, std::int64_t key) {
   require(depth >= 0 && depth <= 1, "the depth of a passkey must be from 0 to 1, got ", depth);
   const std::string digits = std::to_string(key);
-  // The answer is what the whole text has beyond the prompt: a vocabulary may join the space and the first digits.
+  // The answer is the tokens of the whole text after the prompt: a vocabulary may join the space and the first
+  // digits.
   const auto made = [&](std::int64_t fillers) {
     PasskeyPrompt prompt;
     const std::string text = prompt_text(digits, fillers, depth);
@@ -90,7 +91,7 @@ PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, do
     return std::ssize(prompt.tokens) + std::ssize(prompt.answer);
   };
   const std::int64_t frame = size_of(made(0));
-  require(frame <= length, "a passkey prompt needs at least ", frame, " tokens under this vocabulary, got ", length);
+  require(frame <= length, "a passkey prompt needs at least ", frame, " tokens with this vocabulary, got ", length);
   const std::int64_t one = std::max<std::int64_t>(size_of(made(8)) - frame, 8) / 8;
   std::int64_t fillers = (length - frame) / one + 1;
   PasskeyPrompt prompt = made(fillers);
@@ -103,7 +104,8 @@ PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, dou
   require(depth >= 0 && depth <= 1, "the depth of a passkey must be from 0 to 1, got ", depth);
   const auto any_of = [&](const auto& choices) -> const auto& { return choices[random() % choices.size()]; };
   const std::int64_t key_length = std::ssize(frame.keys.front());
-  const std::int64_t shortest = 2 * key_length + 1;  // the mark, the key, the question, and the answer but its last
+  const std::int64_t shortest =
+      2 * key_length + 1;  // the mark, the key, the question, and the answer without its last token
   require(length >= shortest, "a passkey prompt needs at least ", shortest, " tokens for this model, got ", length);
   const auto before = static_cast<std::int64_t>(std::llround(depth * static_cast<double>(length - shortest)));
   PasskeyPrompt prompt;
@@ -159,10 +161,10 @@ std::string describe(std::span<const PasskeyCell> cells, std::int64_t trained_le
     return std::to_string(found) + " of " + std::to_string(trials);
   };
   if (in_trials == 0)
-    return "no length within the trained length was asked for, so failures cannot be laid to position";
+    return "no length within the trained length was measured, so failures cannot be attributed to position";
   if (2 * in_found < in_trials) {
     return "this model cannot do the task within its trained length (" + share(in_found, in_trials) +
-           " keys found): what it does beyond says nothing about its positions";
+           " keys found), so results beyond it say nothing about its positions";
   }
   return "within the trained length " + share(in_found, in_trials) + " keys were found, beyond it " +
          share(out_found, out_trials);
@@ -176,23 +178,22 @@ figures::Figure passkey_figure(const std::string& model, std::span<const Passkey
                     {"depth", cell.depth},
                     {"found", static_cast<double>(cell.found) / static_cast<double>(cell.trials)}});
   }
-  return {
-      .name = "passkey-grid",
-      .title = "Passkeys found by depth and length: " + model,
-      .caption = "Each cell is the share of keys that greedy decoding gives back; depth 0 puts the key at the start.",
-      .spec = {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
-               {"width", "container"},
-               {"height", 240},
-               {"data", {{"values", rows}}},
-               {"mark", {{"type", "rect"}, {"tooltip", true}}},
-               {"encoding",
-                {{"x", {{"field", "length"}, {"type", "ordinal"}, {"title", "length in tokens"}}},
-                 {"y", {{"field", "depth"}, {"type", "ordinal"}, {"title", "depth of the key"}}},
-                 {"color",
-                  {{"field", "found"},
-                   {"type", "quantitative"},
-                   {"title", "share found"},
-                   {"scale", {{"domain", {0, 1}}, {"scheme", "viridis"}}}}}}}}};
+  return {.name = "passkey-grid",
+          .title = "Passkeys found by depth and length: " + model,
+          .caption = "Each cell is the share of keys that greedy decoding returns; at depth 0 the key is at the start.",
+          .spec = {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
+                   {"width", "container"},
+                   {"height", 240},
+                   {"data", {{"values", rows}}},
+                   {"mark", {{"type", "rect"}, {"tooltip", true}}},
+                   {"encoding",
+                    {{"x", {{"field", "length"}, {"type", "ordinal"}, {"title", "length in tokens"}}},
+                     {"y", {{"field", "depth"}, {"type", "ordinal"}, {"title", "depth of the key"}}},
+                     {"color",
+                      {{"field", "found"},
+                       {"type", "quantitative"},
+                       {"title", "share found"},
+                       {"scale", {{"domain", {0, 1}}, {"scheme", "viridis"}}}}}}}}};
 }
 
 }  // namespace locus::probe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passkey task: a number said once inside a long dull text, asked for at its end (Mohtashami and Jaggi 2023,
+// The passkey task: a number occurs once in a long filler text, and the end asks for it (Mohtashami and Jaggi 2023,
 // arXiv 2305.16300).
 #pragma once
 
@@ -18,28 +18,29 @@
 namespace locus::probe {
 
 struct PasskeyPrompt {
-  std::vector<Token> tokens;  ///< ends right before the answer
-  std::vector<Token> answer;  ///< the tokens of the key as they go on from there
+  std::vector<Token> tokens;  ///< ends just before the answer
+  std::vector<Token> answer;  ///< the tokens of the key that follow
 };
 
-/// As close to `length` tokens, answer included, as whole filler sentences allow, and never above; the key stands
-/// `depth` of the way in, 0 at the start and 1 at the end. Error where the frame alone does not fit.
+/// Makes a prompt that has, with its answer, at most `length` tokens, as close as whole filler sentences allow. The
+/// key is at `depth`, 0 at the start and 1 at the end.
+/// Error: a length that is too short even without filler.
 PasskeyPrompt passkey_prompt(const Tokenizer& tokenizer, std::int64_t length, double depth, std::int64_t key);
 
-/// The same in token ids, with a key that is chosen at random and noise all around it. `length` tokens are read: all
-/// but the last of the answer, as the lab counts.
+/// The same in token ids, with a random key and noise around it. `length` counts the tokens that are read, all except
+/// the last of the answer, as in the lab.
 PasskeyPrompt passkey_prompt(const PasskeyFrame& frame, std::int64_t length, double depth, std::mt19937_64& random);
 
-/// Where the prompts of a grid come from; what is random about them comes from `random`.
+/// Makes the prompts of a grid; `random` is their only source of randomness.
 using PasskeyPrompts = std::function<PasskeyPrompt(std::int64_t length, double depth, std::mt19937_64& random)>;
-/// Sentences, with keys of five digits. The tokenizer must outlive the result.
+/// Prompts of sentences with keys of five digits. The tokenizer must outlive the result.
 PasskeyPrompts prompts_in_sentences(const Tokenizer& tokenizer);
 PasskeyPrompts prompts_in_ids(PasskeyFrame frame);
 
 struct PasskeyCell {
-  std::int64_t length = 0;  ///< asked for
+  std::int64_t length = 0;  ///< requested length
   double depth = 0;
-  std::int64_t trials = 0, found = 0;  ///< found: greedy decoding gives the key's tokens
+  std::int64_t trials = 0, found = 0;  ///< found: greedy decoding returns the key's tokens
   double key_loss = 0;                 ///< mean nats per token of the key
 };
 
@@ -50,11 +51,11 @@ struct PasskeyGrid {
   std::uint64_t seed = 0;
 };
 
-/// Cell after cell, lengths outside; the cells done where it is interrupted.
+/// Measures all cells, by length and then depth. Returns the finished cells if interrupted.
 std::vector<PasskeyCell> measure_passkeys(const Model& model, const Encoding& encoding, const PasskeyPrompts& prompts,
                                           const PasskeyGrid& grid, const RunControl& control = {});
 
-/// One sentence: what the grid says, and that it says nothing where the model fails within its trained length.
+/// Returns one sentence that summarises the grid, or says that the model fails even within its trained length.
 std::string describe(std::span<const PasskeyCell> cells, std::int64_t trained_length);
 
 figures::Figure passkey_figure(const std::string& model, std::span<const PasskeyCell> cells);

@@ -30,12 +30,12 @@ std::vector<Token> sample_text(const Model& model, const SampledText& wanted, co
 }
 
 std::string_view sampled_text_caveat() {
-  return "the text was sampled from the model itself at temperature 1, in pieces no longer than the trained length, "
-         "each "
-         "begun anew: it shows from which position on an encoding makes the model predict worse than it can, but not "
-         "that a rule makes use of what lies farther back than a piece (nothing in the text depends on it), nor how "
-         "the "
-         "model does on real texts";
+  return "the text was sampled from the model itself at temperature 1, in independent pieces of at most the trained "
+         "length. "
+         "It shows from which position on an encoding makes the model predict worse than it can. It does not show that "
+         "a rule uses context farther back than a piece (nothing in the text depends on it), nor how the model "
+         "performs "
+         "on real texts";
 }
 
 }  // namespace locus::probe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text for measuring a model when there is none: what the model itself says, piece after piece.
+// Samples a text from the model, piece by piece, for measurements without a given text.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 namespace locus::probe {
 
 struct SampledText {
-  Token start = 0;                ///< in front of every piece
-  std::vector<Token> stops = {};  ///< end a piece, and are not part of it
-  std::int64_t tokens = 0;        ///< of all pieces together, at least 1
+  Token start = 0;                ///< first token of every piece
+  std::vector<Token> stops = {};  ///< end a piece; not part of it
+  std::int64_t tokens = 0;        ///< total number of tokens, at least 1
   std::uint64_t seed = 0;
 };
 
-/// Pieces drawn at temperature 1 under the model's own encoding, each begun anew and none longer than the trained
-/// length. Fewer tokens where it is interrupted.
+/// Samples independent pieces at temperature 1 with the model's encoding, each at most as long as the trained length.
+/// Returns fewer tokens if interrupted.
 std::vector<Token> sample_text(const Model& model, const SampledText& wanted, const RunControl& control = {});
 
-/// What a measurement on such a text can show and what it cannot.
+/// Returns what a measurement on such a text can and cannot show.
 std::string_view sampled_text_caveat();
 
 }  // namespace locus::probe

@@ -27,7 +27,7 @@ MeasuredText text_from_model(const Model& model, const Tokenizer* tokenizer, std
   } else {
     require(tokenizer != nullptr, "sampling a text needs the model's tokenizer");
     const auto start = tokenizer->bos() ? tokenizer->bos() : tokenizer->eos();
-    require(start.has_value(), "this vocabulary has no token that begins a text: give a text or token ids");
+    require(start.has_value(), "this vocabulary has no beginning-of-sequence token: give a text or token ids");
     wanted.start = *start;
     wanted.stops = {*start};
     if (tokenizer->eos()) wanted.stops.push_back(*tokenizer->eos());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a measurement reads: the user's tokens, or what the model itself says.
+// The text of a measurement: the user's tokens, or a text sampled from the model.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@ struct MeasuredText {
   std::optional<Token> bos = {};
   std::string source = {};  ///< "story.txt", "ids.json", "sampled from the model"
   bool bos_added = false;
-  std::string caveat = {};  ///< what the text cannot show; empty for a user's own
+  std::string caveat = {};  ///< what the text cannot show; empty for a given text
 };
 
-/// At most `most` of the user's tokens, beginning-of-sequence in front, which is added where it is lacking and the
-/// tokenizer (which may be null) has one. Error where there are no tokens.
+/// Returns at most `most` of the user's tokens. Adds the beginning-of-sequence token if it is missing and the
+/// tokenizer (which may be null) has one.
+/// Error: no tokens.
 MeasuredText given_text(std::vector<Token> tokens, const Tokenizer* tokenizer, std::string source, std::int64_t most);
 
-/// `most` tokens sampled from the model under its own encoding. The tokenizer says how a text begins; it may be null
-/// for models of the lab, whose texts begin anywhere.
+/// Samples `most` tokens from the model with its encoding. The tokenizer gives the first token; it may be null for
+/// models of the lab, whose texts may begin with any token.
 MeasuredText text_from_model(const Model& model, const Tokenizer* tokenizer, std::uint64_t seed, std::int64_t most,
                              const RunControl& control = {});
 

@@ -68,18 +68,18 @@ class Bpe : public Tokenizer {
 
   TokenId id_of(const std::string& spelling, const std::string& name) const {
     const auto id = find(spelling);
-    require(id.has_value(), name, ": a merge names ", io::shown(spelling), ", which is not in the vocabulary");
+    require(id.has_value(), name, ": a merge has the token ", io::shown(spelling), ", which is not in the vocabulary");
     return *id;
   }
 
   std::string normalized(std::string_view text, bool first) const {
     require(!parts_.needs_nfc || surely_nfc(text), facts().kind,
-            ": the text must be in normalization form NFC, which this vocabulary asks for: normalize it first");
+            ": the text must be in normalization form NFC, as this vocabulary requires: normalize it first");
     std::string result = parts_.space_prefix && !text.starts_with(' ') ? " " : "";
     result += text;
     if (!parts_.shown_as.empty()) result = replaced(result, " ", parts_.shown_as);
     const bool wanted = (first || !parts_.prefix_first_only) &&
-                        !(parts_.prefix_unless_there && std::string_view(result).starts_with(parts_.prefix));
+                        !(parts_.prefix_if_missing && std::string_view(result).starts_with(parts_.prefix));
     return wanted ? parts_.prefix + result : result;
   }
 
@@ -104,7 +104,7 @@ class Bpe : public Tokenizer {
 
   TokenId unknown_for(std::string_view character) const {
     require(unknown().has_value(), facts().kind, ": no token for the byte ",
-            byte_token_spelling(static_cast<unsigned char>(character[0])), ", and none for the unknown");
+            byte_token_spelling(static_cast<unsigned char>(character[0])), ", and no unknown token");
     return *unknown();
   }
 

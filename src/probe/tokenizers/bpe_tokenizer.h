@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BPE by a list of merges: over GPT-2's bytes, or over characters as SentencePiece's models look in tokenizer.json.
+// BPE with a list of merges: over GPT-2's bytes, or over characters, as tokenizer.json stores SentencePiece models.
 #pragma once
 
 #include <string>
@@ -15,29 +15,29 @@ namespace locus::probe {
 struct BpeParts {
   TokenizerFacts facts;
   Vocabulary vocabulary;
-  std::vector<std::pair<std::string, std::string>> merges;  ///< spellings, the first goes first
+  std::vector<std::pair<std::string, std::string>> merges;  ///< spellings, in order of priority
   std::vector<AddedToken> added;
 
-  // What is done to a stretch of text, in this order.
-  bool needs_nfc = false;            ///< a text that may not be in form NFC is refused
-  bool space_prefix = false;         ///< a space in front of a text that does not start with one
-  std::string prefix;                ///< in front of every stretch, or ...
-  bool prefix_first_only = false;    ///< ... of the first alone
-  bool prefix_unless_there = false;  ///< not where the text already starts with it
-  std::string shown_as;              ///< what a space is replaced by; empty: left alone
+  // The steps applied to a piece of text, in this order.
+  bool needs_nfc = false;            ///< refuses a text that may not be in form NFC
+  bool space_prefix = false;         ///< adds a space to a text that does not start with one
+  std::string prefix;                ///< before every piece, or ...
+  bool prefix_first_only = false;    ///< ... only before the first
+  bool prefix_if_missing = false;  ///< not if the text already starts with it
+  std::string shown_as;              ///< replaces a space; empty: no replacement
   std::vector<SplitStep> steps;
 
-  bool byte_level = true;    ///< tokens are spelled in GPT-2's alphabet; else in characters
-  bool whole_words = false;  ///< a word that is a token is that token, whatever the merges say
+  bool byte_level = true;    ///< tokens use GPT-2's byte alphabet; else characters
+  bool whole_words = false;  ///< a word that is a token becomes that token without merging
   bool byte_fallback = false;
   bool fuse_unknown = false;
-  bool strips_leading_space = false;  ///< decoding takes one space off the start of the text
+  bool strips_leading_space = false;  ///< decoding removes one space from the start of the text
 };
 
-/// Error, starting with `name`, where a merge names a token that is not there.
+/// Error: a merge of a token that is not in the vocabulary; `name` starts the message.
 std::unique_ptr<Tokenizer> make_bpe(BpeParts parts, const std::string& name);
 
-/// GPT-2's pattern, which ByteLevel uses where it is not told otherwise.
+/// GPT-2's pattern, the default of ByteLevel.
 extern const char* const gpt2_pattern;
 
 }  // namespace locus::probe

@@ -9,7 +9,7 @@
 namespace locus::probe {
 namespace {
 
-bool stands_for_itself(unsigned byte) {
+bool is_visible(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
@@ -17,7 +17,7 @@ const std::array<char32_t, 256>& alphabet() {
   static const auto made = [] {
     std::array<char32_t, 256> codes{};
     char32_t next = 0x100;
-    for (unsigned byte = 0; byte < 256; ++byte) codes[byte] = stands_for_itself(byte) ? byte : next++;
+    for (unsigned byte = 0; byte < 256; ++byte) codes[byte] = is_visible(byte) ? byte : next++;
     return codes;
   }();
   return made;

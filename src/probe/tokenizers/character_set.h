@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one place of a split pattern matches: \s, \p{L}, [^\r\n\p{L}], a letter.
+// The characters that one element of a split pattern matches: \s, \p{L}, [^\r\n\p{L}], a letter.
 #pragma once
 
 #include <bitset>
@@ -12,14 +12,14 @@ namespace locus::probe {
 class CharacterSet {
  public:
   void add(char32_t first, char32_t last) { ranges_.emplace_back(first, last); }
-  /// `name` is s (white space) or a general category: L, M, N, P, S. False where it is none of these.
+  /// Adds s (white space) or a general category: L, M, N, P, S. Returns false for any other name.
   bool add_class(std::string_view name, bool negated);
-  /// A set within a set is a part of it.
+  /// Adds a nested set.
   void add(CharacterSet part) { parts_.push_back(std::move(part)); }
   void negate() { negated_ = !negated_; }
-  /// Letters stand for both cases; s and k also for the long s and the Kelvin sign, which fold to them.
+  /// Makes letters match both cases; s and k also match the long s and the Kelvin sign, which fold to them.
   void ignore_case();
-  /// To be called once, when all is added: ASCII is looked up from then on.
+  /// Call once after the last addition. It builds a lookup table for ASCII.
   void finish();
 
   bool matches(char32_t code) const { return code < 128 ? ascii_[code] : searched(code); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary inside a GGUF file, by llama.cpp's keys and defaults.
+// Reads the vocabulary in a GGUF file, with llama.cpp's keys and defaults.
 #include <algorithm>
 
 #include "locus/error.h"
@@ -12,7 +12,7 @@ namespace {
 
 const std::string prefix = "tokenizer.ggml.";
 
-/// How llama.cpp cuts texts before byte-level BPE, by `tokenizer.ggml.pre`.
+/// How llama.cpp splits text before byte-level BPE, by `tokenizer.ggml.pre`.
 struct PreTokenizer {
   std::vector<std::string_view> names;
   std::vector<std::string_view> patterns;
@@ -20,7 +20,7 @@ struct PreTokenizer {
   bool adds_bos = false;
 };
 
-// (?i: ) is written out as llama.cpp has it: ASCII letters only.
+// (?i: ) is written out as in llama.cpp: ASCII letters only.
 constexpr std::string_view llama3_pattern =
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view qwen2_pattern =
@@ -44,13 +44,13 @@ const PreTokenizer& pre_tokenizer(const std::string& pre, const std::string& fil
     if (std::find(one.names.begin(), one.names.end(), pre) != one.names.end()) return one;
     for (const std::string_view name : one.names) known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  fail(file, ": ", prefix, "pre ", io::shown(pre), " is not supported; known are ", known);
+  fail(file, ": ", prefix, "pre ", io::shown(pre), " is not supported; known: ", known);
 }
 
 Vocabulary read_vocabulary(const io::GgufFile& file) {
   const auto what = [&](const char* key) { return file.name() + ": " + prefix + key; };
   const io::GgufValue* tokens = file.find(prefix + "tokens");
-  require(tokens != nullptr, file.name(), ": has no tokenizer, ", prefix, "tokens is absent");
+  require(tokens != nullptr, file.name(), ": has no tokenizer: ", prefix, "tokens is missing");
   Vocabulary vocabulary;
   vocabulary.spellings = tokens->texts(what("tokens"));
   require(!vocabulary.spellings.empty(), what("tokens"), " must not be empty");
@@ -78,12 +78,12 @@ std::optional<TokenId> token_of(const io::GgufFile& file, const std::string& key
 
 TokenizerFacts read_facts(const io::GgufFile& file, std::size_t tokens, bool sentencepiece) {
   TokenizerFacts facts;
-  const auto usual = [&](TokenId id) {
+  const auto default_id = [&](TokenId id) {
     return sentencepiece && std::cmp_less(id, tokens) ? std::optional(id) : std::nullopt;
   };
-  facts.bos = token_of(file, "bos_token_id", tokens, usual(1));
-  facts.eos = token_of(file, "eos_token_id", tokens, usual(2));
-  facts.unknown = token_of(file, "unknown_token_id", tokens, usual(0));
+  facts.bos = token_of(file, "bos_token_id", tokens, default_id(1));
+  facts.eos = token_of(file, "eos_token_id", tokens, default_id(2));
+  facts.unknown = token_of(file, "unknown_token_id", tokens, default_id(0));
   return facts;
 }
 
@@ -91,7 +91,7 @@ std::unique_ptr<Tokenizer> read_sentencepiece(const io::GgufFile& file) {
   SentencePieceParts parts;
   parts.vocabulary = read_vocabulary(file);
   const io::GgufValue* scores = file.find(prefix + "scores");
-  require(scores != nullptr, file.name(), ": ", prefix, "scores is absent, which the model \"llama\" needs");
+  require(scores != nullptr, file.name(), ": ", prefix, "scores is missing, which the model \"llama\" needs");
   for (const double score : scores->reals(file.name() + ": " + prefix + "scores")) {
     parts.scores.push_back(static_cast<float>(score));
   }
@@ -114,11 +114,11 @@ std::unique_ptr<Tokenizer> read_byte_level(const io::GgufFile& file) {
   parts.vocabulary = read_vocabulary(file);
   parts.added = parts.vocabulary.added();
   const io::GgufValue* merges = file.find(prefix + "merges");
-  require(merges != nullptr, file.name(), ": ", prefix, "merges is absent, which the model \"gpt2\" needs");
+  require(merges != nullptr, file.name(), ": ", prefix, "merges is missing, which the model \"gpt2\" needs");
   for (const std::string& merge : merges->texts(file.name() + ": " + prefix + "merges")) {
     const std::size_t space = merge.find(' ', 1);
     require(space != std::string::npos && space + 1 < merge.size(), file.name(), ": ", prefix,
-            "merges must hold two tokens with a space between, got ", io::shown(merge));
+            "merges must hold two tokens separated by a space, got ", io::shown(merge));
     parts.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
   parts.facts = read_facts(file, parts.vocabulary.spellings.size(), false);
@@ -132,11 +132,11 @@ std::unique_ptr<Tokenizer> read_byte_level(const io::GgufFile& file) {
 
 std::unique_ptr<Tokenizer> make_tokenizer(const io::GgufFile& file) {
   const auto model = file.text(prefix + "model");
-  require(model.has_value(), file.name(), ": has no tokenizer, ", prefix, "model is absent");
+  require(model.has_value(), file.name(), ": has no tokenizer: ", prefix, "model is missing");
   if (*model == "llama") return read_sentencepiece(file);
   if (*model == "gpt2") return read_byte_level(file);
   if (*model == "bytes" || *model == "none") return make_named_tokenizer(*model, file.name());
-  fail(file.name(), ": ", prefix, "model ", io::shown(*model), " is not supported; known are llama, gpt2");
+  fail(file.name(), ": ", prefix, "model ", io::shown(*model), " is not supported; known: llama, gpt2");
 }
 
 }  // namespace locus::probe

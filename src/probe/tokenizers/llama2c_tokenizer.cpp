@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// llama2.c's tokenizer, as its run.c has it: a space in front of a text that is not empty, one token per character
-// (bytes for those that have none), then the pair whose concatenation has the best score becomes one, again and again.
-// The ids are fixed: 0 unknown, 1 beginning, 2 end, 3 + b the byte b.
+// The tokenizer of llama2.c's run.c: adds a space before a text that is not empty, takes one token per character
+// (bytes for characters without one), then repeatedly merges the pair whose concatenation has the best score. The ids
+// are fixed: 0 unknown, 1 beginning, 2 end, 3 + b the byte b.
 #include <map>
 
 #include "locus/error.h"
@@ -17,7 +17,7 @@ constexpr TokenId first_byte = 3;
 class Llama2cEncoder : public Tokenizer {
  public:
   Llama2cEncoder(const io::Llama2cTokenizer& file, std::vector<std::string> bytes)
-      // The file spells them "\n<s>\n", which no user types.
+      // The file spells them "\n<s>\n", which users do not type.
       : Tokenizer({.kind = "llama2.c tokenizer", .bos = 1, .eos = 2, .unknown = 0, .adds_bos = true}, std::move(bytes),
                   {{.text = "<s>", .id = 1}, {.text = "</s>", .id = 2}}, true),
         tokens_(file.tokens) {
@@ -30,7 +30,7 @@ class Llama2cEncoder : public Tokenizer {
     return found == ids_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// run.c's characters: a byte and up to three continuation bytes, whether or not they make sense.
+  /// run.c's characters: a byte and up to three continuation bytes, valid or not.
   static std::size_t character_end(std::string_view text, std::size_t at) {
     std::size_t end = at + 1;
     while (end < text.size() && end - at < 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) ++end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizers that need no vocabulary, but only a name: models of the lab carry one.
+// Tokenizers that need a name but no vocabulary; models of the lab use them.
 #include "locus/error.h"
 #include "probe/tokenizers/tokenizer.h"
 
@@ -25,7 +25,7 @@ class ByteTokenizer : public Tokenizer {
 }  // namespace
 
 std::unique_ptr<Tokenizer> make_named_tokenizer(std::string_view tokenizer, const std::string& file) {
-  require(tokenizer != "none", file, ": the tokens of this model stand for no text: give token ids in place of text");
+  require(tokenizer != "none", file, ": the tokens of this model are not text: give token ids instead of text");
   require(tokenizer == "bytes", file, ": the tokenizer must be \"bytes\" or \"none\", got \"", tokenizer.substr(0, 80),
           "\"");
   return std::make_unique<ByteTokenizer>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-pair encoding's one loop: the best pair of neighbours becomes one, until no pair is left that may.
+// The loop of byte-pair encoding: merges the best pair of neighbours until no pair can be merged.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace locus::probe {
 
 template <class Symbol>
 struct MergedPair {
-  double rank = 0;  ///< the lowest goes first; among equals the leftmost
+  double rank = 0;  ///< the lowest is merged first; the leftmost of equals
   Symbol symbol = {};
 };
 
-/// `join(left, right)` gives the MergedPair or nothing. A list of neighbours and a heap of pairs: O(n log n) for n
-/// symbols, where looking for the best pair again and again takes n^2.
+/// `join(left, right)` returns the MergedPair or nothing.
+/// Cost: O(n log n) for n symbols, with a linked list of neighbours and a heap of pairs.
 template <class Symbol, class Join>
 std::vector<Symbol> merge_pairs(std::vector<Symbol> symbols, const Join& join) {
   constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct Place {
     std::size_t before, after;
-    std::size_t version = 0;  // counts the changes of this place: an older pair in the heap is stale
+    std::size_t version = 0;  // counts the changes of this symbol: an older pair in the heap is stale
     bool alive = true;
   };
   struct Pair {

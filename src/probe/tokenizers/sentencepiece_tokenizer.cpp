@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stretch of text gets its space prefix, spaces become U+2581, every character is a symbol; neighbours whose text
-// together is a token merge, best score first and leftmost among equals. What is no token in the end is spelled in
-// bytes, <0xHH>, or is the unknown.
+// A piece of text gets its space prefix, spaces become U+2581, and every character is a symbol. Neighbours whose
+// concatenation is a token are merged, best score first, leftmost of equals. A symbol that is no token is spelled in
+// bytes, <0xHH>, or becomes the unknown token.
 #include "probe/tokenizers/sentencepiece_tokenizer.h"
 
 #include <array>
@@ -69,7 +69,7 @@ class SentencePiece : public Tokenizer {
     bool all_bytes = true;
     for (const char byte : symbol) all_bytes = all_bytes && byte_ids_[static_cast<unsigned char>(byte)] >= 0;
     require(all_bytes || unknown(), facts().kind, ": no token for the bytes ",
-            byte_token_spelling(static_cast<unsigned char>(symbol[0])), "..., and none for the unknown");
+            byte_token_spelling(static_cast<unsigned char>(symbol[0])), "..., and no unknown token");
     if (!all_bytes) return ids.push_back(*unknown());
     for (const char byte : symbol) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SentencePiece's BPE as GGUF files of the model "llama" carry it: a score per token says which pair merges first.
+// SentencePiece's BPE as stored in GGUF files of the model "llama": a score per token decides which pair is merged
+// first.
 #pragma once
 
 #include <string>
@@ -12,12 +13,12 @@ namespace locus::probe {
 
 struct SentencePieceParts {
   TokenizerFacts facts;
-  Vocabulary vocabulary;      ///< spelled with U+2581 for a space
+  Vocabulary vocabulary;      ///< with U+2581 for a space
   std::vector<float> scores;  ///< one per token
-  bool space_prefix = true;   ///< a space goes in front of a text, and of what follows a control token
+  bool space_prefix = true;   ///< adds a space before a text and after a control token
 };
 
-/// Error, starting with `name`, where the parts do not fit together.
+/// Error: parts that do not match; `name` starts the message.
 std::unique_ptr<Tokenizer> make_sentencepiece(SentencePieceParts parts, const std::string& name);
 
 }  // namespace locus::probe

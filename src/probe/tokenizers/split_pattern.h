@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The regular expressions by which byte-level BPE cuts a text into words, as their files spell them.
+// The regular expressions with which byte-level BPE splits text into words, as written in tokenizer files.
 //
-// The part of the language that tokenizers use: alternatives in order; sets with \s \p{L} \p{M} \p{N} \p{P} \p{S};
-// ? * + {n} {n,m}, possessive ?+ *+ ++; groups ( ), (?: ) and (?i: ) that occur once or not at all; one character of
-// look-ahead, (?! ) and (?= ). Anything else is refused by name, never half understood.
+// Supports the part of the language that tokenizers use: ordered alternatives; sets with \s \p{L} \p{M} \p{N} \p{P}
+// \p{S}; ? * + {n} {n,m}, possessive ?+ *+ ++; groups ( ), (?: ) and (?i: ) that occur once or not at all; one
+// character of look-ahead, (?! ) and (?= ). Anything else is refused with its name.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace locus::probe {
 
 class SplitPattern {
  public:
-  /// Error naming `name`, the place and what is not understood there.
+  /// Error: an unsupported pattern; the message has `name`, the index and the reason.
   SplitPattern(std::string_view pattern, const std::string& name);
-  /// A pattern that matches `text` and nothing else.
+  /// Returns a pattern that matches only `text`.
   static SplitPattern literal(std::string_view text);
 
-  /// Where the match that starts at `at` ends; `at` where there is none.
+  /// Returns the end of the match that starts at `at`; `at` if there is none.
   std::size_t match(const std::vector<char32_t>& text, std::size_t at) const;
 
  private:
@@ -35,7 +35,7 @@ class SplitPattern {
     Kind kind = Kind::finish;
     CharacterSet set = {};
     std::size_t least = 1, most = 1;         ///< repeat
-    bool possessive = false;                 ///< repeat: gives nothing back
+    bool possessive = false;                 ///< repeat: without backtracking
     bool wanted = true;                      ///< look_ahead
     std::vector<std::size_t> branches = {};  ///< choice: the first node of each
     std::size_t next = 0;
@@ -46,13 +46,13 @@ class SplitPattern {
   std::size_t start_ = 0;
 };
 
-/// One cut of a text: what matches, what lies between, or both become pieces.
+/// One step of splitting: the matches, the gaps between them, or both become pieces.
 struct SplitStep {
   SplitPattern pattern;
   bool keeps_matches = true, keeps_gaps = true;
 };
 
-/// The words of `text` after every step has cut the pieces of the one before.
+/// Returns the words of `text`; every step splits the pieces of the previous one.
 std::vector<std::string_view> split(std::string_view text, const std::vector<SplitStep>& steps);
 
 }  // namespace locus::probe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the text of a split pattern to the nodes that match it.
+// Parses the text of a split pattern into nodes.
 #include <limits>
 #include <optional>
 
@@ -9,8 +9,8 @@
 
 namespace locus::probe {
 
-// Nodes are made from the end of the pattern backwards, so that each knows what follows: the parser first gathers the
-// items of a sequence, then links them.
+// Nodes are created from the end of the pattern backwards, so that each knows its successor: the parser first
+// collects the items of a sequence, then links them.
 class PatternParser {
  public:
   PatternParser(std::string_view pattern, const std::string& name, SplitPattern& into) : name_(name), into_(into) {
@@ -24,7 +24,7 @@ class PatternParser {
   void parse() {
     into_.nodes_.emplace_back();
     into_.start_ = link(alternatives(0), 0);
-    require(at_ == code_.size(), where(), "a ) without its (");
+    require(at_ == code_.size(), where(), "unmatched )");
   }
 
  private:
@@ -44,7 +44,7 @@ class PatternParser {
     return true;
   }
   char32_t next(const char* what) {
-    require(more(), where(), what, " is cut short");
+    require(more(), where(), what, " is truncated");
     return code_[at_++];
   }
 
@@ -89,8 +89,8 @@ class PatternParser {
     one.node.kind = SplitPattern::Kind::choice;
     one.inner = alternatives(depth + 1);
     ignores_case_ = outer;
-    require(take(U")"), where(), "a ( without its )");
-    if (take(U"?")) one.inner.emplace_back();  // or nothing, tried last
+    require(take(U")"), where(), "unmatched (");
+    if (take(U"?")) one.inner.emplace_back();  // the empty alternative, tried last
     require(peek() != U'*' && peek() != U'+' && peek() != U'{' && peek() != U'?', where(),
             "a repeated group is not supported");
     return one;
@@ -149,7 +149,7 @@ class PatternParser {
     return set;
   }
 
-  /// After the backslash: a character, or nothing where it was a class, which is added.
+  /// Parses an escape: returns a character, or nothing after adding a class.
   std::optional<char32_t> escape(CharacterSet& set) {
     const char32_t code = next("an escape");
     switch (code) {
@@ -170,7 +170,7 @@ class PatternParser {
       case U'p':
       case U'P': {
         std::string category;
-        require(take(U"{"), where(), "\\p must name a category in braces");
+        require(take(U"{"), where(), "\\p must have a category in braces");
         while (peek() != U'}') category.push_back(static_cast<char>(next("a category")));
         at_ += 1;
         require(set.add_class(category == "s" ? "?" : category, code == U'P'), where(),
@@ -204,7 +204,7 @@ class PatternParser {
         at_ += 1;
         end = next("a range");
         if (end == U'\\') end = escape(set).value_or(0);
-        require(end >= *begin, where(), "a range must go upwards");
+        require(end >= *begin, where(), "a range must not decrease");
       }
       set.add(*begin, end);
     }
@@ -213,7 +213,7 @@ class PatternParser {
     return set;
   }
 
-  /// The node that starts these alternatives when `next` follows them.
+  /// Returns the first node of these alternatives, followed by `next`.
   std::size_t link(std::vector<Sequence> all, std::size_t next) {
     std::vector<std::size_t> starts;
     for (Sequence& sequence : all) {

@@ -47,7 +47,7 @@ const AddedToken* Tokenizer::added_at(std::string_view text, std::size_t at, boo
 std::vector<TokenId> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   std::vector<TokenId> ids;
   if (options.bos.value_or(facts_.adds_bos) && facts_.bos) ids.push_back(*facts_.bos);
-  std::size_t begin = 0;  // of the stretch that is not encoded yet
+  std::size_t begin = 0;  // start of the text that is not yet encoded
   const auto finish = [&](std::size_t end) {
     if (end > begin) encode_stretch(text.substr(begin, end - begin), begin == 0, ids);
   };

@@ -25,10 +25,10 @@ fs::path file_in(const fs::path& folder) {
   for (const char* name : {"tokenizer.json", "tokenizer.bin"}) {
     if (fs::is_regular_file(folder / name)) return folder / name;
   }
-  fail(folder.string(), ": must hold tokenizer.json or tokenizer.bin");
+  fail(folder.string(), ": must contain tokenizer.json or tokenizer.bin");
 }
 
-/// What a model of the lab says in its config.json; empty for every other folder.
+/// Returns the tokenizer named in the config.json of a lab model; empty for every other folder.
 std::string tokenizer_named_in(const fs::path& folder) {
   if (fs::is_regular_file(folder / "tokenizer.json") || fs::is_regular_file(folder / "tokenizer.bin")) return {};
   const std::string config = text_beside(folder / "tokenizer.json", "config.json");
@@ -41,7 +41,7 @@ std::string tokenizer_named_in(const fs::path& folder) {
 std::unique_ptr<Tokenizer> read_file(const fs::path& path, std::optional<std::int32_t> vocab_size) {
   const io::FileKind kind = io::sniff(path);
   if (kind == io::FileKind::gguf) return make_tokenizer(io::read_gguf(path));
-  if (kind != io::FileKind::json) {  // llama2.c's tokenizers have no magic number
+  if (kind != io::FileKind::json) {  // llama2.c tokenizers have no magic number
     require(path.extension() == ".bin", path.string(),
             ": a tokenizer must be a folder, a tokenizer.json, a GGUF file or a .bin of llama2.c; this is ",
             name_of(kind));
@@ -51,7 +51,7 @@ std::unique_ptr<Tokenizer> read_file(const fs::path& path, std::optional<std::in
   return parse_tokenizer_json(io::text_of(file.bytes()), path.string(), text_beside(path, "tokenizer_config.json"));
 }
 
-/// llama2.c keeps its tokenizer in a file of its own: tokenizer.bin, or tok512.bin and the like.
+/// llama2.c keeps its tokenizer in a separate file: tokenizer.bin, tok512.bin or similar.
 fs::path tokenizer_beside(const fs::path& checkpoint) {
   const fs::path folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : fs::path(".");
   std::vector<std::string> found;
@@ -61,9 +61,9 @@ fs::path tokenizer_beside(const fs::path& checkpoint) {
   }
   std::sort(found.begin(), found.end());
   require(!found.empty(), checkpoint.string(),
-          ": no tokenizer found: no tok*.bin beside it; give one with --tokenizer");
+          ": no tokenizer found: there is no tok*.bin in its folder; give one with --tokenizer");
   if (found.size() > 1) {
-    fail(checkpoint.string(), ": several tokenizers beside it (", joined(found), "); choose one with --tokenizer");
+    fail(checkpoint.string(), ": several tokenizers in its folder (", joined(found), "); choose one with --tokenizer");
   }
   return folder / found.front();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hugging Face's tokenizer.json: a BPE model and the normalizer, pre-tokenizer, decoder and post-processor around it.
-// What is read is written out here; a part of any other type is refused by name.
+// Every supported part is listed here; other types are refused with their name.
 #include "locus/error.h"
 #include "parse/byte_reader.h"
 #include "parse/strict_json.h"
@@ -37,7 +37,7 @@ class JsonReader {
     require(found != from.end() && found->is_object(), name_, ": ", key, " must be an object");
     return *found;
   }
-  /// Empty where the key is absent or null.
+  /// Returns the text of a key; empty if it is absent or null.
   std::string text_of(const Json& from, const char* key) const {
     const auto found = from.find(key);
     if (found == from.end() || found->is_null()) return {};
@@ -77,7 +77,7 @@ class JsonReader {
   void read_model(const Json& model) {
     const std::string type = text_of(model, "type");
     require(type == "BPE" || (type.empty() && model.contains("merges")), name_, ": a model of type ", io::shown(type),
-            " is not supported; known is BPE");
+            " is not supported; known: BPE");
     const auto dropout = model.find("dropout");
     require(dropout == model.end() || dropout->is_null() || *dropout == 0, name_, ": dropout is not supported");
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
@@ -85,7 +85,7 @@ class JsonReader {
     }
     const Json& vocabulary = object_of(model, "vocab");
     for (const auto& [spelling, id] : vocabulary.items()) {
-      // A file of a few bytes must not ask for gigabytes: ids are dense but for a few holes.
+      // A small file must not cause large allocations: ids are dense except for a few gaps.
       require(static_cast<std::size_t>(id_of(id)) < 2 * vocabulary.size() + 1024, name_, ": the id ", id_of(id),
               " is too large for a vocabulary of ", vocabulary.size());
       add(spelling, id_of(id), TokenRole::normal);
@@ -109,11 +109,11 @@ class JsonReader {
         parts_.merges.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
         continue;
       }
-      require(merge.is_string(), name_, ": a merge must be a string or two of them, got ", merge.type_name());
+      require(merge.is_string(), name_, ": a merge must be a string or a pair of strings, got ", merge.type_name());
       const auto& text = merge.get_ref<const std::string&>();
       const std::size_t space = text.find(' ');
       require(space != std::string::npos && space > 0 && space + 1 < text.size(), name_,
-              ": a merge must be two tokens with a space between, got ", io::shown(text));
+              ": a merge must be two tokens separated by a space, got ", io::shown(text));
       parts_.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
     }
   }
@@ -128,14 +128,14 @@ class JsonReader {
       const AddedToken one{text_of(token, "content"), id_of(token["id"]), flag_of(token, "special"),
                            flag_of(token, "lstrip"), flag_of(token, "rstrip")};
       require(static_cast<std::size_t>(one.id) < most, name_, ": the id ", one.id, " of an added token is too large");
-      require(!flag_of(token, "single_word"), name_, ": an added token that must be a word of its own, ",
-              io::shown(one.text), ", is not supported");
+      require(!flag_of(token, "single_word"), name_, ": single_word is not supported, got it in the added token ",
+              io::shown(one.text));
       add(one.text, one.id, one.control ? TokenRole::control : TokenRole::user_defined);
       parts_.added.push_back(one);
     }
   }
 
-  /// The part itself, or each of its parts where it is a Sequence of them.
+  /// Visits the part or, if it is a Sequence, each of its parts.
   void read_part(const char* key, Part part) {
     const auto found = root_.find(key);
     if (found != root_.end() && !found->is_null()) read_each(key, *found, part, 0);
@@ -163,7 +163,7 @@ class JsonReader {
     } else if (type == "Replace") {
       const Json& pattern = object_of(one, "pattern");
       require(text_of(pattern, "String") == " " && parts_.shown_as.empty(), name_,
-              ": a normalizer that replaces anything but a space is not supported");
+              ": a normalizer that replaces something other than a space is not supported");
       parts_.shown_as = text_of(one, "content");
     } else {
       refuse("normalizer", type);
@@ -197,7 +197,7 @@ class JsonReader {
       (flag_of(one, "invert") ? step.keeps_gaps : step.keeps_matches) = false;
     } else {
       require(behavior == "Isolated", name_, ": a Split of behavior ", io::shown(behavior),
-              " is not supported; known are Isolated, Removed");
+              " is not supported; known: Isolated, Removed");
     }
     parts_.steps.push_back(std::move(step));
   }
@@ -205,7 +205,7 @@ class JsonReader {
   void metaspace(const Json& one) {
     require(parts_.shown_as.empty() && parts_.prefix.empty(), name_, ": Metaspace after Prepend or Replace");
     parts_.shown_as = text_of(one, "replacement");
-    require(parts_.shown_as == shown_space, name_, ": Metaspace must show a space as U+2581, got ",
+    require(parts_.shown_as == shown_space, name_, ": Metaspace must replace a space by U+2581, got ",
             io::shown(parts_.shown_as));
     std::string scheme = text_of(one, "prepend_scheme");
     if (scheme.empty()) scheme = flag_of(one, "add_prefix_space", true) ? "always" : "never";
@@ -213,20 +213,20 @@ class JsonReader {
             ": prepend_scheme must be always, first or never, got ", io::shown(scheme));
     if (scheme != "never") parts_.prefix = parts_.shown_as;
     parts_.prefix_first_only = scheme == "first";
-    parts_.prefix_unless_there = true;
+    parts_.prefix_if_missing = true;
     if (flag_of(one, "split", true)) parts_.steps.push_back({SplitPattern("▁[^▁]*|[^▁]+", name_)});
   }
 
   void decoder(const Json& one, const std::string& type) {
     if (type == "Strip") {
       require(text_of(one, "content") == " " && one.value("start", Json(0)) == 1 && one.value("stop", Json(0)) == 0,
-              name_, ": a decoder may strip one space at the start and nothing else");
+              name_, ": a decoder may only strip one space at the start");
       parts_.strips_leading_space = true;
     } else if (type == "Metaspace") {
       parts_.strips_leading_space = text_of(one, "prepend_scheme") != "never" && flag_of(one, "add_prefix_space", true);
     } else if (type == "Replace") {
       require(text_of(object_of(one, "pattern"), "String") == parts_.shown_as && text_of(one, "content") == " ", name_,
-              ": a decoder that replaces anything but the shown space is not supported");
+              ": a decoder that replaces something other than the space character is not supported");
     } else if (type == "ByteLevel") {
       require(parts_.byte_level, name_, ": a ByteLevel decoder needs a ByteLevel pre_tokenizer");
     } else if (type != "ByteFallback" && type != "Fuse") {
@@ -234,9 +234,9 @@ class JsonReader {
     }
   }
 
-  /// Only the beginning of a sequence counts here: what stands before the text in the template of a single one.
+  /// Reads only the beginning-of-sequence token: the one before the text in the template of a single sequence.
   void post_processor(const Json& one, const std::string& type) {
-    if (type == "ByteLevel") return;  // of offsets, not of tokens
+    if (type == "ByteLevel") return;  // affects offsets, not tokens
     if (type != "TemplateProcessing") refuse("post_processor", type);
     const auto single = one.find("single");
     require(single != one.end() && single->is_array(), name_, ": TemplateProcessing.single must be a list");

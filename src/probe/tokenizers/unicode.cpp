@@ -106,7 +106,7 @@ bool surely_nfc(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
     at += c.size;
-    if (c.code < 0x300) {  // the first that may compose
+    if (c.code < 0x300) {  // the first code that may compose
       before = 0;
       continue;
     }

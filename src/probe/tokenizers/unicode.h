@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As much of Unicode as tokenizers ask for: UTF-8, the classes that their patterns name, whether a text is in form NFC.
+// The part of Unicode that tokenizers need: UTF-8, character classes, and whether a text is in form NFC.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace locus::probe {
 
-/// A character of a text. A byte that is no UTF-8 counts as a character of its own, of no class.
+/// A character of a text. A byte that is not UTF-8 counts as one character without a class.
 struct Character {
   char32_t code = 0;
   std::uint8_t size = 1;  ///< bytes
 };
 inline constexpr char32_t not_a_character = 0xFFFFFFFF;
 
-/// The character that starts at `at`, which must lie inside the text. Overlong forms and surrogates are no UTF-8.
+/// Returns the character that starts at `at`, which must be inside the text. Overlong forms and surrogates are not
+/// UTF-8.
 Character character_at(std::string_view text, std::size_t at);
 void append_utf8(std::string& text, char32_t code);
 
-/// General categories by their first letter, from Unicode 17.0; engines differ by the version they were built with.
+/// General categories by their first letter, from Unicode 17.0; engines use different versions.
 bool is_letter(char32_t code);       // \p{L}
 bool is_mark(char32_t code);         // \p{M}
 bool is_number(char32_t code);       // \p{N}
@@ -28,12 +29,12 @@ bool is_punctuation(char32_t code);  // \p{P}
 bool is_symbol(char32_t code);       // \p{S}
 bool is_space(char32_t code);        // \s: White_Space
 
-/// Where the white space that ends text[0, end) begins, and where the one that starts at `at` ends.
+/// Return the start of the white space that ends text[0, end), and the end of the white space that starts at `at`.
 std::size_t without_trailing_space(std::string_view text, std::size_t end);
 std::size_t after_space(std::string_view text, std::size_t at);
 
-/// Where a text certainly is in normalization form NFC (quick check, Unicode 14.0): nothing in it could compose or
-/// decompose, and marks stand in their canonical order. Answers no for a few texts that are.
+/// Returns whether a text is certainly in normalization form NFC (quick check, Unicode 14.0): nothing in it can
+/// compose or decompose, and marks are in canonical order. Returns false for a few texts that are in NFC.
 bool surely_nfc(std::string_view text);
 
 }  // namespace locus::probe

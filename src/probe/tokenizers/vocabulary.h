@@ -13,16 +13,16 @@
 
 namespace locus::probe {
 
-/// What a token is for, numbered as in GGUF.
+/// The role of a token, numbered as in GGUF.
 enum class TokenRole : std::uint8_t { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 
 struct Vocabulary {
   std::vector<std::string> spellings;
   std::vector<TokenRole> roles;  ///< one per token
 
-  /// Tokens that text may be made of, by spelling: not the control tokens. The first of equals.
+  /// Returns the ids of normal tokens by spelling, without control tokens; the first of equals.
   std::unordered_map<std::string, TokenId> normal_ids() const;
-  /// The tokens that are looked for in the text as they are spelled: control and user-defined ones.
+  /// Returns the tokens that are searched for in the text: control and user-defined ones.
   std::vector<AddedToken> added() const;
 };
 

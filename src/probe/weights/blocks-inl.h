@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised weights as 16-bit lanes, for one SIMD target: one struct per type, laid out as src/io/gguf_blocks.cpp says.
+// Quantised weights as 16-bit lanes, for one SIMD target: one struct per type, with the layout of
+// src/io/gguf_blocks.cpp.
 //
 // In every type a group of 32 elements (Q6_K: 16) is  scale x (integer - offset) - minimum:
-//   factors(block, x_scale, scale, minimum)   scale times x_scale, and minimum where the type has one: one per group
+//   factors(block, x_scale, scale, minimum)   scale times x_scale, and minimum if the type has one: one per group
 //   visit(block, visitor)                     visitor.add(run, word, even, odd) for each vector
 //
-// Two neighbours are stored in two bytes, which are one 16-bit word: masks and shifts make of a vector of words the
-// elements of even index and those of odd index, which is cheaper than to widen bytes. `run` counts 32 elements; lane i
-// holds elements 2 (word + i) and 2 (word + i) + 1 of it.
+// Two neighbours are stored in two bytes, which form one 16-bit word. Masks and shifts split a vector of words into
+// the elements of even and of odd index, which is cheaper than widening bytes. `run` counts 32 elements; lane i holds
+// elements 2 (word + i) and 2 (word + i) + 1 of it.
 
 #if defined(LOCUS_PROBE_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_PROBE_BLOCKS_INL_H_
@@ -25,7 +26,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 
-// At most a run of 32 elements.
+// One run of at most 32 elements.
 using Integers = hn::CappedTag<std::int16_t, 16>;
 
 HWY_INLINE float half_at(const std::uint8_t* from) {
@@ -35,7 +36,7 @@ HWY_INLINE float half_at(const std::uint8_t* from) {
   return hn::GetLane(load(one, &value));
 }
 
-/// The same where eight bytes may be read, which takes one instruction.
+/// The same in one instruction, if eight bytes may be read.
 HWY_INLINE float half_before_others(const std::uint8_t* from) {
   Float16 values[4];
   std::memcpy(values, from, sizeof(values));
@@ -54,7 +55,7 @@ HWY_INLINE hn::Vec<D> words_at(D d, const std::uint8_t* from) {
   }
 }
 
-/// 16 bytes twice, the second time with their upper four bits where the lower were (and rubbish above them).
+/// 16 bytes twice, the second time shifted right by four bits (the upper bits are undefined).
 template <class D>
 HWY_INLINE hn::Vec<D> bytes_and_their_upper_bits(D d, const std::uint8_t* from) {
   const hn::Repartition<std::uint32_t, D> d32;
@@ -63,15 +64,15 @@ HWY_INLINE hn::Vec<D> bytes_and_their_upper_bits(D d, const std::uint8_t* from) 
   return hn::BitCast(d, hn::Shr(hn::BitCast(d32, hn::LoadDup128(d8, from)), shifts));
 }
 
-// Of every word as an unsigned number.
+// Shifts every word as an unsigned number.
 template <int bits, class D>
 HWY_INLINE hn::Vec<D> shifted_right(D d, hn::Vec<D> words) {
   const hn::RebindToUnsigned<D> du;
   return hn::BitCast(d, hn::ShiftRight<bits>(hn::BitCast(du, words)));
 }
 
-/// out[b] = the float16 at the start of block b, times factors[b]. What is stored one by one must not be loaded
-/// together soon after, which takes long: eight are put together in registers.
+///   for (b < blocks) out[b] = float16 at from + b * block_bytes, times factors[b];
+/// Eight are combined in registers: loading a vector soon after storing its elements one by one would stall.
 template <std::size_t blocks, std::size_t block_bytes>
 HWY_INLINE void multiply_halves(const std::uint8_t* from, const float* factors, float* out) {
   if constexpr (blocks % 8 != 0) {
@@ -94,7 +95,7 @@ HWY_INLINE void multiply_halves(const std::uint8_t* from, const float* factors, 
   }
 }
 
-/// out[i] = unit x numbers[i] x factors[i], the last where given; `count` is a multiple of 8.
+///   for (i < count) out[i] = unit * numbers[i] * factors[i];   factors may be null, count is a multiple of 8
 template <class Byte>
 HWY_INLINE void multiply_bytes(float unit, const Byte* numbers, std::size_t count, const float* factors, float* out) {
   const hn::CappedTag<float, 8> d;
@@ -108,7 +109,7 @@ HWY_INLINE void multiply_bytes(float unit, const Byte* numbers, std::size_t coun
   }
 }
 
-// Eight blocks at a time where a row has so many: less is done per block.
+// Eight blocks at a time if the row has as many, which saves work per block.
 template <std::size_t blocks>
 struct BlocksQ8_0 {
   static constexpr std::size_t elements = 32 * blocks, bytes = 34 * blocks, group_size = 32;
@@ -137,7 +138,7 @@ struct BlocksQ4_0 {
   static HWY_INLINE void factors(const std::uint8_t* block, const float* x_scale, float* scale, float*) {
     multiply_halves<blocks, bytes / blocks>(block, x_scale, scale);
   }
-  // The lower four bits of 16 bytes are elements 0 to 15, the upper four 16 to 31.
+  // The lower four bits of 16 bytes are elements 0 to 15, the upper four bits elements 16 to 31.
   template <class Visitor, class D = Integers>
   static HWY_INLINE void visit(const std::uint8_t* block, Visitor& visitor) {
     constexpr bool whole_runs = hn::MaxLanes(D()) == 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles the making of an IntegerRow for every SIMD target and picks the best at run time.
+// Compiles the conversion to an IntegerRow for every SIMD target and selects the best one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "probe/weights/integer_row_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -13,7 +13,9 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// `scales` get one number per 32 columns, `sums` one per 16.
+///   for each group of 32: scale = max |x[k]| / 32767;
+///     for each k of it: integers[k] = round(x[k] / scale);  sums[k / 16] += integers[k];
+/// `scales` gets one number per 32 columns, `sums` one per 16.
 void to_integers_here(std::span<const float> x, std::int16_t* integers, float* scales, float* sums) {
   constexpr std::size_t group = 32, half = 16;
   const hn::CappedTag<float, half / 2> d;
@@ -24,10 +26,10 @@ void to_integers_here(std::span<const float> x, std::int16_t* integers, float* s
     for (std::size_t k = first; k < first + group; k += hn::Lanes(d)) {
       const auto values = hn::LoadU(d, x.data() + k);
       most = hn::Max(most, hn::Abs(values));
-      fault = hn::MulAdd(values, hn::Zero(d), fault);  // NaN from the first column that is not finite
+      fault = hn::MulAdd(values, hn::Zero(d), fault);  // NaN once a column is not finite
     }
     const float scale = hn::GetLane(hn::MaxOfLanes(d, most)) / 32767;
-    // The inverse of anything smaller would not be finite.
+    // The inverse of a smaller number would overflow.
     const float inverse = scale >= std::numeric_limits<float>::min() ? 1 / scale : 0.0f;
     scales[first / group] = scale + hn::GetLane(hn::SumOfLanes(d, fault));
     for (std::size_t start = first; start < first + group; start += half) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row: every weight is used once, so the time is that of reading the weights; each thread takes a share of the
+// One row: every weight is used once, so reading the weights takes all the time; each thread processes a share of the
 // rows of all matrices. Several rows: tiles of weights are decoded and multiplied by sgemm.
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace locus::probe {
 namespace {
 
-// A piece that is not worth waking a thread for.
+// A smaller piece does not justify waking a thread.
 constexpr std::int64_t small_piece = 1 << 16;
 
 void add_bias(const Linear& linear, std::int64_t begin, std::int64_t end, Rows& out) {
@@ -63,16 +63,16 @@ struct Piece {
   std::int64_t begin, end;
 };
 
-// Runs do_piece(0) .. do_piece(count - 1). Each thread has neighbouring pieces, which memory reads ahead for it; one
-// that is done early helps the others.
+// Runs do_piece(0) .. do_piece(count - 1). Each thread gets neighbouring pieces, so that memory is prefetched; a
+// thread that finishes early helps the others.
 template <class DoPiece>
-void run_in_stretches(Executor& executor, std::int64_t count, const DoPiece& do_piece) {
-  const std::int64_t stretches = std::clamp<std::int64_t>(executor.concurrency(), 1, count);
-  std::vector<std::atomic<std::int64_t>> next(static_cast<std::size_t>(stretches));
-  for (std::int64_t s = 0; s < stretches; ++s) next[static_cast<std::size_t>(s)] = count * s / stretches;
-  executor.run(stretches, [&](std::int64_t first) {
-    for (std::int64_t i = 0; i < stretches; ++i) {
-      const std::int64_t s = (first + i) % stretches, end = count * (s + 1) / stretches;
+void run_in_ranges(Executor& executor, std::int64_t count, const DoPiece& do_piece) {
+  const std::int64_t ranges = std::clamp<std::int64_t>(executor.concurrency(), 1, count);
+  std::vector<std::atomic<std::int64_t>> next(static_cast<std::size_t>(ranges));
+  for (std::int64_t s = 0; s < ranges; ++s) next[static_cast<std::size_t>(s)] = count * s / ranges;
+  executor.run(ranges, [&](std::int64_t first) {
+    for (std::int64_t i = 0; i < ranges; ++i) {
+      const std::int64_t s = (first + i) % ranges, end = count * (s + 1) / ranges;
       for (std::int64_t piece; (piece = next[static_cast<std::size_t>(s)]++) < end;) do_piece(piece);
     }
   });
@@ -101,7 +101,7 @@ std::vector<Rows> products(const Rows& x, std::initializer_list<const Linear*> l
     multiply_rows_of(*all[piece.matrix], piece.begin, piece.end, x, integers, out[piece.matrix]);
   };
   if (executor != nullptr && work >= small_piece) {
-    run_in_stretches(*executor, std::ssize(pieces), multiply);
+    run_in_ranges(*executor, std::ssize(pieces), multiply);
   } else {
     for (std::int64_t i = 0; i < std::ssize(pieces); ++i) multiply(i);
   }

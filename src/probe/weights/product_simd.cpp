@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles products with stored weights for every SIMD target and picks the best at run time.
+// Compiles products with stored weights for every SIMD target and selects the best one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "probe/weights/product_simd.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -21,11 +21,12 @@ using probe::WeightType;
 
 // ---- float32, float16, bfloat16
 
+//   for (k < columns) sum += float(row[k]) * x[k];
 template <class T>
 float dot(const T* row, const float* x, std::size_t columns) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  // Four sums, so that one addition does not wait for the last.
+  // Four sums, so that an addition does not wait for the previous one.
   auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
   std::size_t k = 0;
   for (; k + 4 * lanes <= columns; k += 4 * lanes) {
@@ -41,6 +42,7 @@ float dot(const T* row, const float* x, std::size_t columns) {
   return total;
 }
 
+//   for (k < columns) out[k] = float(row[k]);
 template <class T>
 void decode(const T* row, std::size_t columns, float* out) {
   const hn::ScalableTag<float> d;
@@ -52,8 +54,8 @@ void decode(const T* row, std::size_t columns, float* out) {
 
 // ---- quantised
 
-// Sums products of integers inside a group, exactly, and adds them up with their factors. Four float sums take turns,
-// so that one addition does not wait for the last.
+// Sums products of integers within a group exactly, and adds the sums with their factors. Four float sums alternate,
+// so that an addition does not wait for the previous one.
 template <std::size_t group_size>
 class GroupSums {
  public:
@@ -62,7 +64,7 @@ class GroupSums {
 
   GroupSums() : first_(hn::Zero(Real())), second_(first_), third_(first_), fourth_(first_) {}
 
-  /// The block whose integers come next meets these.
+  /// Sets the factors of the next block.
   HWY_INLINE void start(const std::int16_t* x, const float* factors) {
     x_ = x;
     factors_ = factors;
@@ -100,7 +102,7 @@ class GroupSums {
   hn::Vec<Real> first_, second_, third_, fourth_;
 };
 
-// One load spreads a number over all lanes; g++ would rather shuffle it out of the register that it was stored from.
+// A load can broadcast a number to all lanes; g++ would shuffle it out of the register instead.
 HWY_INLINE void keep_in_memory(float* values) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
   asm volatile("" : "+r"(values) : : "memory");
@@ -117,6 +119,8 @@ HWY_INLINE hn::Vec<D> add_products(D d, const float* x, const float* y, hn::Vec<
   return sum;
 }
 
+//   for each group:
+//     sum += scale * x_scale * (sum over k of (weight[k] - offset) * x[k], in integers) - minimum * x_sum;
 template <class Block>
 float dot_blocks(const std::uint8_t* row, const IntegerRow& x, std::size_t columns) {
   constexpr std::size_t groups = Block::elements / Block::group_size;
@@ -172,6 +176,7 @@ class GroupStore {
   float* out_ = nullptr;
 };
 
+//   for (k < columns) out[k] = scale * (integer[k] - offset) - minimum;   scale and minimum of k's group
 template <class Block>
 void decode_blocks(const std::uint8_t* row, std::size_t columns, float* out) {
   constexpr std::size_t groups = Block::elements / Block::group_size;
@@ -248,6 +253,7 @@ void decode_rows_here(const Matrix& matrix, std::int64_t begin, std::int64_t end
       });
 }
 
+//   for (t < tokens) for (r < row_count) out[t][r] = sum over k < columns of rows[r][k] * x[t][k];
 void multiply_rows_here(const float* rows, std::int64_t row_count, std::int64_t columns, const float* x,
                         std::int64_t tokens, float* out, std::int64_t out_stride) {
   for (std::int64_t t = 0; t < tokens; ++t) {

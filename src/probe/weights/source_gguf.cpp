@@ -24,7 +24,7 @@ class GgufSettings {
   }
   std::optional<double> real(const std::string& key) const { return file_.real(full(key)); }
   std::optional<bool> boolean(const std::string& key) const { return file_.boolean(full(key)); }
-  /// Head counts may be given per layer; the probe takes models whose layers are alike.
+  /// Head counts may be given per layer; the probe needs the same for all layers.
   std::optional<std::int64_t> same_for_all_layers(const std::string& key) const {
     const auto values = file_.integers(full(key));
     if (!values || values->empty()) return {};
@@ -44,7 +44,7 @@ class GgufSettings {
 ModelConfig read_config(const io::GgufFile& file, const GgufSettings& settings) {
   const auto heads = settings.same_for_all_layers("attention.head_count");
   require(heads.value_or(0) >= 1, file.name(), ": ", settings.architecture(),
-          ".attention.head_count must be there and at least 1");
+          ".attention.head_count must be present and at least 1");
   ModelConfig config{.architecture = settings.architecture(), .format = "gguf"};
   config.layers = settings.needed("block_count");
   config.heads = *heads;
@@ -58,7 +58,7 @@ ModelConfig read_config(const io::GgufFile& file, const GgufSettings& settings) 
   config.norm_epsilon = rms ? *rms : settings.real("attention.layer_norm_epsilon").value_or(1e-5);
   const io::GgufTensor* const embedding = file.find_tensor("token_embd.weight");
   require(embedding != nullptr && embedding->shape.size() == 2, file.name(),
-          ": tensor token_embd.weight must be there and have two axes");
+          ": tensor token_embd.weight must be present and have two axes");
   config.vocab = embedding->shape[0];
   config.tied_head = file.find_tensor("output.weight") == nullptr;
   for (const io::GgufTensor& tensor : file.tensors()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Hugging Face folder: sizes from config.json, under the names that its model types use, with transformers' defaults.
+// Reads a Hugging Face folder: sizes from config.json, by the names that each model type uses, with transformers'
+// defaults.
 #include <array>
 
 #include "locus/error.h"
@@ -15,7 +16,7 @@ class HfSettings {
   HfSettings(const std::string& text, const std::string& file)
       : json_(io::parse_strict_json(text, file)), file_(file) {}
 
-  /// The first of `keys` that is there and not null.
+  /// Returns the first of `keys` that is present and not null.
   const nlohmann::json* find(std::initializer_list<const char*> keys) const {
     for (const char* key : keys) {
       const auto found = json_.find(key);
@@ -49,13 +50,13 @@ class HfSettings {
   std::string text(std::initializer_list<const char*> keys) const {
     const nlohmann::json* const value = find(keys);
     if (value == nullptr) return "";
-    require(value->is_string(), file_, ": ", *keys.begin(), " must be a text, got ", value->dump());
+    require(value->is_string(), file_, ": ", *keys.begin(), " must be a string, got ", value->dump());
     return value->get<std::string>();
   }
-  /// HfSettings that change the mathematics in a way no family here has.
+  /// Error: a setting that changes the mathematics in a way that the probe does not support.
   void must_be(const char* key, bool wanted) const {
     require(boolean({key}, wanted) == wanted, file_, ": ", key, " must be ", wanted ? "true" : "false",
-            ", the probe has no other form");
+            "; the probe does not support another value");
   }
 
  private:
@@ -140,7 +141,7 @@ Source open_hf_folder(const std::filesystem::path& path) {
   source.config.trained_length = source.encoding.training_length.value_or(stated.value_or(0));
   if (source.config.trained_length == 0) {
     source.config.trained_length = 2048;
-    source.notes.emplace_back("the trained length is not in config.json: 2048 taken");
+    source.notes.emplace_back("the trained length is not in config.json: assumed 2048");
   }
   note_reading(source);
   const auto weights = std::make_shared<const io::SafetensorsModel>(folder.read_weights());

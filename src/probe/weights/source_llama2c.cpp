@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A llama2.c checkpoint under the tensor names of a Hugging Face Llama; its pairs are interleaved.
+// Reads a llama2.c checkpoint with the tensor names of a Hugging Face Llama; its pairs are interleaved.
 #include <map>
 
 #include "locus/io/llama2c.h"
@@ -14,7 +14,7 @@ void add(Tensors& tensors, const std::string& name, std::span<const float> value
   tensors[name] = {name, WeightType::f32, std::move(shape), std::as_bytes(values)};
 }
 
-/// One tensor per layer out of an array over all of them.
+/// Adds one tensor per layer from an array over all layers.
 void add_layers(Tensors& tensors, const std::string& name, std::span<const float> values, std::int64_t layers,
                 const std::vector<std::int64_t>& shape) {
   const std::size_t size = values.size() / static_cast<std::size_t>(layers);
