@@ -43,8 +43,9 @@ void add_spoilt_vectors(Plants& all) {
   all["strange_one_element"] = {unknown, [](Case& one, Random& random) {
                                   const std::int64_t t = cut_of(one, random);
                                   const std::int64_t j = between(random, 0, one.shape.head_dim - 1);
+                                  const double more = 2 * one.engine.sizes[static_cast<std::size_t>(j)];
                                   one.engine.spoil = [=](auto row, auto head, double* vector) {
-                                    if (row == t && head == 0) vector[j] = -vector[j] - 1;
+                                    if (row == t && head == 0) vector[j] += more;
                                   };
                                   return true;
                                 }};
