@@ -22,12 +22,12 @@ struct Ids {
 
 /// Ids of every kind, some of them twice under other dice.
 std::vector<Ids> all_ids() {
-  Dice dice(5);
+  Random dice(5);
   const auto advancing = [](Position first, Int count) { return ids_from(first, count); };
   const auto scattered = [&](Position middle, Int spread, Int count) {
     std::vector<Position> ids;
     for (Int i = 0; i < count; ++i) {
-      ids.push_back(std::clamp<Position>(middle + dice.upto(2 * spread) - spread, -last, last));
+      ids.push_back(std::clamp<Position>(middle + dice.between(0, 2 * spread) - spread, -last, last));
     }
     return ids;
   };

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <random>
 
+#include "base/random.h"
 #include "locus/positions.h"
 
 namespace locus::positions {
