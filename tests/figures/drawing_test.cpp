@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/text_layout.h"
 #include "figures/registry.h"
 #include "figures/report/results_figures.h"
 #include "figures/terminal/canvas.h"
@@ -213,8 +214,8 @@ TEST(Drawing, TextHasNoControlCharacters) {
 }
 
 TEST(Drawing, WrapsAtBlanks) {
-  EXPECT_EQ(figures::wrapped("one two three", 7), "one two\nthree\n");
-  EXPECT_EQ(figures::wrapped("", 7), "");
+  EXPECT_EQ(locus::wrapped("one two three", 7), "one two\nthree\n");
+  EXPECT_EQ(locus::wrapped("", 7), "");
   EXPECT_EQ(shortened("a█bc", 4), "a█bc");
   EXPECT_EQ(shortened("a█bc", 3), "a█…");
   EXPECT_EQ(columns_of("a█\033[38;5;32mb\033[0m"), 3u);
