@@ -20,7 +20,7 @@ namespace {
 using locus::testing::TemporaryFolder;
 
 std::string refusal(const PlanRequest& request) {
-  return testing::error_of([&] { make_plan(request); });
+  return locus::testing::error_of([&] { make_plan(request); });
 }
 
 TEST(Presets, FollowTheDocumentation) {

@@ -36,7 +36,7 @@ class StoreTest : public ::testing::Test {
  protected:
   std::string url() const { return "sqlite:" + (folder_ / "store.sqlite").string(); }
   std::string refusal() const {
-    return testing::error_of([&] {
+    return locus::testing::error_of([&] {
       Store store(url());
       store.begin_run(Json::object(), some_trials(), false);
     });

@@ -19,7 +19,7 @@ namespace {
 using testing::error_of;
 
 std::string some_text() {
-  const std::string path = testing::TempDir() + "lab_tasks_registry_text_" + std::to_string(getpid()) + ".txt";
+  const std::string path = ::testing::TempDir() + "lab_tasks_registry_text_" + std::to_string(getpid()) + ".txt";
   std::ofstream file(path);
   for (int line = 0; line < 400; ++line) file << "line " << line << " of a text that is read by byte\n";
   return path;
@@ -128,8 +128,8 @@ TEST(EveryTask, DependsOnTheRandomSourceAlone) {
     expect_equal(batch, again->training(same, 4, 64));
     EXPECT_NE(batch.tokens, task->training(other, 4, 64).tokens);
     EXPECT_NE(batch.tokens, task->training(random, 4, 64).tokens) << "the source has moved on";
-    same.seed(7);
-    random.seed(7);
+    same = Random(7);
+    random = Random(7);
     const std::vector<TestSet> sets = task->tests(random, 4, 64);
     const std::vector<TestSet> same_sets = again->tests(same, 4, 64);
     ASSERT_EQ(sets.size(), same_sets.size());

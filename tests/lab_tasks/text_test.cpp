@@ -16,7 +16,7 @@ namespace locus::lab {
 namespace {
 
 std::string write(const std::string& name, const std::string& content) {
-  const std::string path = testing::TempDir() + "lab_tasks_" + std::to_string(getpid()) + name;
+  const std::string path = ::testing::TempDir() + "lab_tasks_" + std::to_string(getpid()) + name;
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }
@@ -107,9 +107,9 @@ TEST(Text, PairsSetTheBarInALongerText) {
 
 TEST(Text, RefusesAnUnusableText) {
   EXPECT_EQ(refusal(""), "the task text needs a file (--text FILE)");
-  const std::string missing = testing::TempDir() + "lab_tasks_missing.txt";
+  const std::string missing = ::testing::TempDir() + "lab_tasks_missing.txt";
   EXPECT_EQ(refusal(missing).find(missing + ": cannot open"), 0u) << refusal(missing);
-  EXPECT_NE(refusal(testing::TempDir()).find("directory"), std::string::npos) << refusal(testing::TempDir());
+  EXPECT_NE(refusal(::testing::TempDir()).find("directory"), std::string::npos) << refusal(::testing::TempDir());
   const std::string empty = write("empty.txt", "");
   EXPECT_EQ(refusal(empty), "the text file '" + empty + "' is empty");
   const std::string tiny = write("tiny.txt", "nineteen bytes long");
