@@ -28,17 +28,17 @@ Case measure(const Encoding& encoding, const Size& size, const Pairs& pairs) {
 }  // namespace
 
 std::vector<PlannedCase> plan_add_cases() {
-  struct Case {
+  struct AddedRows {
     const char* name;
     Encoding encoding;
   };
-  const Case cases[] = {
+  const AddedRows kinds[] = {
       {"sinusoidal interleaved", Encoding("sinusoidal", {{"dim", dim}})},
       {"sinusoidal concatenated", Encoding("sinusoidal", {{"dim", dim}, {"arrangement", std::string("concatenated")}})},
       {"learned", Encoding("learned", {{"dim", dim}, {"max_positions", std::int64_t{16384}}})},
   };
   std::vector<PlannedCase> cases;
-  for (const Case& one : cases) {
+  for (const AddedRows& one : kinds) {
     for (const Size& size : sizes) {
       const Encoding& encoding = one.encoding;
       cases.push_back({"add", std::string(one.name) + " float32 " + size.name,
