@@ -10,7 +10,7 @@
 #include "encoding_options.h"
 #include "locus/doctor/broken.h"
 #include "locus/doctor/equivalences.h"
-#include "locus/doctor/panel.h"
+#include "locus/doctor/example_encodings.h"
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
 #include "progress_bar.h"
@@ -56,13 +56,13 @@ std::vector<Target> targets_of(const EncodingOptions& options) {
   const std::vector<Spelling> spellings = spellings_of(options);
   require(!spellings.empty() || !modifies_encodings(options),
           "--set, --pairing, --profile, --seq-len and --layer-type need --scheme or --config");
-  const auto add_panel = [&](const std::vector<NamedEncoding>& panel) {
-    for (const NamedEncoding& one : panel) targets.push_back({one.name, "", one.encoding});
+  const auto add_examples = [&](const std::vector<NamedEncoding>& examples) {
+    for (const NamedEncoding& one : examples) targets.push_back({one.name, "", one.encoding});
   };
-  if (spellings.empty()) add_panel(verification_panel());
+  if (spellings.empty()) add_examples(example_encodings());
   for (const Spelling& spelling : spellings) {
     if (is_bare(spelling, options)) {
-      add_panel(verification_panel(spelling.scheme));
+      add_examples(example_encodings(spelling.scheme));
       continue;
     }
     const bool short_form = spelling.config.empty() && spelling.text != spelling.scheme;
@@ -136,7 +136,8 @@ void print_as_json(const std::vector<Section>& sections, std::int64_t passed, st
   for (const Section& section : sections) {
     for (const Check& check : section.checks) {
       Json one{{"name", check.name},           {"scheme", check.scheme}, {"value", number(check.value)},
-               {"bound", number(check.bound)}, {"pass", check.pass},     {"note", check.note}};
+               {"bound", number(check.bound)}, {"passed", check.pass},   {"note", check.note}};
+      one["pass"] = check.pass;  // the name that it had first
       if (!section.layer_type.empty()) one["layer_type"] = section.layer_type;
       checks.push_back(std::move(one));
     }

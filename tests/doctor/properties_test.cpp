@@ -11,7 +11,7 @@
 
 #include "doctor/verify/property_list.h"
 #include "doctor/verify/worked.h"
-#include "locus/doctor/panel.h"
+#include "locus/doctor/example_encodings.h"
 #include "locus/error.h"
 #include "locus/rows.h"
 #include "locus/scaling.h"
@@ -34,9 +34,9 @@ bool asks(const std::vector<Check>& checks, const std::string& start) {
   return std::any_of(checks.begin(), checks.end(), [&](const Check& check) { return check.name.starts_with(start); });
 }
 
-class PanelTest : public ::testing::TestWithParam<NamedEncoding> {};
+class ExampleTest : public ::testing::TestWithParam<NamedEncoding> {};
 
-TEST_P(PanelTest, PassesAndIsAskedAboutEveryClaim) {
+TEST_P(ExampleTest, PassesAndIsAskedAboutEveryClaim) {
   const Encoding& encoding = GetParam().encoding;
   const std::vector<Check> checks = verify_properties(encoding);
   EXPECT_EQ(failed(checks), 0) << text_of(checks);
@@ -46,20 +46,20 @@ TEST_P(PanelTest, PassesAndIsAskedAboutEveryClaim) {
   for (const Check& check : checks) EXPECT_EQ(check.scheme, encoding.scheme().name);
 }
 
-INSTANTIATE_TEST_SUITE_P(Panel, PanelTest, ::testing::ValuesIn(verification_panel()), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(Examples, ExampleTest, ::testing::ValuesIn(example_encodings()), [](const auto& one) {
   std::string name = one.param.name;
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return name;
 });
 
-TEST(Panel, HasEverySchemeAndEveryRule) {
+TEST(Examples, HasEverySchemeAndEveryRule) {
   std::set<std::string> names;
-  for (const NamedEncoding& one : verification_panel()) EXPECT_TRUE(names.insert(one.name).second) << one.name;
+  for (const NamedEncoding& one : example_encodings()) EXPECT_TRUE(names.insert(one.name).second) << one.name;
   for (const Scheme* scheme : schemes()) EXPECT_TRUE(names.contains(std::string(scheme->name))) << scheme->name;
   for (const Rule* rule : rules()) {
     EXPECT_TRUE(rule->name == "none" || names.contains("rope rule=" + std::string(rule->name))) << rule->name;
   }
-  EXPECT_THROW(verification_panel("spiral"), Error);
+  EXPECT_THROW(example_encodings("spiral"), Error);
 }
 
 // The claims that are not made, as the schemes' papers and docs/design.md tell them.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 
 #include "locus/attention.h"
@@ -159,6 +160,82 @@ TEST(VerifyRotate, AdmitsWhatItDoesNotKnow) {
     EXPECT_NE(check.note.find("none of the known faults gives these numbers; off are \"prefill = exact\" by "),
               std::string::npos)
         << check.note;
+  }
+}
+
+// What no model of verify's own gives, but diagnose tells from the arrays of a failed check.
+TEST(VerifyRotate, NamesWhatDiagnoseTells) {
+  const Encoding half("rope", {{"head_dim", 16}, {"pairing", "half"}});
+  const Encoding odd_base("rope", {{"head_dim", 16}, {"pairing", "half"}, {"base", 73000.0}});
+  const auto checks = verify_rotate(half, our_rotate(odd_base));
+  EXPECT_GT(failed(checks), 0);
+  for (const Check& check : checks) {
+    if (check.pass) continue;
+    EXPECT_NE(check.note.find("likely cause: another base ("), std::string::npos) << check.name << ": " << check.note;
+    EXPECT_NE(check.note.find("73000"), std::string::npos) << check.note;
+  }
+}
+
+TEST(VerifyBias, NamesWhatDiagnoseTells) {
+  const Encoding alibi("alibi", {{"heads", 8}});
+  const auto checks = verify_bias(alibi, [&](const BiasRequest& r) {
+    std::size_t i = 0;
+    for (std::int64_t h = 0; h < r.heads; ++h) {
+      for (const Position query : r.query_ids) {
+        for (const Position key : r.key_ids)
+          r.bias[i++] = static_cast<float>(1.37 * alibi.score().value(h, query, key));
+      }
+    }
+  });
+  EXPECT_GT(failed(checks), 0);
+  for (const Check& check : checks) {
+    EXPECT_TRUE(check.pass || check.note.find("likely cause: slopes scaled") != std::string::npos) << check.note;
+  }
+}
+
+// Where a wrong mask leaves a row nothing to see, code gives NaN, 0 or the mean of all values.
+TEST(VerifyAttend, RowsThatSeeNothingMatchNoFaultByThemselves) {
+  const Encoding nope("nope");
+  const auto strict = [](float empty, bool mean, bool garbage) {
+    return [=](const AttendRequest& r) {
+      const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+      const auto document = [](std::span<const std::int64_t> boundaries, std::int64_t token) {
+        return std::upper_bound(boundaries.begin(), boundaries.end(), token) - boundaries.begin();
+      };
+      for (std::int64_t i = 0; i < r.queries; ++i) {
+        for (std::int64_t h = 0; h < r.heads; ++h) {
+          const std::int64_t kh = h / (r.heads / r.key_heads), d = r.head_dim;
+          std::vector<double> out(at(d), 0.0), plain(at(d), 0.0);
+          double sum = 0;
+          for (std::int64_t j = 0; j < r.keys; ++j) {
+            const float* value = r.value.data() + (j * r.key_heads + kh) * d;
+            for (std::int64_t c = 0; c < d; ++c) plain[at(c)] += value[c] / static_cast<double>(r.keys);
+            const bool padded = !r.key_mask.empty() && r.key_mask[at(j)] == 0;
+            if (padded || r.key_ids[at(j)] >= r.query_ids[at(i)]) continue;  // not even itself
+            if (document(r.query_boundaries, i) != document(r.key_boundaries, j)) continue;
+            double score = 0;
+            for (std::int64_t c = 0; c < d; ++c) {
+              score += static_cast<double>(r.query[at((i * r.heads + h) * d + c)]) *
+                       static_cast<double>(r.key[at((j * r.key_heads + kh) * d + c)]);
+            }
+            const double weight = std::exp(score / std::sqrt(static_cast<double>(d)));
+            sum += weight;
+            for (std::int64_t c = 0; c < d; ++c) out[at(c)] += weight * static_cast<double>(value[c]);
+          }
+          for (std::int64_t c = 0; c < d; ++c) {
+            const double none = garbage ? 0.1 * static_cast<double>(c + 1) : mean ? plain[at(c)] : empty;
+            r.output[at((i * r.heads + h) * d + c)] = static_cast<float>(sum == 0 ? none : out[at(c)] / sum);
+          }
+        }
+      }
+    };
+  };
+  const std::string cause = "mask off by one (a query does not see itself)";
+  expect_cause(verify_attend(nope, strict(0, false, false)), cause);
+  expect_cause(verify_attend(nope, strict(std::nanf(""), false, false)), cause);
+  expect_cause(verify_attend(nope, strict(0, true, false)), cause);
+  for (const Check& check : verify_attend(nope, strict(0, false, true))) {
+    EXPECT_TRUE(check.pass || check.note.find("none of the known faults") != std::string::npos) << check.note;
   }
 }
 

@@ -82,6 +82,66 @@ class Verify(unittest.TestCase):
         self.assertTrue(found, found)
         self.assertFalse(locus.verify_attention(lambda *a, **k: mine(*a, **k, slope=2.0), alibi))
 
+    def test_numbers_by_themselves(self):
+        alibi = locus.alibi(heads=4)
+        slopes = 2.0 ** (-8.0 * np.arange(1, 5) / 4)
+
+        def mine(query_ids, key_ids):
+            return -slopes[:, None, None] * (query_ids[:, None] - key_ids[None, :])
+
+        self.assertTrue(locus.verify_bias(mine, alibi))
+        shifted = locus.verify_bias(lambda q, k: mine(q, k) + 0.5, alibi)  # a softmax does not see this
+        self.assertTrue(any("constant per row" in check.note for check in shifted.failures), shifted)
+        sinusoidal = locus.sinusoidal(dim=8)
+
+        def rows(ids):
+            angles = ids[:, None] * 10000.0 ** (-np.arange(0, 8, 2) / 8)
+            return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(len(ids), 8)
+
+        self.assertTrue(locus.verify_rows(rows, sinusoidal, max_length=4096))
+        late = locus.verify_rows(lambda ids: rows(ids + 1), sinusoidal, max_length=4096)
+        self.assertTrue(any("off by one" in check.note for check in late.failures), late)
+
+    def test_caches_and_log_sum_exps(self):
+        nope = locus.nope()
+        kept = {}
+
+        def mine(q, k, v, query_ids, key_ids, sequence, cached, forked_from, unit=1.0, **ragged):
+            if forked_from >= 0:
+                kept[sequence] = kept[forked_from][:cached]
+            if ragged:  # batches do not go through the cache
+                keys = k
+            else:
+                keys = np.concatenate([kept[sequence][:cached], k[cached:]]) if cached else k
+                kept[sequence] = keys
+            seen = key_ids[None, :] <= query_ids[:, None]
+            if "key_mask" in ragged:
+                seen = seen & (ragged["key_mask"] != 0)
+            if "query_boundaries" in ragged:
+                documents = [
+                    np.searchsorted(ragged[name], np.arange(ragged[name][-1]), "right")
+                    for name in ("query_boundaries", "key_boundaries")
+                ]
+                seen = seen & (documents[0][:, None] == documents[1][None, :])
+            group = q.shape[1] // keys.shape[1]
+            scores = np.einsum("ihd,jhd->hij", q, np.repeat(keys, group, 1).astype(np.float64)) / q.shape[2] ** 0.5
+            scores = np.where(seen[None], scores, -1e30)
+            top = scores.max(-1, keepdims=True)
+            weights = np.exp(scores - top)
+            total = weights.sum(-1, keepdims=True)
+            output = np.einsum("hij,jhd->ihd", weights / total, np.repeat(v, group, 1))
+            return output, unit * (top + np.log(total))[..., 0].T
+
+        found = locus.verify_attention(mine, nope)
+        self.assertTrue(found, found)
+        self.assertTrue(any(check.name == "log-sum-exp = exact" for check in found.checks))
+
+        def in_base_two(*arrays, sequence, cached, forked_from, **ragged):
+            return mine(*arrays, sequence, cached, forked_from, unit=1 / np.log(2), **ragged)
+
+        wrong = locus.verify_attention(in_base_two, nope)
+        self.assertEqual([check.note for check in wrong.failures], ["likely cause: log-sum-exp to base 2"])
+
     def test_arithmetic_follows_what_is_returned(self):
         def narrow(x, positions):
             bits = right(x, positions).astype(np.float32).view(np.uint32)

@@ -106,7 +106,7 @@ const std::map<std::string, int>& heights() {
       {"locus/doctor/verify_callable.h", 8},
       {"locus/doctor/broken.h", 8},
       {"locus/doctor/subject.h", 7},
-      {"locus/doctor/panel.h", 7},
+      {"locus/doctor/example_encodings.h", 7},
       {"locus/doctor/properties.h", 8},
       {"locus/doctor/lint.h", 7},
       {"locus/doctor/diagnose.h", 8},

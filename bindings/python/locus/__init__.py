@@ -24,7 +24,9 @@ from ._doctor import (
     diagnose_bias,
     verify,
     verify_attention,
+    verify_bias,
     verify_claims,
+    verify_rows,
 )
 from ._encoding import Encoding, Reading, Rule
 from ._figures import Figure, figure, figures, results, results_figures
@@ -92,6 +94,8 @@ __all__ = [
     "threads",
     "verify",
     "verify_attention",
+    "verify_bias",
     "verify_claims",
+    "verify_rows",
     *_scheme_names,
 ]

@@ -160,9 +160,12 @@ def _checks(found: List[Dict[str, Any]]) -> Tuple[Check, ...]:
     return tuple(Check(**one) for one in found)
 
 
-def _takes_role(function: Callable[..., Any]) -> bool:
+_OF_CACHES = ("sequence", "cached", "forked_from")
+
+
+def _takes(function: Callable[..., Any], parameter: str) -> bool:
     try:
-        return "role" in inspect.signature(function).parameters
+        return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):
         return False
 
@@ -195,7 +198,7 @@ def _argument_maker(library: str, dtype: Optional[str]) -> Callable[[Any], Any]:
 
 def _rotate_function(function: Callable[..., Any], library: str, dtype: Optional[str]) -> Callable[..., np.ndarray]:
     make = _argument_maker(library, dtype)
-    takes_role = _takes_role(function)
+    takes_role = _takes(function, "role")
 
     def call(x: np.ndarray, ids: np.ndarray, role: str) -> np.ndarray:
         argument = make(x)
@@ -257,15 +260,19 @@ def verify_attention(
     """The same for causal attention with the encoding's part inside: function(q, k, v, query_positions, key_positions)
     returns the output [queries, heads, head_dim]; k and v may have fewer heads. Where asked it is also given the
     keywords query_boundaries and key_boundaries (packed documents) and key_mask (0: padding), and causal=False or
-    window where they are given here."""
+    window where they are given here. A function that keeps a cache of its own has the parameters sequence, cached and
+    forked_from: calls of one sequence go on from each other, `cached` keys came with earlier ones, and a new sequence
+    may be a fork of another (-1: of none). One that returns (output, log_sum_exp [queries, heads]) is also asked for
+    errors that all scores of a row share."""
     make = _argument_maker(library, dtype)
+    caches = _takes(function, "sequence")
 
-    def call(q: Any, k: Any, v: Any, query_ids: Any, key_ids: Any, more: Dict[str, Any]) -> np.ndarray:
-        keywords = {name: make(value) for name, value in more.items()}
+    def call(q: Any, k: Any, v: Any, query_ids: Any, key_ids: Any, more: Dict[str, Any]) -> Any:
+        keywords = {name: make(value) for name, value in more.items() if caches or name not in _OF_CACHES}
         output = function(make(q), make(k), make(v), make(query_ids), make(key_ids), **keywords)
         if output is None:
             raise TypeError("the function under verification must return the output")
-        return _result(output, None)
+        return tuple(_result(one, None) for one in output) if isinstance(output, tuple) else _result(output, None)
 
     options = {
         "seed": seed,
@@ -276,6 +283,38 @@ def verify_attention(
         "window": window,
     }
     return Verification(encoding, False, _checks(_core.verify_attend(encoding._core, call, options)))
+
+
+def verify_bias(
+    function: Callable[..., Any],
+    encoding: Encoding,
+    *,
+    arithmetic: Optional[str] = None,
+    max_length: Optional[int] = None,
+    thorough: bool = False,
+    seed: int = 1,
+) -> Verification:
+    """The numbers that are added to the scores, where attention would hide what a row shares: function(query_positions,
+    key_positions) returns [heads, queries, keys]. Keys after the query are not looked at where the encoding is meant
+    for causal attention only."""
+    options = {"seed": seed, "thorough": thorough, "arithmetic": arithmetic, "max_length": max_length}
+    checks = _core.verify_bias(encoding._core, lambda *ids: _result(function(*ids), None), options)
+    return Verification(encoding, False, _checks(checks))
+
+
+def verify_rows(
+    function: Callable[..., Any],
+    encoding: Encoding,
+    *,
+    arithmetic: Optional[str] = None,
+    max_length: Optional[int] = None,
+    thorough: bool = False,
+    seed: int = 1,
+) -> Verification:
+    """The rows that are added to tokens: function(positions) returns [tokens, dim]."""
+    options = {"seed": seed, "thorough": thorough, "arithmetic": arithmetic, "max_length": max_length}
+    checks = _core.verify_rows(encoding._core, lambda ids: _result(function(ids), None), options)
+    return Verification(encoding, False, _checks(checks))
 
 
 def verify_claims(encoding: Encoding) -> Verification:

@@ -96,9 +96,39 @@ py::list verify_attention(const Encoding& encoding, const py::function& function
         if (!request.key_mask.empty()) more["key_mask"] = flat(request.key_mask);
         if (!request.causal) more["causal"] = false;
         if (request.window > 0) more["window"] = request.window;
-        take_result(function(copy_of(request.query, query_shape), copy_of(request.key, key_shape),
-                             copy_of(request.value, key_shape), flat(request.query_ids), flat(request.key_ids), more),
-                    request.output, query_shape);
+        more["sequence"] = request.sequence;
+        more["cached"] = request.cached;
+        more["forked_from"] = request.forked_from;
+        const py::object result =
+            function(copy_of(request.query, query_shape), copy_of(request.key, key_shape),
+                     copy_of(request.value, key_shape), flat(request.query_ids), flat(request.key_ids), more);
+        if (!py::isinstance<py::tuple>(result)) return take_result(result, request.output, query_shape);
+        const auto both = result.cast<py::tuple>();
+        require(both.size() == 2, "the function under verification must return the output, or it and the log-sum-exps");
+        take_result(both[0], request.output, query_shape);
+        take_result(both[1], request.log_sum_exp, {request.queries, request.heads});
+      },
+      options_of(options)));
+}
+
+py::list verify_scores(const Encoding& encoding, const py::function& function, const py::dict& options) {
+  return checks_of(verify_bias(
+      encoding,
+      [&](const BiasRequest& request) {
+        const auto queries = static_cast<py::ssize_t>(request.query_ids.size());
+        const auto keys = static_cast<py::ssize_t>(request.key_ids.size());
+        take_result(function(copy_of(request.query_ids, {queries}), copy_of(request.key_ids, {keys})), request.bias,
+                    {request.heads, queries, keys});
+      },
+      options_of(options)));
+}
+
+py::list verify_hidden(const Encoding& encoding, const py::function& function, const py::dict& options) {
+  return checks_of(verify_rows(
+      encoding,
+      [&](const RowsRequest& request) {
+        const auto tokens = static_cast<py::ssize_t>(request.ids.size());
+        take_result(function(copy_of(request.ids, {tokens})), request.rows, {tokens, request.dim});
       },
       options_of(options)));
 }
@@ -164,6 +194,8 @@ py::object diagnose_bias_matrix(const Doubles& bias, const std::optional<Encodin
 void bind_doctor(py::module_& module) {
   module.def("verify_rotate", &verify_rotation, py::arg("encoding"), py::arg("function"), py::arg("options"));
   module.def("verify_attend", &verify_attention, py::arg("encoding"), py::arg("function"), py::arg("options"));
+  module.def("verify_bias", &verify_scores, py::arg("encoding"), py::arg("function"), py::arg("options"));
+  module.def("verify_rows", &verify_hidden, py::arg("encoding"), py::arg("function"), py::arg("options"));
   module.def(
       "verify_properties", [](const Encoding& encoding) { return checks_of(verify_properties(encoding)); },
       py::arg("encoding"));

@@ -2,6 +2,7 @@
 #include "doctor/verify/attend_cases.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "doctor/verify/index.h"
@@ -54,7 +55,9 @@ class AttendCases {
 
   Text random_text(std::int64_t tokens, const HeadCounts& heads) {
     const std::int64_t row = heads.heads * shape_.head_dim, key_row = heads.key_heads * shape_.head_dim;
-    return {random_.elements(tokens * row), random_.elements(tokens * key_row), random_.elements(tokens * key_row)};
+    Text text{random_.elements(tokens * row), random_.elements(tokens * key_row), random_.elements(tokens * key_row)};
+    for (double& x : text.query) x *= shape_.query_size;
+    return text;
   }
 
   void add(AttendCase one, const HeadCounts* heads = nullptr) {
@@ -261,6 +264,12 @@ class AttendCases {
            .steps = chunks({6, 1, 1, 1})});
     }
     add({.name = "positions from 65521 = exact", .ids = consecutive(12, 65'521), .steps = whole(12)});
+    // An id that wraps anywhere is at another distance from those near 0. Numbers added to scores leave narrow types so
+    // far out, and right code then gives NaN.
+    if (encoding_.site() != Site::query_key) return;
+    std::vector<Position> both = consecutive(4);
+    for (const Position id : consecutive(5, max_position - 4)) both.push_back(id);
+    add({.name = "positions near 0 and 2^31 - 1 together = exact", .ids = both, .steps = chunks({6, 1, 1, 1})});
   }
 
   void windows(std::int64_t window) {
@@ -317,7 +326,13 @@ AttendShape attend_shape(const Encoding& encoding) {
   AttendShape shape;
   std::int64_t heads = 0;
   if (const auto* rotation = std::get_if<Rotation>(&encoding.term())) shape.head_dim = rotation->head_dim;
-  if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) heads = bias->heads;
+  if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) {
+    heads = bias->heads;
+    if (bias->softmax_scale) {
+      const double usual = 1 / std::sqrt(static_cast<double>(shape.head_dim));
+      shape.query_size = std::exp2(std::round(std::log2(usual / *bias->softmax_scale)));
+    }
+  }
   if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
     heads = keys->heads;
     shape.head_dim = keys->head_dim;

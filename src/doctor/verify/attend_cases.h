@@ -58,6 +58,9 @@ struct HeadCounts {
 /// What the encoding leaves free.
 struct AttendShape {
   std::int64_t head_dim = 16;
+  /// A power of two that queries are multiplied by: with large scores one key would take all the weight, and errors of
+  /// the others would not be seen.
+  double query_size = 1;
   std::vector<HeadCounts> heads;  ///< the first is the usual one
 };
 AttendShape attend_shape(const Encoding& encoding);

@@ -14,7 +14,7 @@ Comparison compare(std::span<const double> got, std::span<const double> want, st
     const auto at = static_cast<std::int64_t>(i);
     const Entry entry{at / (heads * head_dim), at / head_dim % heads, at % head_dim};
     if (std::isnan(got[i]) && std::isnan(want[i])) continue;  // a fault that predicts NaN; nothing right does
-    const double difference = std::fabs(got[i] - want[i]);
+    const double difference = got[i] == want[i] ? 0 : std::fabs(got[i] - want[i]);  // infinities, too
     const double allowed = bound(entry, want[i]);
     const double share = difference == 0 ? 0 : difference / allowed;
     if (!(share <= worst) && !std::isnan(worst)) {
@@ -29,6 +29,16 @@ Comparison compare(std::span<const double> got, std::span<const double> want, st
     }
   }
   return result;
+}
+
+bool explains(std::span<const double> got, std::span<const double> predicted, std::span<const double> right) {
+  double under_model = 0, under_right = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (!std::isfinite(got[i])) return true;
+    under_model += (got[i] - predicted[i]) * (got[i] - predicted[i]);
+    under_right += (got[i] - right[i]) * (got[i] - right[i]);
+  }
+  return under_model <= under_right / 2;
 }
 
 std::string divergence(const Comparison& comparison, std::int64_t token, Position position, const std::string& cause) {

@@ -29,6 +29,10 @@ struct Comparison {
 Comparison compare(std::span<const double> got, std::span<const double> want, std::int64_t heads, std::int64_t head_dim,
                    const std::function<double(const Entry&, double want)>& bound);
 
+/// Whether a row is clearly nearer to a prediction than to what is right: a model whose bound is wider, but which
+/// predicts what is right, explains nothing.
+bool explains(std::span<const double> got, std::span<const double> predicted, std::span<const double> right);
+
 /// "diverges first at token 17, head 2, position 1017: 0.25 instead of 0.5; likely cause: ..."; empty where all is
 /// well.
 std::string divergence(const Comparison& comparison, std::int64_t token, Position position, const std::string& cause);

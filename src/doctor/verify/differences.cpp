@@ -32,7 +32,7 @@ std::optional<std::int64_t> first_change(const Encoding& encoding) {
   return other;
 }
 
-void expect_difference(Report& report, const Sample& sample, ElementType type, const std::string& name,
+void expect_difference(WorstChecks& worst, const Sample& sample, ElementType type, const std::string& name,
                        const std::string& prediction, const Predicted& one, const Predicted& other) {
   const AttentionError error(sample, one.encoding, one.exact, type),
       other_error(sample, other.encoding, other.exact, type);
@@ -40,8 +40,8 @@ void expect_difference(Report& report, const Sample& sample, ElementType type, c
       compare(one.result.output, one.exact.output, sample.heads(), sample.head_dim(),
               [&](const Entry& entry, double want) { return error.of_everything(entry.row, entry.head, want); });
   const std::int64_t token = meets.first ? meets.first->row : 0;
-  report.at_most(prediction, meets.value, meets.bound,
-                 divergence(meets, token, sample.id(token), "the numbers used are not those of this length and place"));
+  worst.at_most(prediction, meets.value, meets.bound,
+                divergence(meets, token, sample.id(token), "the numbers used are not those of this length and place"));
 
   // The entry where theory sees the largest difference.
   std::size_t most = 0;
@@ -56,11 +56,10 @@ void expect_difference(Report& report, const Sample& sample, ElementType type, c
                         other_error.of_everything(row, head, other.exact.output[most]);
   if (gap(most) <= 2 * errors) return;  // this type is too coarse to show it; the prediction above still held
   const bool differ = std::fabs(one.result.output[most] - other.result.output[most]) >= gap(most) - errors;
-  report.at_least(name, std::fabs(one.result.output[most] - other.result.output[most]), gap(most) - errors,
-                  differ
-                      ? ""
-                      : "token " + std::to_string(row) + ", head " + std::to_string(head) + ", position " +
-                            std::to_string(sample.id(row)) + " does not change; likely cause: ids or length ignored");
+  worst.at_least(name, std::fabs(one.result.output[most] - other.result.output[most]), gap(most) - errors,
+                 differ ? ""
+                        : "token " + std::to_string(row) + ", head " + std::to_string(head) + ", position " +
+                              std::to_string(sample.id(row)) + " does not change; likely cause: ids or length ignored");
 }
 
 namespace {
@@ -126,7 +125,7 @@ PathResult decoded_mixing(const Sample& sample, ElementType type, const std::vec
 }
 
 // The last token after all keys were turned to the last table at once. They were rounded twice, under either table.
-void verify_rerotation(Report& report, const Sample& sample, ElementType type, const Encoding& before,
+void verify_rerotation(WorstChecks& worst, const Sample& sample, ElementType type, const Encoding& before,
                        const PathResult& all, const Sample::Exact& exact) {
   KvCache cache(before, shape_of(sample, type, KeyForm::rotated));
   const SequenceId sequence = cache.create();
@@ -140,8 +139,8 @@ void verify_rerotation(Report& report, const Sample& sample, ElementType type, c
     refused = true;
   }
   const std::string suffix = " (" + std::string(name_of(type)) + ")";
-  report.at_least("a cache refuses to mix the tables of two lengths" + suffix, refused ? 1 : 0, 1,
-                  refused ? "" : "likely cause: the cache does not know which table rotated its keys");
+  worst.at_least("a cache refuses to mix the tables of two lengths" + suffix, refused ? 1 : 0, 1,
+                 refused ? "" : "likely cause: the cache does not know which table rotated its keys");
   cache.set_encoding(sample.encoding(), true);
   const Encoded one = sample.encode(type, range(last, 1));
   cache.append(sequence, one.raw_key.view(), one.value.view(), one.places);
@@ -153,13 +152,13 @@ void verify_rerotation(Report& report, const Sample& sample, ElementType type, c
   const Comparison meets =
       compare(result.output, std::span(all.output).subspan(at(last * row), at(row)), sample.heads(), sample.head_dim(),
               [&](const Entry& entry, double want) { return 3 * error.of_everything(last, entry.head, want); });
-  report.at_most("re-rotated to the table of the whole = whole" + suffix, meets.value, meets.bound,
-                 divergence(meets, last, sample.id(last), "keys were left under the table of a shorter length"));
+  worst.at_most("re-rotated to the table of the whole = whole" + suffix, meets.value, meets.bound,
+                divergence(meets, last, sample.id(last), "keys were left under the table of a shorter length"));
 }
 
 }  // namespace
 
-void verify_growing(Report& report, const Sample& sample, ElementType type) {
+void verify_growing(WorstChecks& worst, const Sample& sample, ElementType type) {
   std::vector<Encoding> tables;
   for (std::int64_t t = 0; t < sample.tokens(); ++t) tables.push_back(sample.encoding().at_length(sample.id(t) + 1));
   const std::string suffix = " (" + std::string(name_of(type)) + ")";
@@ -169,24 +168,24 @@ void verify_growing(Report& report, const Sample& sample, ElementType type) {
 
   const Sample::Exact growing = exact_by_length(sample, tables, false);
   const PathResult decoded = decoded_by_length(sample, type, tables);
-  expect_difference(report, sample, type, "decoded at growing lengths differs from the whole" + suffix,
+  expect_difference(worst, sample, type, "decoded at growing lengths differs from the whole" + suffix,
                     "decoded at growing lengths, raw keys, is what theory predicts" + suffix,
                     {sample.encoding(), growing, decoded}, whole_predicted);
   if (!first_change(sample.encoding())) return;
 
   const Sample::Exact mixed_exact = exact_by_length(sample, tables, true);
   const PathResult mixed = decoded_mixing(sample, type, tables);
-  expect_difference(report, sample, type, "keys left under the tables of their time differ" + suffix,
+  expect_difference(worst, sample, type, "keys left under the tables of their time differ" + suffix,
                     "keys left under the tables of their time are what theory predicts" + suffix,
                     {sample.encoding(), mixed_exact, mixed}, {sample.encoding(), growing, decoded});
-  verify_rerotation(report, sample, type, tables[0], all, exact);
+  verify_rerotation(worst, sample, type, tables[0], all, exact);
 }
 
-void verify_bidirectional(Report& report, const Sample& sample, ElementType type, const Sample::Exact& causal) {
+void verify_bidirectional(WorstChecks& worst, const Sample& sample, ElementType type, const Sample::Exact& causal) {
   const std::string suffix = " (" + std::string(name_of(type)) + ")";
   const Sample::Exact full_exact = sample.exact(sample.encoding(), 0, false);
   const PathResult full = whole(sample, type, 0, false), decoded = chunked(sample, type, 1, 1);
-  expect_difference(report, sample, type, "full attention, decoded, differs from the whole" + suffix,
+  expect_difference(worst, sample, type, "full attention, decoded, differs from the whole" + suffix,
                     "full attention is what theory predicts" + suffix, {sample.encoding(), full_exact, full},
                     {sample.encoding(), causal, decoded});
 }

@@ -7,8 +7,8 @@
 #include "doctor/verify/attention_error.h"
 #include "doctor/verify/comparison.h"
 #include "doctor/verify/differences.h"
-#include "doctor/verify/report.h"
 #include "doctor/verify/token_paths.h"
+#include "doctor/verify/worst_checks.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -79,8 +79,8 @@ std::string shape_text(const Sample& sample) {
 // One shape in one type.
 class Equivalences {
  public:
-  Equivalences(Report& report, const Sample& sample, const Sample::Exact& exact, ElementType type)
-      : report_(report),
+  Equivalences(WorstChecks& worst, const Sample& sample, const Sample::Exact& exact, ElementType type)
+      : worst_(worst),
         sample_(sample),
         exact_(exact),
         type_(type),
@@ -119,7 +119,7 @@ class Equivalences {
   void shifted(Position shift, const Sample::Exact& moved) {
     const PathResult result = whole(sample_, type_, shift);
     if (!sample_.encoding().claims().has(Claim::relative)) {
-      return expect_difference(report_, sample_, type_, "shifted differs from whole" + suffix_,
+      return expect_difference(worst_, sample_, type_, "shifted differs from whole" + suffix_,
                                "shifted is what theory predicts" + suffix_, {sample_.encoding(), moved, result},
                                {sample_.encoding(), exact_, whole_});
     }
@@ -155,11 +155,11 @@ class Equivalences {
                 [&](const Entry& entry, double value) { return bound(token_of(entry), entry.head, value); });
     const std::int64_t token = comparison.first ? token_of(*comparison.first) : 0;
     const std::string where = divergence(comparison, token, sample_.id(token), cause);
-    report_.at_most(name + suffix_, comparison.value, comparison.bound,
-                    "worst of " + shape_text(sample_) + (where.empty() ? "" : "; " + where));
+    worst_.at_most(name + suffix_, comparison.value, comparison.bound,
+                   "worst of " + shape_text(sample_) + (where.empty() ? "" : "; " + where));
   }
 
-  Report& report_;
+  WorstChecks& worst_;
   const Sample& sample_;
   const Sample::Exact& exact_;
   ElementType type_;
@@ -188,7 +188,7 @@ bool sees_differences_only(const Encoding& encoding) {
 std::vector<Check> verify_equivalences(const Encoding& encoding, const EquivalenceOptions& options) {
   require(options.shapes >= 1 && options.shapes <= 1000, "verify: shapes must be 1 to 1000, got ", options.shapes);
   RandomNumbers random(options.seed);
-  Report report{std::string(encoding.scheme().name)};
+  WorstChecks worst{std::string(encoding.scheme().name)};
   const int shapes = options.thorough ? 8 * options.shapes : options.shapes;
   for (int i = 0; i < shapes; ++i) {
     const bool large = (i == 0 && shapes > 1) || (options.thorough && i % 8 == 7);
@@ -200,15 +200,15 @@ std::vector<Check> verify_equivalences(const Encoding& encoding, const Equivalen
         shift > 0 && !sees_differences_only(encoding) ? sample.exact(sample.encoding(), shift) : exact;
     const bool with_costly_ones = i == 1 || options.shapes == 1;  // what costs more is done once, on few tokens
     for (const ElementType type : {ElementType::float32, ElementType::bfloat16, ElementType::float16}) {
-      Equivalences checks(report, sample, exact, type);
+      Equivalences checks(worst, sample, exact, type);
       checks.run();
       if (shift > 0) checks.shifted(shift, moved);
       if (!with_costly_ones) continue;
-      if (encoding.length_dependent() && cacheable(encoding)) verify_growing(report, sample, type);
-      if (!encoding.claims().has(Claim::causal_only)) verify_bidirectional(report, sample, type, exact);
+      if (encoding.length_dependent() && cacheable(encoding)) verify_growing(worst, sample, type);
+      if (!encoding.claims().has(Claim::causal_only)) verify_bidirectional(worst, sample, type, exact);
     }
   }
-  return report.checks();
+  return worst.checks();
 }
 
 }  // namespace locus

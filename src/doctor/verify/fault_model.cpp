@@ -24,6 +24,7 @@ std::span<const Condition> conditions() {
       {"in decode", [](const AskedCall& c) { return c.one_token(); }},
       {"in prefill", [](const AskedCall& c) { return c.first == 0 && !c.one_token(); }},
       {"after the first chunk", [](const AskedCall& c) { return c.cached > 0; }},
+      {"in chunks after the first", [](const AskedCall& c) { return c.cached > 0 && !c.one_token(); }},
       {"where documents are packed", [](const AskedCall& c) { return !c.key_boundaries.empty(); }},
       {"where rows are padded", [](const AskedCall& c) { return !c.key_mask.empty(); }},
       {"after a fork", [](const AskedCall& c) { return c.forked; }},
@@ -42,17 +43,20 @@ const FaultModel& active(const FaultModel& model, const AskedCall& call) {
   return model.when == nullptr || model.when->holds(call) ? model : right;
 }
 
-std::vector<FaultModel> fault_models(const Encoding& encoding, bool attention) {
-  std::vector<FaultModel> all;
-  const auto append = [&](std::vector<FaultModel> more) {
+std::string of_tokens(std::int64_t count) { return "of " + std::to_string(count) + " tokens"; }
+
+Models fault_models(const Encoding& encoding, bool attention) {
+  Models all;
+  const auto append = [&](Models more) {
     for (FaultModel& one : more) all.push_back(std::move(one));
   };
   if (encoding.site() == Site::query_key) append(rotation_faults(encoding, attention));
   if (attention) append(score_faults(encoding));
-  append(id_faults(encoding, attention));
-  if (encoding.site() == Site::query_key) append(precision_faults(encoding));
+  append(id_faults(encoding));
+  if (encoding.site() == Site::query_key) append(precision_faults());
   if (attention) {
-    append(mask_faults());
+    append(mask_faults(encoding));
+    append(window_faults());
     append(head_faults());
     append(cache_faults());
     append(softmax_faults(encoding));

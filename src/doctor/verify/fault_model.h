@@ -74,6 +74,9 @@ struct FaultModel {
   /// How often a head is rotated; 1 where nothing is wrong.
   std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head, std::int64_t heads)>
       times = {};
+  /// How a pair is turned; in the place of x c - y s, x s + y c.
+  using PairFunction = std::function<void(double c, double s, double& x, double& y)>;
+  PairFunction pair = {};
   bool values_rotated = false;
   bool float32_angles = false;  ///< angles may be off by what float32 makes of them
 
@@ -88,6 +91,10 @@ struct FaultModel {
   std::function<double(std::int64_t head, Position query, Position key)> bias = {};
   std::shared_ptr<const RelativeKeys> relative = {};
   double scale = 1;  ///< times the softmax scale
+  /// Changes the score of a key that is seen.
+  std::function<double(const AskedCall& call, std::int64_t query, std::int64_t key, double score)> rescore = {};
+  std::int64_t lost_coordinates = 0;       ///< so many last ones are not in the score
+  std::optional<ElementType> stored = {};  ///< rotated keys are rounded to this
   /// Weights of the visible keys from their scores; `keys` are their indices in the call.
   std::function<std::vector<double>(const AskedCall& call, std::span<const double> scores,
                                     std::span<const std::int64_t> keys)>
@@ -97,18 +104,27 @@ struct FaultModel {
 /// The model in calls where its condition holds, else one of nothing wrong.
 const FaultModel& active(const FaultModel& model, const AskedCall& call);
 
+using Models = std::vector<FaultModel>;
+
 /// What may be wrong with an implementation of `encoding`, the likeliest first.
-std::vector<FaultModel> fault_models(const Encoding& encoding, bool attention);
+Models fault_models(const Encoding& encoding, bool attention);
 
 // The parts of that list.
-std::vector<FaultModel> id_faults(const Encoding& encoding, bool attention);
-std::vector<FaultModel> rotation_faults(const Encoding& encoding, bool attention);
-std::vector<FaultModel> precision_faults(const Encoding& encoding);
-std::vector<FaultModel> score_faults(const Encoding& encoding);
-std::vector<FaultModel> mask_faults();
-std::vector<FaultModel> cache_faults();
-std::vector<FaultModel> softmax_faults(const Encoding& encoding);
-std::vector<FaultModel> head_faults();
+Models id_faults(const Encoding& encoding);
+Models rotation_faults(const Encoding& encoding, bool attention);
+Models precision_faults();
+Models score_faults(const Encoding& encoding);
+Models mask_faults(const Encoding& encoding);
+Models window_faults();
+Models cache_faults();
+Models softmax_faults(const Encoding& encoding);
+Models head_faults();
+
+// Words that several of them use.
+inline constexpr std::int64_t page_sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};
+std::string of_tokens(std::int64_t count);  ///< "of 16 tokens"
+/// The place of a query among the keys, where the last query is the last key.
+inline std::int64_t place_of(const AskedCall& call, std::int64_t query) { return query + call.keys - call.queries; }
 
 /// To nearest, ties to even.
 double rounded_to(ElementType type, double value);

@@ -8,7 +8,6 @@
 namespace locus::doctor {
 namespace {
 
-using Models = std::vector<FaultModel>;
 using Change = std::function<Position(const AskedCall& call, Role side, std::int64_t token, Position id)>;
 
 void add(Models& models, std::string_view fault, std::string detail, const Change& change) {
@@ -60,10 +59,10 @@ Models counted_wrongly() {
   add(all, "ids_ignored", "of keys",
       [](const AskedCall&, Role side, std::int64_t token, Position id) { return side == Role::key ? token : id; });
   add(all, "positions_not_reset", "", first_id);
-  add(all, "positions_not_reset", "", [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
+  add_by_side(all, "positions_not_reset", "", [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
     return c.key_boundaries.empty() ? id : first_id(c, side, token, id);
   });
-  add(all, "positions_not_reset", "", [](const AskedCall& c, Role side, std::int64_t token, Position id) {
+  add_by_side(all, "positions_not_reset", "", [](const AskedCall& c, Role side, std::int64_t token, Position id) {
     return c.key_boundaries.empty() ? id : id + start_of(c, side, token);
   });
   add(all, "padding_counted", "", [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
@@ -106,12 +105,16 @@ Models shifted() {
     add(all, "off_by_one_after_a_fork", "", [step](const AskedCall& c, Role side, std::int64_t token, Position id) {
       return c.forked && (side == Role::query || token >= c.cached) ? id + step : id;
     });
+    add(all, "off_by_one_after_a_fork", "", [step](const AskedCall& c, Role side, std::int64_t token, Position id) {
+      return c.forked && (side == Role::query || token >= c.shared) ? id + step : id;
+    });
     add(all, "off_by_one_after_a_fork", "", [step](const AskedCall& c, Role side, std::int64_t, Position id) {
       return c.forked && side == Role::query ? id + step : id;
     });
-    add(all, "off_by_one_in_packed", "", [step](const AskedCall& c, Role side, std::int64_t token, Position id) {
-      return start_of(c, side, token) > 0 ? id + step : id;
-    });
+    add_by_side(all, "off_by_one_in_packed", "",
+                [step](const AskedCall& c, Role side, std::int64_t token, Position id) {
+                  return start_of(c, side, token) > 0 ? id + step : id;
+                });
     add(all, "off_by_one_in_packed", "of queries", [step](const AskedCall& c, Role side, std::int64_t, Position id) {
       return !c.key_boundaries.empty() && side == Role::query ? id + step : id;
     });
@@ -150,6 +153,10 @@ Models from_a_page_on() {
         [=](const AskedCall& c, Role side, std::int64_t token, Position) { return (token + c.before(side)) % page; });
     add_by_side(all, "positions_reset", "in every page " + size,
                 [=](const AskedCall&, Role, std::int64_t, Position id) { return id % page; });
+    add_by_side(all, "positions_of_neighbours", "the token before, at the first of every page " + size,
+                [=](const AskedCall& c, Role side, std::int64_t token, Position id) {
+                  return token > 0 && (token + c.before(side)) % page == 0 ? c.ids(side)[at(token - 1)] : id;
+                });
     add_by_side(all, "positions_constant", "in every page " + size,
                 [=](const AskedCall&, Role, std::int64_t, Position id) { return id / page * page; });
   }
@@ -176,12 +183,14 @@ Models out_of_range() {
     const std::string where = "at " + std::to_string(size);
     add_by_side(all, "positions_wrapped", where,
                 [size](const AskedCall&, Role, std::int64_t, Position id) { return id < 0 ? id : id % size; });
+    add_by_side(all, "positions_reset", "once, from " + std::to_string(size) + " on",
+                [size](const AskedCall&, Role, std::int64_t, Position id) { return id < size ? id : id - size; });
     add(all, "positions_wrapped", where,
         [size](const AskedCall&, Role, std::int64_t, Position id) { return wrapped(id, size); });
     add_by_side(all, "positions_wrapped", where, [size](const AskedCall&, Role, std::int64_t, Position id) {
       return wrapped(id + size, 2 * size) - size;
     });
-    if (bits > 20) continue;
+    if (bits == 31) continue;  // no id is larger
     for (const Position last : {size - 1, size}) {
       add_by_side(all, "positions_clamped", "at " + std::to_string(last),
                   [last](const AskedCall&, Role, std::int64_t, Position id) { return std::min(id, last); });
@@ -227,9 +236,9 @@ Models rearranged() {
                 return c.ids(side)[at(std::min(token + 1, c.tokens(side) - 1))];
               });
   add_by_side(all, "positions_sorted", "", [](const AskedCall& c, Role side, std::int64_t token, Position) {
-    std::vector<Position> sorted(c.ids(side).begin(), c.ids(side).begin() + c.tokens(side));
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[at(token)];
+    std::vector<Position> ids(c.ids(side).begin(), c.ids(side).begin() + c.tokens(side));
+    std::nth_element(ids.begin(), ids.begin() + token, ids.end());
+    return ids[at(token)];
   });
   add_by_side(all, "positions_doubled", "", [](const AskedCall&, Role, std::int64_t, Position id) { return 2 * id; });
   for (const Position divisor : {2, 4, 8, 16, 32}) {
@@ -241,19 +250,25 @@ Models rearranged() {
   add(all, "keys_at_the_query", "", [](const AskedCall& c, Role side, std::int64_t, Position id) {
     return side == Role::key && c.attention ? c.query_ids[at(c.queries - 1)] : id;
   });
-  for (const ElementType type : {ElementType::bfloat16, ElementType::float16}) {
-    add_by_side(all, type == ElementType::bfloat16 ? "bfloat16_angles" : "float16_angles", "positions rounded",
-                [type](const AskedCall&, Role, std::int64_t, Position id) {
-                  const double rounded = rounded_to(type, static_cast<double>(id));
-                  return std::isfinite(rounded) ? static_cast<Position>(rounded) : id;
-                });
+  add(all, "keys_at_the_query", "that of the same index",
+      [](const AskedCall& c, Role side, std::int64_t token, Position id) {
+        return side == Role::key && c.attention ? c.query_ids[at(std::min(token, c.queries - 1))] : id;
+      });
+  constexpr std::pair<ElementType, std::string_view> narrow[] = {{ElementType::bfloat16, "bfloat16_angles"},
+                                                                 {ElementType::float16, "float16_angles"},
+                                                                 {ElementType::float32, "float32_angles"}};
+  for (const auto& [type, fault] : narrow) {
+    add_by_side(all, fault, "positions rounded", [type = type](const AskedCall&, Role, std::int64_t, Position id) {
+      const double rounded = rounded_to(type, static_cast<double>(id));
+      return std::isfinite(rounded) ? static_cast<Position>(rounded) : id;
+    });
   }
   return all;
 }
 
 }  // namespace
 
-Models id_faults(const Encoding& encoding, bool) {
+Models id_faults(const Encoding& encoding) {
   Models all;
   if (encoding.site() != Site::query_key) {
     add(all, "no_positions", "", [](const AskedCall&, Role, std::int64_t, Position) { return Position{0}; });

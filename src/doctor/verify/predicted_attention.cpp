@@ -29,15 +29,15 @@ double length(std::span<const double> a) {
 }
 
 // The lengths of the pairs of a rotated head, one per frequency.
-void append_pair_lengths(const Rotation& rotation, std::span<const double> head, std::vector<double>& lengths) {
+void pair_lengths(const Rotation& rotation, std::span<const double> head, std::span<double> lengths) {
   const bool split = rotation.pairing == Pairing::half || rotation.deinterleaved_output;
   for (std::int64_t i = 0; i < rotation.pairs(); ++i) {
     const std::int64_t x = rotation.rotary_offset + (split ? i : 2 * i), y = split ? x + rotation.pairs() : x + 1;
-    lengths.push_back(std::hypot(head[at(x)], head[at(y)]));
+    lengths[at(i)] = std::sqrt(head[at(x)] * head[at(x)] + head[at(y)] * head[at(y)]);
   }
 }
 
-std::vector<double> softmax(std::span<const double> scores) {
+std::vector<double> softmax_weights(std::span<const double> scores) {
   const double top = *std::max_element(scores.begin(), scores.end());
   std::vector<double> weights;
   double total = 0;
@@ -56,21 +56,28 @@ struct PredictedAttention::Scores {
   std::vector<double> scores, errors;
 };
 
-PredictedAttention::PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call)
-    : encoding_(encoding),
-      model_(active(model, call.asked)),
+PredictedAttention::PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call,
+                                       SharedNumbers& shared)
+    : model_(active(model, call.asked)),
       call_(call),
+      shared_(shared),
       rotation_(std::get_if<Rotation>(&encoding.term())),
       bias_(std::get_if<ScoreBias>(&encoding.term())),
       relative_(model_.relative ? model_.relative.get() : std::get_if<RelativeKeys>(&encoding.term())) {
   scale_ = 1 / std::sqrt(static_cast<double>(call.head_dim));
   if (bias_ != nullptr && bias_->softmax_scale) scale_ = *bias_->softmax_scale;
   if (rotation_ != nullptr) {
-    turned_.emplace(*rotation_, model_);
+    turned_.emplace(*rotation_, model_, &shared);
     scale_ *= rotation_->softmax_scale_factor;
   }
   scale_ *= model_.scale;
-  read_keys();
+  const std::size_t heads = at(call.asked.keys * call.key_heads);
+  key_made_.assign(heads, 0);
+  value_made_.assign(heads, 0);
+  keys_.resize(heads * at(call.head_dim));
+  values_.resize(heads * at(call.head_dim));
+  if (rotation_ != nullptr) key_pairs_.resize(heads * at(rotation_->pairs()));
+  if (model_.id) key_ids_.resize(at(call.asked.keys));
 }
 
 // In the page that the branches of a fork share.
@@ -80,41 +87,76 @@ bool PredictedAttention::reads_other_branch(std::int64_t key) const {
          call_.asked.shared % page != 0 && key / page == call_.asked.shared / page;
 }
 
-void PredictedAttention::read_keys() {
-  const std::int64_t row = call_.key_heads * call_.head_dim;
-  keys_.assign(at(call_.asked.keys * row), 0.0);
-  values_ = keys_;
-  const auto copy = [&](std::span<const double> from, std::int64_t slot, std::vector<double>& to, std::int64_t key) {
-    if (slot < 0 || slot >= call_.asked.keys) return;
-    std::copy_n(from.begin() + slot * row, row, to.begin() + key * row);
-  };
-  // Slots are read after rotation: what is stored for another token carries that token's position.
-  std::vector<double> turned(keys_.size());
-  for (std::int64_t key = 0; key < call_.asked.keys; ++key) {
-    key_ids_.push_back(id_under(model_, call_.asked, Role::key, key));
-    const bool foreign = reads_other_branch(key);
-    const auto own = (foreign ? call_.other_key : call_.key).subspan(at(key * row), at(row));
-    const auto result = std::span(turned).subspan(at(key * row), at(row));
-    if (turned_) {
-      turned_->rotate(call_.asked, Role::key, key, call_.key_heads, own, result);
-    } else {
-      std::copy(own.begin(), own.end(), result.begin());
+Position PredictedAttention::key_id(std::int64_t key) {
+  if (key_ids_.empty()) return call_.asked.key_ids[at(key)];
+  std::optional<Position>& id = key_ids_[at(key)];
+  if (!id) id = id_under(model_, call_.asked, Role::key, key);
+  return *id;
+}
+
+// A slot is read after rotation: what is stored for another token carries that token's position.
+std::span<const double> PredictedAttention::key_of(std::int64_t key, std::int64_t head) {
+  const std::size_t place = at(key * call_.key_heads + head), width = at(call_.head_dim);
+  const auto result = std::span(keys_).subspan(place * width, width);
+  if (key_made_[place] != 0) return result;
+  const std::int64_t slot = model_.key_slot ? model_.key_slot(call_.asked, key) : key;
+  if (slot >= 0 && slot < call_.asked.keys) {
+    const std::span<const double> from = reads_other_branch(slot) ? call_.other_key : call_.key;
+    const auto own = from.subspan(at(slot * call_.key_heads + head) * width, width);
+    std::copy(own.begin(), own.end(), result.begin());
+    if (turned_) turned_->rotate_head(call_.asked, {Role::key, slot, head, call_.key_heads}, result);
+    if (model_.stored) {
+      for (double& x : result) x = rounded_to(*model_.stored, x);
     }
   }
-  for (std::int64_t key = 0; key < call_.asked.keys; ++key) {
-    copy(turned, model_.key_slot ? model_.key_slot(call_.asked, key) : key, keys_, key);
-    for (std::int64_t head = 0; rotation_ != nullptr && head < call_.key_heads; ++head) {
-      append_pair_lengths(
-          *rotation_, std::span(keys_).subspan(at(key * row + head * call_.head_dim), at(call_.head_dim)), key_pairs_);
-    }
-    copy(reads_other_branch(key) ? call_.other_value : call_.value,
-         model_.value_slot ? model_.value_slot(call_.asked, key) : key, values_, key);
-    const auto value = std::span(values_).subspan(at(key * row), at(row));
+  if (rotation_ != nullptr) {
+    const std::size_t pairs = at(rotation_->pairs());
+    pair_lengths(*rotation_, result, std::span(key_pairs_).subspan(place * pairs, pairs));
+  }
+  key_made_[place] = 1;
+  return result;
+}
+
+std::span<const double> PredictedAttention::value_of(std::int64_t key, std::int64_t head) {
+  const std::size_t place = at(key * call_.key_heads + head), width = at(call_.head_dim);
+  const auto result = std::span(values_).subspan(place * width, width);
+  if (value_made_[place] != 0) return result;
+  const std::int64_t slot = model_.value_slot ? model_.value_slot(call_.asked, key) : key;
+  if (slot >= 0 && slot < call_.asked.keys) {
+    const std::span<const double> from = reads_other_branch(slot) ? call_.other_value : call_.value;
+    const auto own = from.subspan(at(slot * call_.key_heads + head) * width, width);
+    std::copy(own.begin(), own.end(), result.begin());
     if (model_.values_rotated && turned_) {
-      const std::vector<double> plain(value.begin(), value.end());
-      turned_->rotate(call_.asked, Role::key, key, call_.key_heads, plain, value);
+      turned_->rotate_head(call_.asked, {Role::key, slot, head, call_.key_heads}, result);
     }
   }
+  value_made_[place] = 1;
+  return result;
+}
+
+double PredictedAttention::key_span() {
+  if (!key_span_) {
+    const auto [least, most] = std::minmax_element(call_.asked.key_ids.begin(), call_.asked.key_ids.end());
+    key_span_ = static_cast<double>(*most - *least);
+  }
+  return *key_span_;
+}
+
+std::int64_t PredictedAttention::value_head_of(std::int64_t head) const {
+  const auto& map = model_.value_head ? model_.value_head : model_.key_head;
+  return map ? map(head, call_.heads, call_.key_heads) : head / (call_.heads / call_.key_heads);
+}
+
+// W_r R(distance) of Transformer-XL, one head's part.
+const std::vector<double>& PredictedAttention::projected(std::int64_t head, Position distance) {
+  std::vector<double>& row = (model_.relative ? projected_ : shared_.projected)[{head, distance}];
+  if (!row.empty()) return row;
+  double ignored = 0;
+  const std::vector<double> wave = reference::hidden_row(relative_->sinusoid, distance);
+  for (std::int64_t j = 0; j < call_.head_dim; ++j) {
+    row.push_back(dot(std::span<const double>(wave), relative_->w_r.row(head * call_.head_dim + j), ignored));
+  }
+  return row;
 }
 
 // What position adds to the score, by itself; its summands' absolute values are added to `size`.
@@ -132,15 +174,7 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
     const std::span<const float> row = relative_->key_table.row(relative_->index(query, key));
     sum = dot(q, row, own) + (relative_->meets_key ? dot(k, row, own) : 0.0);
   } else {
-    std::vector<double>& projected = projected_[{head, query - key}];
-    if (projected.empty()) {
-      double ignored = 0;
-      const std::vector<double> wave = reference::hidden_row(relative_->sinusoid, query - key);
-      for (std::int64_t j = 0; j < call_.head_dim; ++j) {
-        projected.push_back(dot(std::span<const double>(wave), relative_->w_r.row(head * call_.head_dim + j), ignored));
-      }
-    }
-    const std::span<const double> met(projected);
+    const std::span<const double> met(projected(head, query - key));
     sum = dot(k, relative_->u.row(head), own) + dot(q, met, own) + dot(met, relative_->v.row(head), own);
   }
   const double factor = relative_->scaled ? scale_ : 1.0;
@@ -150,13 +184,13 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
 
 // Of a score, by the angles of its pairs.
 double PredictedAttention::angle_error(std::span<const double> query_pairs, std::int64_t key, std::int64_t key_head,
-                                       Position query_id, const Rounding& rounding) const {
+                                       Position query_id, const Rounding& rounding) {
   double sum = 0;
   for (std::size_t i = 0; i < query_pairs.size(); ++i) {
     const double key_pair = key_pairs_[at(key * call_.key_heads + key_head) * query_pairs.size() + i];
     sum += query_pairs[i] * key_pair * rotation_->inv_freq[i];
   }
-  const double both = rounding.angle_error(1, query_id) + rounding.angle_error(1, key_ids_[at(key)]);
+  const double both = rounding.angle_error(1, query_id) + rounding.angle_error(1, key_id(key));
   return sum * both * std::fabs(scale_);
 }
 
@@ -168,25 +202,30 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
   const Position query_id = id_under(model_, asked, Role::query, query);
   const double d = static_cast<double>(call_.head_dim), query_length = length(q), u = 0x1p-24;
   const double width = std::sqrt(std::max(1.0, d / 2));
-  std::vector<double> query_pairs;
-  if (rotation_ != nullptr) append_pair_lengths(*rotation_, q, query_pairs);
+  std::vector<double> query_pairs(rotation_ != nullptr ? at(rotation_->pairs()) : 0);
+  if (rotation_ != nullptr) pair_lengths(*rotation_, q, query_pairs);
+  const std::size_t scored = at(call_.head_dim - model_.lost_coordinates);
   for (std::int64_t key = 0; key < asked.keys; ++key) {
     bool seen = visible(asked, query, key);
     if (model_.sees) seen = model_.sees(asked, query, key, seen);
     if (!seen) continue;
-    const auto k = std::span<const double>(keys_).subspan(at((key * call_.key_heads + key_head) * call_.head_dim),
-                                                          at(call_.head_dim));
+    const std::span<const double> k = key_of(key, key_head);
     double size = 0;
-    const double content = dot(q, k, size) * scale_;
+    const double content = dot(q.first(scored), k.first(scored), size) * scale_;
     size *= std::fabs(scale_);
     const double product = query_length * length(k) * std::fabs(scale_);
     double term_size = 0;
-    const double score = content + term(head, q, k, query_id, key_ids_[at(key)], term_size);
+    double score = content + term(head, q, k, query_id, key_id(key), term_size);
+    if (model_.rescore) score = model_.rescore(asked, query, key, score);
     size += term_size;
     // attention.h's bound for a plain loop; rotated vectors, see Rounding; and angles.
     double error =
         (2 * (d + 16) * size + 32 * product) * u + angle_error(query_pairs, key, key_head, query_id, rounding);
     error += 12 * rounding.table * product / width;
+    // What is rounded may fall to either side.
+    if (model_.stored) error += unit_roundoff(*model_.stored) * product;
+    // Code may count a slope's distances from any key of the call: a softmax does not see the difference.
+    if (bias_ != nullptr && !bias_->slopes.empty()) error += 2 * u * bias_->slopes[at(head)] * key_span();
     if (rounding.narrow()) {
       // Six roundings of each rotated pair, independent of those of the others, at four standard deviations; those of
       // the score and of what is added to it.
@@ -198,39 +237,63 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
   }
 }
 
-// Not asked for, or nothing seen: 0 or NaN, as it comes.
-void PredictedAttention::append_unknown(Row& row) const {
+void PredictedAttention::append_unasked(Row& row) const {
   row.output.insert(row.output.end(), at(call_.head_dim), 0.0);
   row.tolerance.insert(row.tolerance.end(), at(call_.head_dim), HUGE_VAL);
   row.log_sum_exp.push_back(-HUGE_VAL);
   row.score_error.push_back(HUGE_VAL);
+  row.blind.push_back(0);
+}
+
+// A mask of large negative numbers leaves all scores equal: the mean of all values.
+void PredictedAttention::append_blind(std::int64_t head, const Rounding& rounding, Row& row) {
+  const double n = static_cast<double>(call_.asked.keys);
+  std::vector<double> mean(at(call_.head_dim), 0.0);
+  double largest = 0;
+  for (std::int64_t key = 0; key < call_.asked.keys; ++key) {
+    const std::span<const double> value = value_of(key, value_head_of(head));
+    for (std::size_t j = 0; j < mean.size(); ++j) {
+      mean[j] += value[j] / n;
+      largest = std::max(largest, std::fabs(value[j]));
+    }
+  }
+  row.output.insert(row.output.end(), mean.begin(), mean.end());
+  const double error = (8 * n + 32) * 0x1p-24 * largest + (rounding.narrow() ? 4 * rounding.unit() * largest : 0.0);
+  row.tolerance.insert(row.tolerance.end(), mean.size(), error);
+  row.log_sum_exp.push_back(-HUGE_VAL);
+  row.score_error.push_back(HUGE_VAL);
+  row.blind.push_back(1);
 }
 
 void PredictedAttention::append_head(std::int64_t query, std::int64_t head, const Scores& seen,
-                                     const Rounding& rounding, Row& row) const {
-  const std::vector<double> right = softmax(seen.scores);
+                                     const Rounding& rounding, Row& row) {
+  const std::vector<double> right = softmax_weights(seen.scores);
   const std::vector<double> weights = model_.weights ? model_.weights(call_.asked, seen.scores, seen.keys) : right;
-  const auto& map = model_.value_head ? model_.value_head : model_.key_head;
-  const std::int64_t value_head =
-      map ? map(head, call_.heads, call_.key_heads) : head / (call_.heads / call_.key_heads);
+  const std::int64_t value_head = value_head_of(head);
+  for (const std::int64_t key : seen.keys) value_of(key, value_head);
   const Position query_id = id_under(model_, call_.asked, Role::query, query);
   const bool joined = relative_ != nullptr && !relative_->value_table.data.empty();
   const double n = static_cast<double>(seen.keys.size()), u = 0x1p-24;
+  // A rotated value is off by a share of its pair, however small the coordinate comes out.
+  double turned_error = 0;
+  for (std::size_t i = 0; model_.values_rotated && i < seen.keys.size(); ++i) {
+    turned_error = std::max(turned_error, 16 * u * length(value_of(seen.keys[i], value_head)));
+  }
   std::vector<double> values(seen.keys.size());
   for (std::int64_t j = 0; j < call_.head_dim; ++j) {
     double sum = 0, size = 0, largest = 0;
     for (std::size_t i = 0; i < seen.keys.size(); ++i) {
       double value = values_[at((seen.keys[i] * call_.key_heads + value_head) * call_.head_dim + j)];
       if (joined) {
-        const Position key_id = key_ids_[at(seen.keys[i])];
-        value += static_cast<double>(relative_->value_table.row(relative_->index(query_id, key_id))[at(j)]);
+        const std::int64_t index = relative_->index(query_id, key_id(seen.keys[i]));
+        value += static_cast<double>(relative_->value_table.row(index)[at(j)]);
       }
       values[i] = value;
       sum += weights[i] * value;
       size += std::fabs(weights[i] * value);
       largest = std::max(largest, std::fabs(value));
     }
-    double error = (8 * n + 32) * u * largest;
+    double error = (8 * n + 32) * u * largest + turned_error;
     for (std::size_t i = 0; i < values.size(); ++i) {
       error += std::fabs(weights[i]) * seen.errors[i] * std::fabs(values[i] - sum);
     }
@@ -244,6 +307,7 @@ void PredictedAttention::append_head(std::int64_t query, std::int64_t head, cons
     total += std::exp(seen.scores[i] - top);
     off += right[i] * seen.errors[i];
   }
+  row.blind.push_back(0);
   row.log_sum_exp.push_back(top + std::log(total));
   row.score_error.push_back(off + (n + 16) * u + 2 * std::fabs(row.log_sum_exp.back()) * rounding.unit());
 }
@@ -256,13 +320,15 @@ std::optional<PredictedAttention::Row> PredictedAttention::row(std::int64_t quer
   if (turned_) turned_->rotate(call_.asked, Role::query, query, call_.heads, own, turned);
   Row result;
   for (std::int64_t head = 0; head < call_.heads; ++head) {
-    Scores seen;
-    if (!only || *only == head) {
-      score_keys(query, head, std::span<const double>(turned).subspan(at(head * call_.head_dim), at(call_.head_dim)),
-                 rounding, seen);
+    if (only && *only != head) {
+      append_unasked(result);
+      continue;
     }
+    Scores seen;
+    score_keys(query, head, std::span<const double>(turned).subspan(at(head * call_.head_dim), at(call_.head_dim)),
+               rounding, seen);
     if (seen.keys.empty()) {
-      append_unknown(result);
+      append_blind(head, rounding, result);
     } else {
       append_head(query, head, seen, rounding, result);
     }

@@ -23,13 +23,15 @@ struct AttendCall {
 class PredictedAttention {
  public:
   /// All must outlive it.
-  PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call);
+  PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call, SharedNumbers& shared);
 
   struct Row {
     std::vector<double> output;       ///< [heads, head_dim]
     std::vector<double> tolerance;    ///< the same
     std::vector<double> log_sum_exp;  ///< [heads]
     std::vector<double> score_error;  ///< [heads]: the largest of a visible key, weighted
+    /// [heads]: 1 where no key is seen. Code gives NaN or 0 there, or the mean of all values, which is `output`.
+    std::vector<std::uint8_t> blind;
   };
   /// Of all heads or of one, the others then with a tolerance without end. Absent where the fault asks for a number that
   /// the encoding does not have.
@@ -37,29 +39,38 @@ class PredictedAttention {
 
  private:
   struct Scores;
-  void append_unknown(Row& row) const;
-  void append_head(std::int64_t query, std::int64_t head, const Scores& seen, const Rounding& rounding, Row& row) const;
-  void read_keys();
+  void append_unasked(Row& row) const;
+  void append_blind(std::int64_t head, const Rounding& rounding, Row& row);
+  void append_head(std::int64_t query, std::int64_t head, const Scores& seen, const Rounding& rounding, Row& row);
+  // As attention meets them; made when they are first asked for.
+  std::span<const double> key_of(std::int64_t key, std::int64_t head);
+  std::span<const double> value_of(std::int64_t key, std::int64_t head);
+  Position key_id(std::int64_t key);
+  double key_span();  // from the smallest id to the largest
+  std::int64_t value_head_of(std::int64_t head) const;
+  const std::vector<double>& projected(std::int64_t head, Position distance);
   bool reads_other_branch(std::int64_t key) const;
   void score_keys(std::int64_t query, std::int64_t head, std::span<const double> q, const Rounding& rounding,
                   Scores& scores);
   double term(std::int64_t head, std::span<const double> q, std::span<const double> k, Position query, Position key,
               double& size);
   double angle_error(std::span<const double> query_pairs, std::int64_t key, std::int64_t key_head, Position query_id,
-                     const Rounding& rounding) const;
+                     const Rounding& rounding);
 
-  const Encoding& encoding_;
   const FaultModel& model_;
   const AttendCall& call_;
+  SharedNumbers& shared_;
   const Rotation* rotation_ = nullptr;
   const ScoreBias* bias_ = nullptr;
   const RelativeKeys* relative_ = nullptr;
   std::optional<PredictedRotation> turned_;
   double scale_ = 1;
-  std::vector<double> keys_, values_;  // as attention meets them
-  std::vector<double> key_pairs_;      // [keys, key_heads, pairs]: lengths
-  std::vector<Position> key_ids_;
-  std::map<std::pair<std::int64_t, Position>, std::vector<double>> projected_;  // Transformer-XL: W_r R(distance)
+  std::optional<double> key_span_;
+  std::vector<double> keys_, values_;                // [keys, key_heads, head_dim]
+  std::vector<double> key_pairs_;                    // [keys, key_heads, pairs]: lengths
+  std::vector<std::uint8_t> key_made_, value_made_;  // [keys, key_heads]
+  std::vector<std::optional<Position>> key_ids_;     // empty where the fault leaves ids alone
+  std::map<std::pair<std::int64_t, Position>, std::vector<double>> projected_;  // of a fault's own relative keys
 };
 
 }  // namespace locus::doctor

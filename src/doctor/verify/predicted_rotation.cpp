@@ -10,7 +10,7 @@ namespace locus::doctor {
 namespace {
 
 // One head, once. Where the order of the output differs from that of the input, the inverse reads the output's.
-void turn(const Rotation& rotation, std::span<const double> cos, std::span<const double> sin, bool inverse,
+void turn(const Rotation& rotation, const RotationRow& row, bool inverse, const FaultModel::PairFunction& pair,
           std::span<double> head) {
   const std::vector<double> in(head.begin(), head.end());
   const bool interleaved = rotation.pairing == Pairing::interleaved;
@@ -20,14 +20,22 @@ void turn(const Rotation& rotation, std::span<const double> cos, std::span<const
     std::int64_t from_x = interleaved ? even : near, from_y = interleaved ? odd : far;
     std::int64_t to_x = rotation.deinterleaved_output ? near : from_x;
     std::int64_t to_y = rotation.deinterleaved_output ? far : from_y;
-    double s = sin[at(i)];
+    const double c = row.cos[at(i)];
+    double s = row.sin[at(i)];
     if (inverse) {
       std::swap(from_x, to_x);
       std::swap(from_y, to_y);
       s = -s;
     }
-    head[at(to_x)] = in[at(from_x)] * cos[at(i)] - in[at(from_y)] * s;
-    head[at(to_y)] = in[at(from_x)] * s + in[at(from_y)] * cos[at(i)];
+    double x = in[at(from_x)], y = in[at(from_y)];
+    if (pair) {
+      pair(c, s, x, y);
+      head[at(to_x)] = x;
+      head[at(to_y)] = y;
+      continue;
+    }
+    head[at(to_x)] = x * c - y * s;
+    head[at(to_y)] = x * s + y * c;
   }
 }
 
@@ -44,33 +52,53 @@ const Rotation& PredictedRotation::rotation_for(const FaultModel& model, Role si
   return model.rotation ? *model.rotation : rotation_;
 }
 
-const PredictedRotation::Row& PredictedRotation::row(const FaultModel& model, const Rotation& rotation, Role role,
-                                                     const std::vector<Position>& ids) {
-  const auto [found, made] = rows_.try_emplace({(role == Role::key ? 1 : 0) + (&model == &model_ ? 2 : 0), ids});
-  if (made) {
-    Row& row = found->second;
-    row.cos.resize(at(rotation.pairs()));
-    row.sin.resize(at(rotation.pairs()));
-    reference::rotation_row(rotation, role, ids, row.cos, row.sin);
-    if (model.row) model.row(rotation, role, ids, row.cos, row.sin);
+RotationRow PredictedRotation::made_row(const FaultModel& model, Role role, Role side,
+                                        std::span<const Position> ids) const {
+  const Rotation& rotation = rotation_for(model, side);
+  RotationRow row;
+  row.cos.resize(at(rotation.pairs()));
+  row.sin.resize(at(rotation.pairs()));
+  reference::rotation_row(rotation, role, ids, row.cos, row.sin);
+  if (model.row) model.row(rotation, role, ids, row.cos, row.sin);
+  return row;
+}
+
+const RotationRow& PredictedRotation::row(const AskedCall& call, Role side, std::int64_t token) {
+  const FaultModel& model = active(model_, call);
+  const Role role = model.roles_exchanged ? (side == Role::query ? Role::key : Role::query) : side;
+  const int faulty = &model == &model_ ? 1 : 0;
+  if (call.axes > 1) {
+    const std::vector<Position> ids = ids_under(model, call, side, token);
+    const std::pair key{(side == Role::key ? 1 : 0) + 2 * faulty, ids};
+    const auto found = of_axes_.find(key);
+    return found != of_axes_.end() ? found->second
+                                   : of_axes_.emplace(key, made_row(model, role, side, ids)).first->second;
   }
-  return found->second;
+  const Position id = id_under(model, call, side, token);
+  const bool unchanged = shared_ != nullptr && !model.row && &rotation_for(model, side) == &rotation_;
+  auto& rows = unchanged ? (role == Role::query ? shared_->query_rows : shared_->key_rows)
+                         : (faulty != 0 ? own_ : right_)[side == Role::key ? 1 : 0];
+  const auto found = rows.find(id);
+  if (found != rows.end()) return found->second;
+  const Position ids[] = {id};
+  return rows.emplace(id, made_row(model, role, side, ids)).first->second;
+}
+
+void PredictedRotation::rotate_head(const AskedCall& call, const Place& place, std::span<double> head) {
+  const FaultModel& model = active(model_, call);
+  const Rotation& rotation = rotation_for(model, place.side);
+  const RotationRow& numbers = row(call, place.side, place.token);
+  const bool inverse = place.side == Role::query ? model.query_inverse : model.key_inverse;
+  const int times = model.times ? model.times(call, place.side, place.token, place.head, place.heads) : 1;
+  for (int i = 0; i < times; ++i) turn(rotation, numbers, inverse, model.pair, head);
 }
 
 void PredictedRotation::rotate(const AskedCall& call, Role side, std::int64_t token, std::int64_t heads,
                                std::span<const double> vectors, std::span<double> result) {
   std::copy(vectors.begin(), vectors.end(), result.begin());
-  const FaultModel& model = active(model_, call);
-  const Rotation& rotation = rotation_for(model, side);
-  const Role role = model.roles_exchanged ? (side == Role::query ? Role::key : Role::query) : side;
-  const Row& numbers = row(model, rotation, role, ids_under(model, call, side, token));
-  const bool inverse = side == Role::query ? model.query_inverse : model.key_inverse;
   for (std::int64_t head = 0; head < heads; ++head) {
-    const int times = model.times ? model.times(call, side, token, head, heads) : 1;
-    for (int i = 0; i < times; ++i) {
-      turn(rotation, numbers.cos, numbers.sin, inverse,
-           result.subspan(at(head * rotation.head_dim), at(rotation.head_dim)));
-    }
+    rotate_head(call, {side, token, head, heads},
+                result.subspan(at(head * rotation_.head_dim), at(rotation_.head_dim)));
   }
 }
 

@@ -3,31 +3,56 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <unordered_map>
 
 #include "doctor/verify/fault_model.h"
 
 namespace locus::doctor {
 
+/// cos and sin of one token.
+struct RotationRow {
+  std::vector<double> cos, sin;
+};
+
+/// What the encoding itself gives, kept for all predictions of one verification: most faults leave it as it is.
+struct SharedNumbers {
+  std::unordered_map<Position, RotationRow> query_rows, key_rows;  ///< by id; one axis
+  /// Transformer-XL, by head and distance: W_r R(distance).
+  std::map<std::pair<std::int64_t, Position>, std::vector<double>> projected;
+};
+
 class PredictedRotation {
  public:
-  /// Both must outlive it.
-  PredictedRotation(const Rotation& rotation, const FaultModel& model) : rotation_(rotation), model_(model) {}
+  /// All must outlive it.
+  PredictedRotation(const Rotation& rotation, const FaultModel& model, SharedNumbers* shared = nullptr)
+      : rotation_(rotation), model_(model), shared_(shared) {}
+
+  /// Which head of which token is meant.
+  struct Place {
+    Role side = Role::query;
+    std::int64_t token = 0;
+    std::int64_t head = 0;
+    std::int64_t heads = 0;
+  };
+  /// One head, in place.
+  void rotate_head(const AskedCall& call, const Place& place, std::span<double> head);
 
   /// Token `token` of one side: [heads, head_dim] as they come out.
   void rotate(const AskedCall& call, Role side, std::int64_t token, std::int64_t heads, std::span<const double> vectors,
               std::span<double> result);
 
  private:
-  struct Row {
-    std::vector<double> cos, sin;
-  };
-  const Row& row(const FaultModel& model, const Rotation& rotation, Role role, const std::vector<Position>& ids);
+  const RotationRow& row(const AskedCall& call, Role side, std::int64_t token);
+  RotationRow made_row(const FaultModel& model, Role role, Role side, std::span<const Position> ids) const;
   const Rotation& rotation_for(const FaultModel& model, Role side) const;
 
   const Rotation& rotation_;
   const FaultModel& model_;
-  // By side and by whether the fault is in it.
-  std::map<std::pair<int, std::vector<Position>>, Row> rows_;
+  SharedNumbers* shared_;
+  // Of this model alone, by side: where the fault is in it, and where a condition keeps it out.
+  std::unordered_map<Position, RotationRow> own_[2], right_[2];
+  std::map<std::pair<int, std::vector<Position>>, RotationRow> of_axes_;
 };
 
 /// The id that the model uses for one token on one axis.

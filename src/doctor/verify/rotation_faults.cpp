@@ -10,8 +10,6 @@
 namespace locus::doctor {
 namespace {
 
-using Models = std::vector<FaultModel>;
-
 // Faults are predicted from exact numbers; a profile's float32 angles are allowed for, see Rounding.
 Rotation exact_rotation(const Encoding& encoding) {
   Rotation rotation = encoding.rotation();
@@ -35,10 +33,13 @@ class RotationFaults {
     add_times("no_positions", "", [](const AskedCall&, Role, std::int64_t, std::int64_t, std::int64_t) { return 0; });
     shapes();
     directions();
+    // Rotated twice is the same as twice the frequencies: the likelier of them first.
+    const bool has_rule = encoding_.arguments().has("rule") && encoding_.arguments().text("rule") != "none";
+    if (!has_rule) counts();
     magnitudes();
     frequencies();
+    if (has_rule) counts();
     axes();
-    counts();
     by_head();
     by_token();
     by_pair();
@@ -136,6 +137,7 @@ class RotationFaults {
     models_.push_back({.fault = "inverse_rotation", .query_inverse = true, .key_inverse = true});
     models_.push_back({.fault = "inverse_rotation", .detail = "for queries", .query_inverse = true});
     models_.push_back({.fault = "inverse_rotation", .detail = "for keys", .key_inverse = true});
+    products();
     add_row("cos_and_sin_exchanged", "", [](const Rotation&, Role, std::span<double> cos, std::span<double> sin) {
       for (std::size_t i = 0; i < cos.size(); ++i) std::swap(cos[i], sin[i]);
     });
@@ -145,6 +147,30 @@ class RotationFaults {
     add_row("cos_missing", "", [](const Rotation&, Role, std::span<double> cos, std::span<double>) {
       std::fill(cos.begin(), cos.end(), 0);
     });
+  }
+
+  // One pair, written wrongly.
+  void products() {
+    const auto with = [&](std::string_view fault, const std::string& detail, const FaultModel::PairFunction& pair) {
+      models_.push_back({.fault = fault, .detail = detail, .pair = pair});
+    };
+    with("overwritten_in_place", "the first coordinate", [](double c, double s, double& x, double& y) {
+      x = x * c - y * s;
+      y = x * s + y * c;
+    });
+    with("overwritten_in_place", "the second coordinate", [](double c, double s, double& x, double& y) {
+      y = x * s + y * c;
+      x = x * c - y * s;
+    });
+    for (int signs = 0; signs < 16; ++signs) {
+      const auto sign = [signs](int product) { return (signs >> product & 1) != 0 ? -1.0 : 1.0; };
+      if (signs == 0b0010 || signs == 0b0100) continue;  // right, and the inverse
+      with("product_sign", "", [=](double c, double s, double& x, double& y) {
+        const double u = x;
+        x = sign(0) * u * c + sign(1) * y * s;
+        y = sign(2) * u * s + sign(3) * y * c;
+      });
+    }
   }
 
   void magnitudes() {
@@ -393,8 +419,10 @@ class RotationFaults {
       tokens("from position " + std::to_string(length) + " on",
              [=](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] >= length; });
     }
-    tokens("below position 0",
-           [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] < 0; });
+    if (rotation_.scale) {  // else the same as positions taken as 0, see id_faults.cpp
+      tokens("below position 0",
+             [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] < 0; });
+    }
     tokens("at position 0",
            [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] == 0; });
   }
@@ -437,46 +465,5 @@ class RotationFaults {
 }  // namespace
 
 Models rotation_faults(const Encoding& encoding, bool attention) { return RotationFaults(encoding, attention).all(); }
-
-Models precision_faults(const Encoding& encoding) {
-  Models all;
-  const auto add = [&](std::string_view fault, const std::string& detail,
-                       const std::function<double(double position, double frequency)>& angle) {
-    all.push_back({.fault = fault,
-                   .detail = detail,
-                   .row = [angle](const Rotation& rotation, Role, std::span<const Position> ids, std::span<double> cos,
-                                  std::span<double> sin) {
-                     for (std::size_t i = 0; i < cos.size(); ++i) {
-                       const double position = static_cast<double>(ids[rotation.axis[i] % ids.size()]);
-                       const double length = std::hypot(cos[i], sin[i]), turned = angle(position, rotation.inv_freq[i]);
-                       cos[i] = length * std::cos(turned);
-                       sin[i] = length * std::sin(turned);
-                     }
-                   }});
-  };
-  all.push_back({.fault = "float32_angles", .float32_angles = true});
-  for (const ElementType type : {ElementType::bfloat16, ElementType::float16}) {
-    const std::string_view angles = type == ElementType::bfloat16 ? "bfloat16_angles" : "float16_angles";
-    const auto round = [type](double value) { return rounded_to(type, value); };
-    add(angles, "", [=](double p, double w) { return round(round(p) * round(w)); });
-    add(angles, "frequencies rounded", [=](double p, double w) { return p * round(w); });
-    add(angles, "angles rounded", [=](double p, double w) { return round(p * w); });
-    add(angles, "positions rounded", [=](double p, double w) { return round(p) * w; });
-    add(angles, "positions and frequencies rounded", [=](double p, double w) { return round(p) * round(w); });
-    add(angles, "frequencies and angles rounded", [=](double p, double w) { return round(p * round(w)); });
-    all.push_back({.fault = type == ElementType::bfloat16 ? "bfloat16_tables" : "float16_tables",
-                   .row = [round](const Rotation&, Role, std::span<const Position>, std::span<double> cos,
-                                  std::span<double> sin) {
-                     for (double& c : cos) c = round(c);
-                     for (double& s : sin) s = round(s);
-                   }});
-  }
-  // Few bits of the frequencies, as printed in decimal or kept in half a word.
-  for (const double steps : {1e3, 1e4, 1e5, 1e6}) {
-    add("frequencies_rounded", "", [steps](double p, double w) { return p * std::round(w * steps) / steps; });
-  }
-  (void)encoding;
-  return all;
-}
 
 }  // namespace locus::doctor

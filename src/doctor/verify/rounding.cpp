@@ -30,6 +30,7 @@ double Rounding::angle_error(double frequency, Position position) const {
 // float32: 16 roundings of the vector's length. The narrow types round cos and sin, both products and their sum: at most
 // 2 sqrt(2) + 1 units of the pair's length.
 double Rounding::rotated(double pair, double vector, double angle) const {
+  if (any_pair) pair = vector;
   // A table's entries may fall to either side of a rounding.
   const double own = 16 * 0x1p-24 * vector + (angle + 3 * table) * pair;
   return narrow() ? own + 5 * unit() * pair + (type == ElementType::float16 ? 0x1p-24 : 0.0) : own;

@@ -20,6 +20,7 @@ inline constexpr double float32_angle_error = 4 * 0x1p-24;
 struct Rounding {
   ElementType type = ElementType::float32;
   bool float32_angles = false;  ///< at every position
+  bool any_pair = false;        ///< which coordinates form a pair is not known: bounds are those of the whole vector
   double table = 0;             ///< of cos and sin, where they are meant to be rounded: half a unit in the last place
 
   bool narrow() const { return type == ElementType::bfloat16 || type == ElementType::float16; }

@@ -8,7 +8,6 @@
 namespace locus::doctor {
 namespace {
 
-using Models = std::vector<FaultModel>;
 using Bias = std::function<double(std::int64_t head, Position query, Position key)>;
 using Bucket = std::function<std::int64_t(Position query, Position key)>;
 
@@ -89,8 +88,14 @@ class BiasFaults {
       }
       by_distance("distance_wrapped", "at " + std::to_string(size),
                   [size](Position n) { return ((n % size) + size) % size; });
-      by_distance("distance_wrapped", "at " + std::to_string(size),
-                  [size](Position n) { return ((n + size) % (2 * size) + 2 * size) % (2 * size) - size; });
+      const auto narrow = [size](Position n) { return ((n + size) % (2 * size) + 2 * size) % (2 * size) - size; };
+      by_distance("distance_wrapped", "at " + std::to_string(size), narrow);
+      if (!bias_.slopes.empty()) {  // the line goes on below 0
+        add("distance_wrapped", "at " + std::to_string(size),
+            [slopes = bias_.slopes, narrow](std::int64_t h, Position q, Position k) {
+              return -slopes[at(h)] * static_cast<double>(narrow(q - k));
+            });
+      }
     }
     for (const Position divisor : {2, 4}) {
       by_distance("positions_divided", "by " + std::to_string(divisor), [divisor](Position n) { return n / divisor; });
@@ -115,6 +120,10 @@ class BiasFaults {
     by_head("heads_permuted", "by one, the last twice", [n](std::int64_t h) { return std::min(h + 1, n - 1); });
     by_head("heads_permuted", "by one, the first twice",
             [](std::int64_t h) { return std::max<std::int64_t>(h - 1, 0); });
+    by_head("heads_permuted", "in pairs", [n](std::int64_t h) { return std::min(h ^ 1, n - 1); });
+    by_head("heads_permuted", "every second one", [n](std::int64_t h) { return 2 * h % n; });
+    by_head("heads_permuted", "the halves in turn", [n](std::int64_t h) { return 2 * h % n + 2 * h / n; });
+    by_head("heads_permuted", "the halves in turn", [n](std::int64_t h) { return h / 2 + h % 2 * (n / 2); });
     by_head("bias_of_one_head", "", [](std::int64_t) { return std::int64_t{0}; });
     by_head("bias_of_one_head", "", [n](std::int64_t) { return n - 1; });
     for (const std::int64_t group : {2, 3, 4, 8}) {
@@ -142,6 +151,11 @@ class BiasFaults {
     std::vector<double> sorted = bias_.slopes;
     std::sort(sorted.rbegin(), sorted.rend());
     with("alibi_slopes_sorted", "", sorted);
+    for (const ElementType type : {ElementType::bfloat16, ElementType::float16}) {
+      std::vector<double> narrow;
+      for (const double slope : bias_.slopes) narrow.push_back(rounded_to(type, slope));
+      with(type == ElementType::bfloat16 ? "bfloat16_bias" : "float16_bias", "slopes rounded", narrow);
+    }
     const double b = arguments_.has("bias_max") ? arguments_.real("bias_max") : 8;
     const auto series = [&](double count, double first, double most) {
       std::vector<double> all;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 
 #include "doctor/verify/attend_cases.h"
@@ -39,7 +40,10 @@ class AttendVerifier {
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       checks_.push_back(at_most(cases_[i].name, name(), compared_[i].worst.value, compared_[i].worst.bound));
     }
-    if (lse_given_) checks_.push_back(log_sum_exps());
+    if (lse_given_) {
+      const Comparison worst = log_sum_exps({});
+      checks_.push_back(at_most("log-sum-exp = exact", name(), worst.value, worst.bound));
+    }
     explain();
     served_.append_to(checks_, name());
     return std::move(checks_);
@@ -153,9 +157,15 @@ class AttendVerifier {
   bool compare_row(const AttendCase& one, const AttendStep& step, std::int64_t row,
                    const std::optional<PredictedAttention::Row>& want, Comparison& worst) const {
     const std::int64_t width = one.heads * head_dim_;
-    const auto got = std::span(step.output).subspan(at(row * width), at(width));
+    const auto all = std::span(step.output).subspan(at(row * width), at(width));
+    std::vector<double> got(all.begin(), all.end());
     const std::vector<double> nothing(at(width), std::nan(""));
     const std::vector<double>& expected = want ? want->output : nothing;
+    for (std::int64_t h = 0; want && h < one.heads; ++h) {
+      const auto head = std::span(got).subspan(at(h * head_dim_), at(head_dim_));
+      const bool empty = std::all_of(head.begin(), head.end(), [](double x) { return std::isnan(x) || x == 0; });
+      if (want->blind[at(h)] != 0 && empty) std::copy_n(expected.begin() + h * head_dim_, head_dim_, head.begin());
+    }
     const Comparison compared = compare(got, expected, one.heads, head_dim_, [&](const Entry& entry, double) {
       return want ? want->tolerance[at(entry.head * head_dim_ + entry.dim)] : 0.0;
     });
@@ -172,13 +182,13 @@ class AttendVerifier {
     return false;
   }
 
-  Compared compare_case(const AttendCase& one) const {
+  Compared compare_case(const AttendCase& one) {
     Compared result;
     const FaultModel right;
     for (std::size_t s = 0; s < one.steps.size(); ++s) {
       const AttendStep& step = one.steps[s];
       const AttendCall call = asked(one, step);
-      PredictedAttention predicted(encoding_, right, call);
+      PredictedAttention predicted(encoding_, right, call, shared_);
       for (const std::int64_t row : step.rows) {
         const bool first = !result.worst.first;
         if (!compare_row(one, step, row, predicted.row(row, rounding_), result.worst) && first) {
@@ -191,9 +201,9 @@ class AttendVerifier {
   }
 
   bool step_matches(const AttendCase& one, const AttendStep& step, const FaultModel& model,
-                    std::span<const std::int64_t> rows, std::optional<std::int64_t> head = {}) const {
+                    std::span<const std::int64_t> rows, std::optional<std::int64_t> head = {}) {
     const AttendCall call = asked(one, step);
-    PredictedAttention predicted(encoding_, model, call);
+    PredictedAttention predicted(encoding_, model, call, shared_);
     Comparison ignored;
     for (const std::int64_t row : rows) {
       const auto want = predicted.row(row, rounding_for(model), head);
@@ -215,11 +225,60 @@ class AttendVerifier {
   }
 
   // The row that diverges first in the cheapest failed case.
-  bool matches_first(const FaultModel& model, std::size_t cheapest) const {
+  bool matches_first(const FaultModel& model, std::size_t cheapest) {
     const AttendCase& one = cases_[cheapest];
     const Compared& failure = compared_[cheapest];
-    const std::int64_t row[] = {failure.query};
-    return step_matches(one, one.steps[failure.step], model, row, failure.worst.first->head);
+    const AttendStep& step = one.steps[failure.step];
+    const Entry entry = *failure.worst.first;
+    const AttendCall call = asked(one, step);
+    PredictedAttention predicted(encoding_, model, call, shared_);
+    const auto want = predicted.row(failure.query, rounding_for(model), entry.head);
+    Comparison ignored;
+    if (!want || !compare_row(one, step, failure.query, want, ignored)) return false;
+    if (want->blind[at(entry.head)] != 0 || model.float32_angles) return true;
+    const FaultModel nothing;
+    const auto right = PredictedAttention(encoding_, nothing, call, shared_).row(failure.query, rounding_, entry.head);
+    const std::size_t first = at(entry.head * head_dim_), width = at(head_dim_);
+    const auto got = std::span(step.output).subspan(at((failure.query * one.heads + entry.head) * head_dim_), width);
+    return explains(got, std::span(want->output).subspan(first, width), std::span(right->output).subspan(first, width));
+  }
+
+  // A row of a case that passed: the last one of a step with few keys.
+  struct Guard {
+    std::size_t one = 0, step = 0;
+  };
+
+  void find_guards() {
+    constexpr std::int64_t few = 64;
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (compared_[i].worst.first) continue;
+      for (std::size_t s = 0; s < cases_[i].steps.size(); ++s) {
+        const AttendStep& step = cases_[i].steps[s];
+        if (step.keys <= few && !step.rows.empty()) guards_.push_back({i, s});
+      }
+    }
+  }
+
+  // The last step of some cases, evenly chosen.
+  std::vector<std::size_t> guards(const Condition& condition) const {
+    constexpr std::size_t enough = 8;
+    std::vector<std::size_t> all, chosen;
+    for (std::size_t g = 0; g < guards_.size(); ++g) {
+      const AttendCase& one = cases_[guards_[g].one];
+      if (!condition.holds(asked(one, one.steps[guards_[g].step]).asked)) continue;
+      if (!all.empty() && guards_[all.back()].one == guards_[g].one) all.pop_back();
+      all.push_back(g);
+    }
+    const std::size_t count = std::min(enough, all.size());
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[i * all.size() / count]);
+    return chosen;
+  }
+
+  bool matches_guard(const FaultModel& model, std::size_t guard) {
+    const AttendCase& one = cases_[guards_[guard].one];
+    const AttendStep& step = one.steps[guards_[guard].step];
+    const std::int64_t row[] = {step.rows.back()};
+    return step_matches(one, step, model, row, one.heads / 2);
   }
 
   // Whether the condition holds for every case that failed.
@@ -232,7 +291,7 @@ class AttendVerifier {
     return true;
   }
 
-  bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered) const {
+  bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered) {
     for (const std::size_t i : ordered) {
       for (const AttendStep& step : cases_[i].steps) {
         if (!step_matches(cases_[i], step, model, step.rows)) return false;
@@ -241,17 +300,18 @@ class AttendVerifier {
     return true;
   }
 
-  Check log_sum_exps() const {
+  // The worst log-sum-exp under a model, in units of e^`unit`.
+  Comparison log_sum_exps(const FaultModel& model, double unit = 1) {
     Comparison worst;
-    const FaultModel right;
     for (const AttendCase& one : cases_) {
       for (const AttendStep& step : one.steps) {
         const AttendCall call = asked(one, step);
-        PredictedAttention predicted(encoding_, right, call);
+        PredictedAttention predicted(encoding_, model, call, shared_);
         for (const std::int64_t row : step.rows) {
-          const auto want = predicted.row(row, rounding_);
+          const auto want = predicted.row(row, rounding_for(model));
           for (std::int64_t h = 0; want && h < one.heads; ++h) {
-            const double off = std::fabs(step.log_sum_exp[at(row * one.heads + h)] - want->log_sum_exp[at(h)]);
+            if (want->blind[at(h)] != 0) continue;
+            const double off = std::fabs(step.log_sum_exp[at(row * one.heads + h)] * unit - want->log_sum_exp[at(h)]);
             const double bound = want->score_error[at(h)];
             if (worst.bound == 0 || !(off * worst.bound <= worst.value * bound)) {
               worst.value = off;
@@ -261,25 +321,44 @@ class AttendVerifier {
         }
       }
     }
-    return at_most("log-sum-exp = exact", name(), worst.value, worst.bound);
+    return worst;
+  }
+
+  std::optional<FaultModel> model_of_all() {
+    const std::vector<std::size_t> ordered = order();
+    find_guards();
+    return likely_model(
+        fault_models(encoding_, true),
+        {.possible = [&](const Condition& condition) { return possible(condition); },
+         .guards = [&](const Condition& condition) { return guards(condition); },
+         .matches_guard = [&](const FaultModel& model, std::size_t guard) { return matches_guard(model, guard); },
+         .matches_first = [&](const FaultModel& model) { return matches_first(model, ordered[0]); },
+         .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
+  }
+
+  // A cause of the outputs is one of the log-sum-exps only if it gives them, too.
+  std::string cause_of_log_sum_exps(const std::optional<FaultModel>& model, bool outputs_failed) {
+    if (!outputs_failed) {
+      const Comparison in_base_two = log_sum_exps({}, std::numbers::ln2);
+      return text_of({.fault = in_base_two.value <= in_base_two.bound ? "log_sum_exp_base" : "uniform_score"});
+    }
+    if (model) {
+      const Comparison under = log_sum_exps(*model);
+      if (under.value <= under.bound) return text_of(*model);
+    }
+    return none_of_the_known({checks_[cases_.size()]});
   }
 
   void explain() {
     if (failed(checks_) == 0) return;
-    const std::vector<std::size_t> ordered = order();
-    std::string cause;
-    if (std::any_of(compared_.begin(), compared_.end(), [](const Compared& c) { return c.worst.first.has_value(); })) {
-      cause = likely_cause(fault_models(encoding_, true), checks_,
-                           {.matches_first = [&](const FaultModel& model) { return matches_first(model, ordered[0]); },
-                            .possible = [&](const Condition& condition) { return possible(condition); },
-                            .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
-    } else {
-      cause = text_of({.fault = "uniform_score"});
-    }
+    const bool outputs_failed =
+        std::any_of(compared_.begin(), compared_.end(), [](const Compared& c) { return c.worst.first.has_value(); });
+    const std::optional<FaultModel> model = outputs_failed ? model_of_all() : std::nullopt;
+    const std::string cause = model ? text_of(*model) : none_of_the_known(checks_);
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;
       if (i >= cases_.size()) {
-        checks_[i].note = "likely cause: " + cause;
+        checks_[i].note = "likely cause: " + cause_of_log_sum_exps(model, outputs_failed);
         continue;
       }
       const AttendStep& step = cases_[i].steps[compared_[i].step];
@@ -299,6 +378,8 @@ class AttendVerifier {
   std::vector<AttendCase> cases_;
   std::vector<Compared> compared_;
   std::vector<Check> checks_;
+  std::vector<Guard> guards_;
+  SharedNumbers shared_;
 };
 
 }  // namespace

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <optional>
 
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/diagnosed.h"
 #include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_rotation.h"
@@ -70,7 +71,12 @@ class NumbersVerifier {
   NumbersVerifier(const Encoding& encoding, const VerifyOptions& options, Predict predict, Tolerance tolerance)
       : encoding_(encoding), options_(options), predict_(std::move(predict)), tolerance_(std::move(tolerance)) {}
 
-  std::vector<Check> run(const Call& call, const std::vector<FaultModel>& models) {
+  /// What diagnose makes of a failed case, as a model.
+  void ask_also(std::function<std::optional<FaultModel>(const NumbersCase&)> diagnosed) {
+    diagnosed_ = std::move(diagnosed);
+  }
+
+  std::vector<Check> run(const Call& call, const Models& models) {
     std::vector<NumbersCase> cases = numbers_cases(encoding_, options_);
     ServedPositions served;
     TypeFinder types;
@@ -107,28 +113,81 @@ class NumbersVerifier {
     });
   }
 
-  void explain(const std::vector<NumbersCase>& cases, const std::vector<Comparison>& compared,
-               const std::vector<FaultModel>& models, std::vector<Check>& checks) const {
-    std::size_t first = 0;
-    while (!compared[first].first) ++first;
-    const auto matches = [&](const FaultModel& model, std::size_t i) {
-      try {
-        return !compared_with(cases[i], model).first;
-      } catch (const Error&) {
+  bool matches(const FaultModel& model, const NumbersCase& one) const {
+    try {
+      return !compared_with(one, model).first;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // Whether the numbers of each row of keys are off by one number.
+  bool constant_per_row(const NumbersCase& one) const {
+    const std::vector<double> want = predict_(one, {});
+    const std::size_t keys = one.ids.size();
+    std::optional<double> step;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      if (i % keys == 0) step.reset();
+      if (want[i] == -HUGE_VAL) continue;
+      if (!step) step = one.got[i] - want[i];
+      if (!(std::fabs(one.got[i] - want[i] - *step) <= 2 * tolerance_(one, i, want[i] + *step, rounding_)))
         return false;
-      }
+    }
+    return true;
+  }
+
+  // The two smallest cases that passed.
+  static std::vector<std::size_t> guards(const std::vector<NumbersCase>& cases,
+                                         const std::vector<Comparison>& compared) {
+    std::vector<std::size_t> passed;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (!compared[i].first) passed.push_back(i);
+    }
+    std::stable_sort(passed.begin(), passed.end(),
+                     [&](std::size_t a, std::size_t b) { return cases[a].got.size() < cases[b].got.size(); });
+    passed.resize(std::min<std::size_t>(passed.size(), 2));
+    return passed;
+  }
+
+  std::string cause_of(const std::vector<NumbersCase>& cases, const std::vector<Comparison>& compared,
+                       const Models& models, const std::vector<Check>& checks) const {
+    std::size_t first = cases.size();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const bool smaller = first == cases.size() || cases[i].got.size() < cases[first].got.size();
+      if (compared[i].first && smaller) first = i;
+    }
+    const auto matches_all = [&](const FaultModel& model) {
+      return std::all_of(cases.begin(), cases.end(), [&](const NumbersCase& one) { return matches(model, one); });
     };
-    const std::string cause =
-        likely_cause(models, checks,
-                     {.matches_first = [&](const FaultModel& model) { return matches(model, first); },
-                      .possible = [](const Condition& condition) { return condition.text.empty(); },
-                      .matches =
-                          [&](const FaultModel& model) {
-                            for (std::size_t i = 0; i < cases.size(); ++i) {
-                              if (!matches(model, i)) return false;
-                            }
-                            return true;
-                          }});
+    std::optional<FaultModel> model = likely_model(
+        models, {.possible = [](const Condition& condition) { return condition.text.empty(); },
+                 .guards = [&](const Condition&) { return guards(cases, compared); },
+                 .matches_guard = [&](const FaultModel& one, std::size_t guard) { return matches(one, cases[guard]); },
+                 .matches_first =
+                     [&](const FaultModel& one) {
+                       const std::size_t row = at(compared[first].first->row);
+                       const std::vector<double> right = predict_(cases[first], {}),
+                                                 predicted = predict_(cases[first], one);
+                       return matches(one, cases[first]) &&
+                              explains(std::span(cases[first].got).subspan(row, 1),
+                                       std::span(predicted).subspan(row, 1), std::span(right).subspan(row, 1));
+                     },
+                 .matches = matches_all});
+    for (std::size_t i = 0; !model && diagnosed_ && i < cases.size(); ++i) {
+      if (!compared[i].first) continue;
+      model = diagnosed_(cases[i]);
+      if (model && !matches_all(*model)) model.reset();
+    }
+    if (model) return text_of(*model);
+    // A softmax does not see this one; the diagnosis of scores is asked for, so rows of keys.
+    const bool constant = diagnosed_ && std::all_of(cases.begin(), cases.end(),
+                                                    [&](const NumbersCase& one) { return constant_per_row(one); });
+    return constant ? text_of({.fault = "row_constant"}) : none_of_the_known(checks);
+  }
+
+  void explain(const std::vector<NumbersCase>& cases, const std::vector<Comparison>& compared, const Models& models,
+               std::vector<Check>& checks) const {
+    const std::string cause = cause_of(cases, compared, models, checks);
     for (std::size_t i = 0; i < checks.size(); ++i) {
       if (checks[i].pass) continue;
       const Comparison& worst = compared[i];
@@ -141,6 +200,7 @@ class NumbersVerifier {
   const VerifyOptions& options_;
   Predict predict_;
   Tolerance tolerance_;
+  std::function<std::optional<FaultModel>(const NumbersCase&)> diagnosed_;
   Rounding rounding_;
 };
 
@@ -186,8 +246,21 @@ std::vector<Check> verify_bias(const Encoding& encoding, const BiasFunction& bia
                            [](const NumbersCase&, std::size_t, double want, const Rounding& rounding) {
                              return relative_tolerance(want, rounding);
                            });
-  std::vector<FaultModel> models = score_faults(encoding);
-  for (FaultModel& one : id_faults(encoding, true)) models.push_back(std::move(one));
+  verifier.ask_also([&](const NumbersCase& one) -> std::optional<FaultModel> {
+    // Diagnose takes the queries to stand at the last of consecutive keys.
+    if (one.ids != consecutive(static_cast<std::int64_t>(one.ids.size()), one.ids[0])) return {};
+    try {
+      return model_of(diagnose_bias({.heads = score.heads,
+                                     .queries = one.queries,
+                                     .keys = static_cast<std::int64_t>(one.ids.size()),
+                                     .bias = one.got},
+                                    encoding));
+    } catch (const Error&) {
+      return {};
+    }
+  });
+  Models models = score_faults(encoding);
+  for (FaultModel& one : id_faults(encoding)) models.push_back(std::move(one));
   return verifier.run(
       [&](const NumbersCase& one) {
         std::vector<float> numbers(at(score.heads * one.queries) * one.ids.size(),
@@ -225,7 +298,7 @@ std::vector<Check> verify_rows(const Encoding& encoding, const RowsFunction& row
         rows({.rows = numbers, .dim = hidden.dim, .ids = one.ids});
         return std::vector<double>(numbers.begin(), numbers.end());
       },
-      id_faults(encoding, true));
+      id_faults(encoding));
 }
 
 }  // namespace locus

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <optional>
 
+#include "doctor/faults.h"
 #include "doctor/verify/comparison.h"
+#include "doctor/verify/diagnosed.h"
 #include "doctor/verify/index.h"
 #include "doctor/verify/naming.h"
 #include "doctor/verify/predicted_rotation.h"
@@ -175,11 +177,29 @@ class RotateVerifier {
   bool matches(const FaultModel& model, const std::vector<std::size_t>& ordered, bool first_row = false) const {
     Rounding rounding = rounding_;
     rounding.float32_angles = rounding.float32_angles || model.float32_angles;
+    rounding.any_pair = model.rotation != nullptr || model.key_rotation != nullptr;
     return std::all_of(ordered.begin(), ordered.end(), [&](std::size_t i) {
       const std::optional<std::int64_t> row =
           first_row ? std::optional(compared_[i].first->row) : std::optional<std::int64_t>();
       return !compared(cases_[i], model, rounding, true, row).first.has_value();
     });
+  }
+
+  bool matches_first(const FaultModel& model, std::size_t first) const {
+    if (!matches(model, {first}, true)) return false;
+    const Comparison& failure = compared_[first];
+    if (model.float32_angles) return true;
+    const auto row_of = [&](const FaultModel& one) {
+      std::vector<double> row;
+      predict(cases_[first], one, failure.first->row, [&](std::int64_t, std::span<const double> want) {
+        row.assign(want.begin(), want.end());
+        return false;
+      });
+      return row;
+    };
+    const std::vector<double> predicted = row_of(model), right = row_of({});
+    const std::int64_t width = cases_[first].heads * rotation_.head_dim;
+    return explains(std::span(cases_[first].got).subspan(at(failure.first->row * width), at(width)), predicted, right);
   }
 
   // |rotated| = |given| x magnitude, over all cases.
@@ -252,21 +272,90 @@ class RotateVerifier {
     return rotation_.table_type == ElementType::float32 ? 0 : 2 * unit_roundoff(rotation_.table_type);
   }
 
-  void explain() {
-    if (failed(checks_) == 0) return;
-    if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); }))
-      return;
+  std::optional<FaultModel> model_of_all(const Models& models) const {
     std::vector<std::size_t> ordered;
     for (std::size_t i = 0; i < cases_.size(); ++i) ordered.push_back(i);
     std::stable_sort(ordered.begin(), ordered.end(), [&](std::size_t a, std::size_t b) {
       const bool a_failed = compared_[a].first.has_value(), b_failed = compared_[b].first.has_value();
       return a_failed != b_failed ? a_failed : cases_[a].given.size() < cases_[b].given.size();
     });
-    const std::string cause =
-        likely_cause(fault_models(encoding_, false), checks_,
-                     {.matches_first = [&](const FaultModel& model) { return matches(model, {ordered[0]}, true); },
-                      .possible = [&](const Condition& condition) { return possible(condition); },
-                      .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
+    return likely_model(
+        models, {.possible = [&](const Condition& condition) { return possible(condition); },
+                 .guards = [](const Condition&) { return std::vector<std::size_t>(); },  // the first row costs little
+                 .matches_guard = [](const FaultModel&, std::size_t) { return true; },
+                 .matches_first = [&](const FaultModel& model) { return matches_first(model, ordered[0]); },
+                 .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
+  }
+
+  // The arrays of one case as diagnose takes them, without padding; none where a number is not finite.
+  Diagnosis diagnosis_of(const RotateCase& one, std::vector<Position>& ids,
+                         const std::optional<Encoding>& expected) const {
+    const std::int64_t row = one.heads * rotation_.head_dim;
+    RotationDump dump{.heads = one.heads, .head_dim = rotation_.head_dim};
+    ids.clear();
+    for (std::int64_t t = 0; t < one.tokens(); ++t) {
+      if (!one.mask.empty() && one.mask[at(t)] == 0) continue;
+      ids.push_back(one.ids[at(t)]);
+      dump.before.insert(dump.before.end(), one.given.begin() + t * row, one.given.begin() + (t + 1) * row);
+      dump.after.insert(dump.after.end(), one.got.begin() + t * row, one.got.begin() + (t + 1) * row);
+    }
+    dump.tokens = static_cast<std::int64_t>(ids.size());
+    return diagnose(dump, {.encoding = expected,
+                           .positions = PositionIds{rotation_.axes, 1, dump.tokens, ids_of_axes(encoding_, ids)},
+                           .role = one.role});
+  }
+
+  // A model made of what diagnose finds in one case, if it predicts everything: what was meant gives the name, what is
+  // found without knowing it gives the numbers.
+  std::optional<FaultModel> diagnosed_model(const RotateCase& one, const Diagnosis& diagnosis,
+                                            std::span<const Position> ids) const {
+    std::vector<Position> same;
+    for (const Explanation& found : diagnosis_of(one, same, {}).explanations) {
+      const auto model = model_of(diagnosis, found, ids);
+      if (!model) continue;
+      if (auto matching = model_of_all({*model})) return matching;
+    }
+    return {};
+  }
+
+  // What diagnose says of the failed checks: a model of it that predicts everything, or one sure verdict on all of them.
+  std::string diagnosed() const try {
+    std::vector<std::size_t> failed_ones;
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (compared_[i].first) failed_ones.push_back(i);
+    }
+    // Many tokens say more than few, and more of them cost too much.
+    const auto use = [&](std::size_t i) { return cases_[i].tokens() > 300 ? -1 : cases_[i].tokens(); };
+    std::stable_sort(failed_ones.begin(), failed_ones.end(),
+                     [&](std::size_t a, std::size_t b) { return use(a) > use(b); });
+    std::optional<Verdict> common;
+    for (std::size_t n = 0; n < failed_ones.size(); ++n) {
+      std::vector<Position> ids;
+      const Diagnosis diagnosis = diagnosis_of(cases_[failed_ones[n]], ids, encoding_);
+      if (n == 0) {
+        if (const auto model = diagnosed_model(cases_[failed_ones[n]], diagnosis, ids)) return text_of(*model);
+      }
+      const std::optional<Verdict> verdict = first_verdict(diagnosis.verdicts, confident);
+      if (!verdict || (common && common->name != verdict->name)) return {};
+      common = verdict;
+    }
+    return common ? std::string(find_fault(common->name).name) + " (" + common->text + ")" : "";
+  } catch (const Error&) {
+    return {};
+  }
+
+  std::string cause_of_failures() const {
+    if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); })) {
+      return none_of_the_known(checks_);
+    }
+    if (const auto model = model_of_all(fault_models(encoding_, false))) return text_of(*model);
+    const std::string more = diagnosed();
+    return more.empty() ? none_of_the_known(checks_) : more;
+  }
+
+  void explain() {
+    if (failed(checks_) == 0) return;
+    const std::string cause = cause_of_failures();
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;
       if (i >= cases_.size()) {

@@ -8,7 +8,7 @@
 #include "figures/numbers.h"
 #include "figures/report/report_parts.h"
 #include "locus/doctor/equivalences.h"
-#include "locus/doctor/panel.h"
+#include "locus/doctor/example_encodings.h"
 #include "locus/doctor/properties.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
@@ -42,10 +42,10 @@ std::vector<Check> measure_checks(int shapes,
       checks.push_back(std::move(check));
     }
   };
-  const std::vector<NamedEncoding> panel = verification_panel();
+  const std::vector<NamedEncoding> examples = example_encodings();
   double done = 0;
-  for (const NamedEncoding& one : panel) {
-    if (progress) progress(done++, panel.size(), one.name);
+  for (const NamedEncoding& one : examples) {
+    if (progress) progress(done++, examples.size(), one.name);
     add(verify_properties(one.encoding), one.name);
     add(verify_equivalences(one.encoding, {.shapes = shapes}), one.name);
   }

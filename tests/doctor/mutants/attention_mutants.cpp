@@ -344,8 +344,9 @@ void merging(List& list) {
       list.attend("merging", name, pair, plain, faults);
     }
   };
-  softmax("scale missing", {"softmax_scale"}, [](Attention& a) { a.scale = 1; });
-  softmax("scale twice", {"softmax_scale"}, [](Attention& a) { a.scale = 1.0 / 16; });
+  // The same as queries and keys of twice or half the length.
+  softmax("scale missing", {"softmax_scale", "magnitude_wrong"}, [](Attention& a) { a.scale = 1; });
+  softmax("scale twice", {"softmax_scale", "magnitude_wrong"}, [](Attention& a) { a.scale = 1.0 / 16; });
   softmax("one more in the sum", {"softmax_sum"}, [](Attention& a) { a.extra_in_sum = 1; });
   softmax("soft cap of 10", {"soft_cap"}, [](Attention& a) { a.cap = 10; });
   softmax("log-sum-exp off", {"uniform_score"}, [](Attention& a) {

@@ -29,5 +29,9 @@ struct List {
 void plant_in_rotations(List& list);
 void plant_in_attention(List& list);
 void plant_in_scores(List& list);
+void plant_odd_ones(List& list);
+void plant_odd_ones_in_scores(List& list);
+
+void odd_right_ones(List& list);
 
 }  // namespace mutants

@@ -204,7 +204,7 @@ struct Attention {
   double extra_in_sum = 0;
   double cap = 0;
   bool fills_lse = false;
-  double lse_shift = 0;
+  double lse_shift = 0, lse_unit = 1;
 
   static bool sees(const locus::AttendRequest& r, std::int64_t i, std::int64_t j) {
     const auto u = [](std::int64_t n) { return static_cast<std::size_t>(n); };
@@ -389,7 +389,8 @@ struct Attention {
       out[j] = static_cast<float>(rounded(arithmetic, value, true));
     }
     if (fills_lse)
-      r.log_sum_exp[static_cast<std::size_t>(i * r.heads + h)] = static_cast<float>(top + std::log(sum) + lse_shift);
+      r.log_sum_exp[static_cast<std::size_t>(i * r.heads + h)] =
+          static_cast<float>((top + std::log(sum)) * lse_unit + lse_shift);
   }
 };
 

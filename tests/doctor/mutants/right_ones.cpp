@@ -127,6 +127,7 @@ std::vector<Subject> right_ones() {
   in_every_type(list);
   with_options(list);
   profiles(list);
+  odd_right_ones(list);
   return list.all;
 }
 

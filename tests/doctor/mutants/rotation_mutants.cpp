@@ -72,7 +72,7 @@ void ids(List& list) {
       "unsigned", [](const Where&, int64_t p) { return p < 0 ? p + (int64_t{1} << 32) : p; },
       {"negative_positions", "positions_wrapped"}, false);
   add("doubled", [](const Where&, int64_t p) { return 2 * p; },
-      {"positions_doubled", "frequencies_scaled", "other_rule", "factor_wrong"});
+      {"positions_doubled", "rotated_twice", "frequencies_scaled", "other_rule", "factor_wrong"});
   add("halved", [](const Where&, int64_t p) { return p >> 1; }, {"positions_divided"});
   add("of the token before", [](const Where& w, int64_t) { return w.ids[std::max<int64_t>(w.token - 1, 0)]; },
       {"positions_of_neighbours", "positions_clamped", "position_offset_from", "keys_at_the_query"});
@@ -137,7 +137,7 @@ void ids_of_attention(List& list) {
       [](const Where& w, int64_t p) {
         return w.key ? w.attend->query_ids[static_cast<std::size_t>(w.attend->queries - 1)] : p;
       },
-      {"keys_at_the_query"});
+      {"keys_at_the_query", "positions_constant"});
 }
 
 void packed(List& list) {
@@ -149,13 +149,14 @@ void packed(List& list) {
     return first;
   };
   const auto add = [&](const std::string& name, const std::function<int64_t(const Where&, int64_t)>& id,
-                       const Strings& faults) {
+                       const Strings& faults, bool slopes = true) {
     for (const Pair& pair : {half(), interleaved()}) {
       Attention plain = pair.plain;
       plain.rope.id = id;
       list.attend("packing", name, pair, plain, faults);
     }
     for (const Pair& pair : {alibi(8), t5(false), clipped()}) {
+      if (!slopes && pair.name == "alibi 8") continue;  // a softmax does not see what all scores of a row share
       Attention plain = pair.plain;
       plain.id = id;
       list.attend("packing", name, pair, plain, faults);
@@ -164,9 +165,10 @@ void packed(List& list) {
   add("first document's ids",
       [=](const Where& w, int64_t p) { return w.attend->key_boundaries.empty() ? p : w.ids[w.token - start(w)]; },
       {"positions_of_first_document"});
-  add("ids from the first one",
+  add(
+      "ids from the first one",
       [=](const Where& w, int64_t p) { return w.attend->key_boundaries.empty() || w.key ? p : w.ids[0] + w.token; },
-      {"positions_not_reset"});
+      {"positions_not_reset"}, false);
 }
 
 void tables(List& list) {
@@ -256,7 +258,8 @@ void tables(List& list) {
   table("keys backwards", {"inverse_rotation", "positions_negated"}, [](const Where& w, int64_t, double&, double& s) {
     if (w.key) s = -s;
   });
-  table("twice as large", {"magnitude_wrong"}, [](const Where&, int64_t, double& c, double& s) {
+  // Scores of a head of 16 four times as large are those without the softmax scale.
+  table("twice as large", {"magnitude_wrong", "softmax_scale"}, [](const Where&, int64_t, double& c, double& s) {
     c *= 2;
     s *= 2;
   });

@@ -57,6 +57,8 @@ std::vector<Subject> planted_faults() {
   plant_in_rotations(list);
   plant_in_attention(list);
   plant_in_scores(list);
+  plant_odd_ones(list);
+  plant_odd_ones_in_scores(list);
   return list.all;
 }
 

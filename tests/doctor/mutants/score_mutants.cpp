@@ -163,7 +163,7 @@ void buckets(List& list) {
     add("one back", {"bucket_off_by_one"}, [=](int64_t q, int64_t k) { return t5_bucket(own, q, k) - 1; });
     add("backwards", {"buckets_reversed"}, [=](int64_t q, int64_t k) { return 31 - t5_bucket(own, q, k); });
     add("other sign", {"table_transposed"}, [=](int64_t q, int64_t k) { return t5_bucket(own, k, q); });
-    add("cut at 16", {"buckets_cut", "buckets_wrong"},
+    add("cut at 16", {"buckets_cut", "buckets_wrong", "distance_clamped"},
         [=](int64_t q, int64_t k) { return std::min<int64_t>(t5_bucket(own, q, k), 15); });
     Attention transposed = pair.plain;
     transposed.bias = [=](int64_t h, int64_t q, int64_t k) {

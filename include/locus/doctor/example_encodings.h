@@ -16,9 +16,9 @@ struct NamedEncoding {
 
 /// Returns the example and the variants of every scheme in the registry: each frequency rule, the axes of images, the
 /// forms of ALiBi, a moving centre ...
-std::vector<NamedEncoding> verification_panel();
+std::vector<NamedEncoding> example_encodings();
 /// Returns those of one scheme.
 /// Error: an unknown scheme.
-std::vector<NamedEncoding> verification_panel(std::string_view scheme);
+std::vector<NamedEncoding> example_encodings(std::string_view scheme);
 
 }  // namespace locus

@@ -9,9 +9,9 @@
 
 namespace locus::doctor {
 
-class Report {
+class WorstChecks {
  public:
-  explicit Report(std::string scheme) : scheme_(std::move(scheme)) {}
+  explicit WorstChecks(std::string scheme) : scheme_(std::move(scheme)) {}
 
   void at_most(const std::string& name, double value, double bound, std::string note = {});
   void at_least(const std::string& name, double value, double bound, std::string note = {});

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locus/doctor/example_encodings.h"
+
+namespace locus {
+namespace {
+
+void append(std::vector<NamedEncoding>& examples, const Scheme& scheme) {
+  const std::string name(scheme.name);
+  examples.push_back({name, Encoding(name, scheme.example)});
+  for (const Example& variant : scheme.variants) {
+    examples.push_back({name + " " + std::string(variant.label), Encoding(name, variant.arguments)});
+  }
+}
+
+}  // namespace
+
+std::vector<NamedEncoding> example_encodings() {
+  std::vector<NamedEncoding> examples;
+  for (const Scheme* scheme : schemes()) append(examples, *scheme);
+  return examples;
+}
+
+std::vector<NamedEncoding> example_encodings(std::string_view scheme) {
+  std::vector<NamedEncoding> examples;
+  append(examples, find_scheme(scheme));
+  return examples;
+}
+
+}  // namespace locus
