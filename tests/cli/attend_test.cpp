@@ -127,7 +127,7 @@ TEST(Attend, PackedDocumentsSeeOnlyTheirOwnKeys) {
   };
   EXPECT_NE(refused("--documents 1,1").find("--key-documents must be lengths that add up to 3"), std::string::npos);
   EXPECT_NE(refused("--key-documents 2,1").find("needs --documents"), std::string::npos);
-  EXPECT_NE(refused("--documents 1,1 --key-documents 3").find("the same documents"), std::string::npos);
+  EXPECT_NE(refused("--documents 1,1 --key-documents 3").find("the same number of documents"), std::string::npos);
   EXPECT_NE(refused("--documents 1,x --key-documents 2,1").find("--documents"), std::string::npos);
   EXPECT_NE(run_locus(folder, "attend -o q.npy" + small_files).err.find("must not be the input"), std::string::npos);
 }

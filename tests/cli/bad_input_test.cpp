@@ -175,7 +175,7 @@ const std::vector<BadInput>& table() {
       {"spelling_bare_setting", "show --scheme rope:8", {"rope:8: a setting must be name=value, got '8'"}},
       {"spelling_and_set",
        "show --scheme rope:head_dim=8,pairing=half --set head_dim=8",
-       {"--set head_dim", "rope:head_dim=8,pairing=half sets it already"}},
+       {"--set head_dim", "rope:head_dim=8,pairing=half already sets it"}},
       {"spelling_comma",
        "show --scheme rope:head_dim=8,pairing=half,4",
        {"pairing must be one value", "separated by ;"}},
@@ -667,7 +667,7 @@ const std::vector<BadInput>& table() {
       {"attend_mask_sinks", attend_q("--mask causal,sinks=4"), {"sinks=N needs window=N"}},
       {"attend_mask_prefix", attend_q("--mask prefix=-1"), {"--mask prefix must be at least 0, got -1"}},
       {"attend_key_mask_shape", attend_q("--key-mask ids.npy"), {"ids.npy must have shape [2] or [1, 2], got [3]"}},
-      {"attend_key_mask_values", attend_q("--key-mask mask.npy"), {"mask.npy must hold 0 (unseen) and 1 only, got 7"}},
+      {"attend_key_mask_values", attend_q("--key-mask mask.npy"), {"mask.npy must hold only 0 (masked) and 1, got 7"}},
       {"attend_key_mask_floats", attend_q("--key-mask ids_float.npy"), {"ids_float.npy"}},
       {"attend_pairs_shape", attend_q("--mask-pairs mask_1d.npy"), {"mask_1d.npy must have shape [2, 2]", "got [2]"}},
       {"attend_weights_alone", attend_q("--weights u=table.npy"), {"--weights needs --scheme or --config"}},
@@ -685,7 +685,7 @@ const std::vector<BadInput>& table() {
       {"attend_scale_nan", attend_q("--scale nan"), {"scale must be finite, got nan"}},
       {"attend_scale_text", attend_q("--scale big"), {"--scale", "big"}},
       {"attend_soft_cap", attend_q("--soft-cap -1"), {"soft_cap", "-1"}},
-      {"attend_same_file", attend_q("--save-scores out.npy"), {"same file, out.npy"}},
+      {"attend_same_file", attend_q("--save-scores out.npy"), {"same file, got out.npy"}},
       {"attend_missing_folder", attend_q("--save-scores absent/s.npy"), {"absent/s.npy"}},
 
       // lint: unreadable files; doubtful settings are findings with exit code 1

@@ -193,18 +193,18 @@ TEST(GgufTokenizer, PreTokenizersCutDifferently) {
 }
 
 TEST(GgufTokenizer, RefusesByName) {
-  EXPECT_EQ(File().error(), "has no tokenizer, tokenizer.ggml.model is absent");
+  EXPECT_EQ(File().error(), "has no tokenizer: tokenizer.ggml.model is missing");
   EXPECT_EQ(File().text("model", "bert").error(), "tokenizer.ggml.model 'bert' is not supported; known: llama, gpt2");
   EXPECT_TRUE(byte_level("tekken").error().starts_with("tokenizer.ggml.pre 'tekken' is not supported; known: default"));
-  EXPECT_EQ(File().text("model", "llama").error(), "has no tokenizer, tokenizer.ggml.tokens is absent");
+  EXPECT_EQ(File().text("model", "llama").error(), "has no tokenizer: tokenizer.ggml.tokens is missing");
   EXPECT_EQ(File().text("model", "llama").texts("tokens", {"a"}).error(),
-            "tokenizer.ggml.scores is absent, which the model \"llama\" needs");
+            "tokenizer.ggml.scores is missing, which the model \"llama\" needs");
   EXPECT_EQ(File().text("model", "gpt2").texts("tokens", {"a"}).error(),
-            "tokenizer.ggml.merges is absent, which the model \"gpt2\" needs");
+            "tokenizer.ggml.merges is missing, which the model \"gpt2\" needs");
   EXPECT_EQ(File().text("model", "gpt2").texts("tokens", {"a"}).texts("merges", {"a b"}).error(),
-            "a merge names 'ab', which is not in the vocabulary");
+            "a merge has the token 'ab', which is not in the vocabulary");
   EXPECT_EQ(File().text("model", "gpt2").texts("tokens", {"a"}).texts("merges", {"ab"}).error(),
-            "tokenizer.ggml.merges must hold two tokens with a space between, got 'ab'");
+            "tokenizer.ggml.merges must hold two tokens separated by a space, got 'ab'");
   EXPECT_EQ(byte_level("gpt-2").integer("unknown_token_id", 262).error(),
             "tokenizer.ggml.unknown_token_id must be from 0 to 261, got 262");
   const std::vector<float> one_score = {0};

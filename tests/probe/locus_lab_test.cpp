@@ -143,7 +143,7 @@ TEST(LocusLab, NamesWhatIsWrongWithItsKeys) {
   EXPECT_EQ(message_of(with("", 0)), "no error");
   expect_lab_refused(with("question", vocabulary), {"passkey: token 12 is outside the model's vocabulary of 12"});
   expect_lab_refused(with("noise", Json::array()), {"passkey: noise must be a list of token ids"});
-  expect_lab_refused(with("keys", {{0, 1}, {1}}), {"one length, got 2 and 1"});
+  expect_lab_refused(with("keys", {{0, 1}, {1}}), {"the same length, got 2 and 1"});
   expect_lab_refused(with("key_mark", -1), {"key_mark must be a token id"});
   TinyModel without = with("", 0);
   without.config["passkey"].erase("keys");

@@ -58,7 +58,7 @@ TEST(LossReport, Words) {
       "breaks at about position 640 (1.25 x the trained length), from there on 0.8 nats above the sliding window");
   EXPECT_EQ(describe(Breaking{}, 4096, 512), "holds up to position 4095, the last measured");
   EXPECT_EQ(describe(Breaking{}, 512, 512), "holds as far as measured, which is not beyond the trained length");
-  EXPECT_EQ(describe(Breaking{0, 0.25}, 4096, 512), "is worse from the start: 0.25 nats above the sliding window");
+  EXPECT_EQ(describe(Breaking{0, 0.25}, 4096, 512), "is worse from position 0: 0.25 nats above the sliding window");
 }
 
 TEST(LossReport, FigureHasAPointPerIntervalAndCurve) {

@@ -165,9 +165,10 @@ TEST(Passkey, ARandomModelFindsNothingAndTheSummarySaysSo) {
     EXPECT_EQ(cell.found, 0);  // six tokens out of 260 by chance
     EXPECT_GT(cell.key_loss, 1);
   }
-  EXPECT_EQ(describe(cells, 700),
-            "this model cannot do the task within its trained length (0 of 4 keys found): what it does beyond says "
-            "nothing about its positions");
+  EXPECT_EQ(
+      describe(cells, 700),
+      "this model cannot do the task within its trained length (0 of 4 keys found), so results beyond it say nothing "
+      "about its positions");
   const std::vector<PasskeyCell> good = {{512, 0, 4, 4, 0.1}, {1024, 0, 4, 1, 3}};
   EXPECT_EQ(describe(good, 512), "within the trained length 4 of 4 keys were found, beyond it 1 of 4");
   EXPECT_TRUE(describe(std::span(good).last(1), 512).starts_with("no length within the trained length"));

@@ -198,7 +198,7 @@ TEST(TokenizerJson, RefusesByName) {
   refused("/model/vocab", {{"a", 0}, {"b", 0}}, "the id 0 belongs to");
   refused("/model/merges", {"h"}, "a merge must be two tokens");
   refused("/model/merges", {3}, "a merge must be a string");
-  refused("/model/merges", {"q z"}, "a merge names 'qz', which is not in the vocabulary");
+  refused("/model/merges", {"q z"}, "a merge has the token 'qz', which is not in the vocabulary");
   refused("/model/unk_token", "<none>", "unk_token '<none>' is not in the vocabulary");
   refused("/normalizer", {{"type", "NFKC"}}, "a normalizer of type 'NFKC' is not supported");
   refused("/pre_tokenizer", {{"type", "Whitespace"}}, "a pre_tokenizer of type 'Whitespace' is not supported");
