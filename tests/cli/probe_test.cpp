@@ -67,13 +67,14 @@ TEST_F(ProbeGenerate, PrintsNoControlCharacters) {
     text << file.rdbuf();
     vocabulary = text.str();
   }
-  const std::string piece("\x02\0\0\0 t", 6), spoilt("\x02\0\0\0\x1b[", 6);  // its length, and its bytes
+  const std::string piece("\x01\0\0\0.", 5), spoilt("\x01\0\0\0\x1b", 5);  // its length, and its byte
   const std::size_t at = vocabulary.find(piece);
   ASSERT_NE(at, std::string::npos);
   folder_.write("spoilt.bin", vocabulary.replace(at, piece.size(), spoilt));
   const CommandResult result = generate(folder_, {model_, "--tokenizer", "spoilt.bin", "--max-tokens", "200"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("?["), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("in the park?"), std::string::npos)
+      << result.out;  // "She loved to play outside in the park."
   for (const char c : result.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
 }
 
