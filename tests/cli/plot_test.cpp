@@ -70,7 +70,7 @@ TEST(Plot, DrawsInTheTerminal) {
                            "transformer-xl",
                            "scaling --rules none,linear,ntk,yarn,llama3 --config config.json",
                            "scaling --set factor=4",
-                           "scaling --rules 'none;yarn:2;rope:rule=yarn,factor=8,truncate=false'",
+                           "scaling --rules none;yarn:2;rope:rule=yarn,factor=8,truncate=false",
                            "similarity --scheme learned"}) {
     const CommandResult result = run_locus(folder, std::string("plot ") + line);
     EXPECT_EQ(result.exit_code, 0) << line << "\n" << result.err;

@@ -33,7 +33,7 @@ const std::vector<Refusal> refusals = {
     {R"({"head_dim": 64, "rope_theta": 1e999})", "is not JSON"},
     {std::string(100000, '[') + std::string(100000, ']'), "at most 64 levels"},
     {R"({"a": )" + std::string(100000, '['), "at most 64 levels"},
-    {"{}", "config.json: no model_type is given, and no key speaks of RoPE"},
+    {"{}", "config.json: no model_type is given, and no key mentions RoPE"},
     {R"({"model_type": "zebra", "hidden_size": 64, "num_attention_heads": 4})",
      "config.json: model_type 'zebra' is unknown, and no key mentions RoPE, ALiBi or a table of positions"},
     {R"({"rope_theta": 1})", "config.json: hidden_size is missing"},
