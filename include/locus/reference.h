@@ -31,7 +31,7 @@ struct QueryAndKey {
   Position query_id = 0, key_id = 0;
 };
 
-/// Returns the score of the query and the key before the softmax, `scale * (q.k + position term)` as the scheme
+/// Returns the score of the query and the key before the softmax, `scale * (dot(q, k) + position term)` as the scheme
 /// defines it.
 double relative_score(const RelativeKeys& keys, std::int64_t head, const QueryAndKey& pair, double scale);
 
