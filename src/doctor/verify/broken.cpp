@@ -8,7 +8,7 @@
 
 #include "doctor/faults.h"
 #include "locus/doctor/verify_callable.h"
-#include "locus/error.h"
+#include "locus/names.h"
 
 namespace locus {
 namespace {
@@ -160,12 +160,7 @@ std::span<const Broken> broken_encodings() {
 }
 
 std::vector<Check> verify_broken(std::string_view name) {
-  std::string names;
-  for (const Known& one : known) {
-    if (one.broken.name == name) return one.verify();
-    names += (names.empty() ? "" : ", ") + std::string(one.broken.name);
-  }
-  fail("there is no broken encoding ", name, "; known are ", names);
+  return find_named("broken encoding", known, name, [](const Known& one) { return one.broken.name; }).verify();
 }
 
 }  // namespace locus
