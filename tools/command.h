@@ -33,7 +33,6 @@ void add_lab_command(CLI::App& app);
 void add_probe_command(CLI::App& app);
 void add_report_command(CLI::App& app);
 void add_plot_command(CLI::App& app);
-void add_learn_command(CLI::App& app);
 void add_completion_command(CLI::App& app);
 void add_man_command(CLI::App& app);
 

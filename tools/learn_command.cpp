@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus learn`: the exercises of the course, graded by law.
+#include "learn_command.h"
+
 #include <chrono>
 #include <iostream>
 #include <memory>
 #include <random>
 #include <thread>
 
-#include "command.h"
 #include "learn/grade.h"
 #include "learn/tools_needed.h"
 #include "learn_output.h"

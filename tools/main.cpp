@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "ending_signals.h"
+#include "learn_command.h"
 #include "locus/error.h"
 #include "printable.h"
 

@@ -11,7 +11,7 @@
 namespace locus::learn {
 namespace {
 
-constexpr std::int64_t tokens = 6, dim = 3;
+constexpr std::int64_t suspect_tokens = 6, suspect_dim = 3;
 
 struct Suspect {
   const char* name;
@@ -52,21 +52,21 @@ std::vector<std::int64_t> order_of(const Array& got) {
 }
 
 void check_permutation(const std::vector<std::int64_t>& order) {
-  std::vector<std::int64_t> sorted = order, all(static_cast<std::size_t>(tokens));
+  std::vector<std::int64_t> sorted = order, all(static_cast<std::size_t>(suspect_tokens));
   std::sort(sorted.begin(), sorted.end());
   std::iota(all.begin(), all.end(), 0);
   if (sorted == all) return;
   std::string cause;
   std::iota(all.begin(), all.end(), 1);
   if (sorted == all) cause = "permutation.from_one";
-  throw BrokenLaw{"permutation.not_one", cause, {{"tokens", shown(tokens)}, {"got", shown(order.size())}}};
+  throw BrokenLaw{"permutation.not_one", cause, {{"tokens", shown(suspect_tokens)}, {"got", shown(order.size())}}};
 }
 
 }  // namespace
 
 void laws_of_permutation(Solution& solution) {
   Random random(12);
-  const Array x = random_array(random, {tokens, dim});
+  const Array x = random_array(random, {suspect_tokens, suspect_dim});
   for (const Suspect& suspect : suspects()) {
     int calls = 0;
     const Callback counted = [&](const Array& y) {

@@ -9,7 +9,7 @@
 namespace locus::learn {
 namespace {
 
-constexpr std::int64_t dim = 4;
+constexpr std::int64_t symmetry_dim = 4;
 
 Array added_rows(Solution& solution, const Array& x) {
   Array rows = solution.call("encode", {x}, x.shape);
@@ -44,23 +44,23 @@ void check_distinct(const Array& rows) {
 
 void laws_of_symmetry(Solution& solution) {
   Random random(13);
-  const Array x = random_array(random, {8, dim}), y = random_array(random, {8, dim});
+  const Array x = random_array(random, {8, symmetry_dim}), y = random_array(random, {8, symmetry_dim});
   const Array rows = added_rows(solution, x), again = added_rows(solution, x);
   require_equal(again.values, rows.values, "symmetry.repeatable", "symmetry.random", at_token(rows));
 
-  const Array zeros = Array::real({8, dim}, std::vector<double>(8 * dim));
+  const Array zeros = Array::real({8, symmetry_dim}, std::vector<double>(8 * symmetry_dim));
   const Array of_zeros = added_rows(solution, zeros);
   const bool multiplied = agree(of_zeros.values, zeros.values) && !agree(rows.values, zeros.values);
   require_equal(added_rows(solution, y).values, rows.values, "symmetry.content",
                 multiplied ? "symmetry.multiplied" : "", at_token(rows));
 
-  const Array longer = added_rows(solution, random_array(random, {64, dim}));
-  const std::vector<double> first(longer.values.begin(), longer.values.begin() + 8 * dim);
+  const Array longer = added_rows(solution, random_array(random, {64, symmetry_dim}));
+  const std::vector<double> first(longer.values.begin(), longer.values.begin() + 8 * symmetry_dim);
   require_equal(first, rows.values, "symmetry.length", "symmetry.divided_by_length", at_token(rows));
   check_distinct(longer);
 
   const std::vector<std::int64_t> swapped = {1, 0};
-  const Array words = random_array(random, {2, dim});
+  const Array words = random_array(random, {2, symmetry_dim});
   const Array there = solution.call("encode", {words}, words.shape);
   const Array back = solution.call("encode", {permuted(words, swapped)}, words.shape);
   if (agree(plain_attention(back, back, back).values, permuted(plain_attention(there, there, there), swapped).values)) {
