@@ -10,7 +10,7 @@ namespace locus {
 
 enum class Language : std::uint8_t { english, spanish };
 
-constexpr std::array all_languages = {Language::english, Language::spanish};
+inline constexpr std::array all_languages = {Language::english, Language::spanish};
 
 /// "en" or "es", as in `--lang` and in the `lang` of a page.
 std::string_view code_of(Language language);

@@ -59,7 +59,9 @@ BySeed share_kept(const Results& results, const Task& task, const std::string& l
 }
 
 LengthAnswer length_answer(const Results& results, const Task& task) {
-  LengthAnswer answer{.task = &task, .lines = held_lines(results, task)};
+  LengthAnswer answer;
+  answer.task = &task;
+  answer.lines = held_lines(results, task);
   for (const HeldLine& one : answer.lines) {
     const std::size_t seeds = one.kept ? one.kept->seeds : answer.seeds;
     answer.seeds = answer.seeds == 0 ? seeds : std::min(answer.seeds, seeds);

@@ -10,8 +10,8 @@
 namespace locus::results {
 
 /// Shares of what was learned: at least `holds_from` of it kept, a line holds; less than `fails_below`, it fails.
-constexpr double holds_from = 0.9;
-constexpr double fails_below = 0.5;
+inline constexpr double holds_from = 0.9;
+inline constexpr double fails_below = 0.5;
 
 enum class Holding {
   holds,

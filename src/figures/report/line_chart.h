@@ -41,7 +41,7 @@ std::string shown_label(const results::Results& results, const results::Task& ta
                         const Words& words);
 /// A colour per index, visible on light and dark pages; grey for lines that did not learn.
 std::string line_colour(std::size_t index);
-constexpr const char* not_learned_grey = "#8b929c";
+inline constexpr const char* not_learned_grey = "#8b929c";
 
 /// Groups of lines that are drawn together: first all plain lines and those of schemes with few, then each scheme with
 /// many. Names keep the order of the results.

@@ -97,7 +97,7 @@ void Page::list(std::span<const Html> items) {
 
 void Page::table(const Table& table, const Html& caption) {
   if (!caption.empty()) paragraph(caption, "caption");  // outside of the box, so that it does not scroll away
-  const std::string box = table.head.size() > 10 ? "table many" : "table";  // many columns are smaller on paper
+  const std::string box = table.head.size() > 8 ? "table many" : "table";  // many columns are smaller
   std::string markup = "<div class=\"" + box + "\" tabindex=\"0\"><table><thead><tr>" +
                        row_markup(table.head, "th", {}) + "</tr></thead><tbody>";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {

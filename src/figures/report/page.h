@@ -45,7 +45,7 @@ class Page {
 
   /// A heading of the contents list, level 2 or 3; returns the id to link to.
   std::string section(int level, const std::string& title, std::string_view id = {});
-  void paragraph(const Html& content, std::string_view style = {});  ///< style: lead, note
+  void paragraph(const Html& content, std::string_view style = {});  ///< style: answer, note, warning
   void list(std::span<const Html> items);
   void table(const Table& table, const Html& caption = {});
   /// `titled`: with its title above; without, the caption alone.

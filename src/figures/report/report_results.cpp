@@ -113,7 +113,7 @@ void add_claims(Page& page, const results::Results& results) {
                 {words(Message::head_agrees), "tight"}};
   for (const results::PaperClaim& claim : results.paper_claims) {
     table.rows.push_back({Cell(prose(claim.claim), "wide"), Cell(Html(claim.source), "dim"),
-                          Cell(Html(claim.seen), "wide"), agrees_cell(claim.agrees, words)});
+                          Cell(prose(claim.seen), "wide"), agrees_cell(claim.agrees, words)});
   }
   page.table(table);
 }

@@ -11,6 +11,9 @@
 namespace locus::figures {
 namespace {
 
+/// A text that is in English whatever the page's language.
+Html english(std::string_view text) { return element("span", Html(text), "lang=\"en\""); }
+
 Message where_it_enters(Site site) {
   switch (site) {
     case Site::none:
@@ -60,19 +63,18 @@ void add_rules(Page& page) {
   Table table;
   table.head = {{words(Message::head_rule), "tight"}, words(Message::head_rule_does), words(Message::head_paper)};
   for (const Rule* rule : rules()) {
-    table.rows.push_back({code(rule->name), library_text(words, rule->summary), Cell(Html(rule->paper), "dim")});
+    table.rows.push_back({code(rule->name), library_text(words, rule->summary), Cell(english(rule->paper), "dim")});
   }
   page.table(table, words(Message::rules_of_rope));
 }
 
 void add_scheme(Page& page, const Scheme& scheme) {
   const Words& words = page.words();
-  page.section(3, std::string(scheme.name), "scheme-" + std::string(scheme.name));
-  const Html summary = words.has_phrase(scheme.summary)
-                           ? Html(sentence(words.phrase(scheme.summary)))
-                           : element("span", Html(sentence(scheme.summary)), "lang=\"en\"");
+  page.section(3, words.phrase(scheme.title), "scheme-" + std::string(scheme.name));
+  const Html summary = words.has_phrase(scheme.summary) ? Html(sentence(words.phrase(scheme.summary)))
+                                                        : english(sentence(scheme.summary));
   page.paragraph(summary + Html(" " + words(where_it_enters(scheme.site))));
-  Html facts = element("span", Html(sentence(scheme.paper)), "lang=\"en\"");
+  Html facts = english(sentence(scheme.paper));
   const std::string claims = promises(scheme.claims, words);
   if (!claims.empty()) facts += Html(" " + words(Message::scheme_claims, {{"claims", claims}}));
   page.paragraph(facts, "note");
