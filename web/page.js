@@ -72,9 +72,10 @@
     if (typeof spec.width === 'number' && spec.width === spec.height && spec.width > width - axes) {
       result.width = result.height = width - axes;
     }
-    // Labels at the ends of lines need room to their right, at most two fifths of the width.
-    if (spec.usermeta?.label_characters) {
-      result.padding = { left: 5, top: 5, bottom: 5, right: Math.min(24 + spec.usermeta.label_characters * 6.3, width * 0.44) };
+    // Where there is little room, labels at the ends of lines are short: their colour says the rest.
+    if (spec.usermeta?.short_labels && width < 600) {
+      result.layer = spec.layer.map((layer) => (layer.encoding?.text?.field !== 'line' ? layer
+        : { ...layer, mark: { ...layer.mark, fontSize: 9.5 }, encoding: { ...layer.encoding, text: { field: 'short' } } }));
     }
     if (result.width === 'container' && !result.autosize) result.autosize = { type: 'fit-x', contains: 'padding' };
     return result;

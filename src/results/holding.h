@@ -39,8 +39,8 @@ struct Remedy {
 
 /// What happens at the longest length of a task. Schemes and lines have the order of the results.
 struct LengthAnswer {
-  const Task* task = nullptr;   ///< null where nothing was tested beyond a trained length
-  std::vector<HeldLine> lines;  ///< every line whose scheme learned the task
+  const Task* task = nullptr;                            ///< null where nothing was tested beyond a trained length
+  std::vector<HeldLine> lines;                           ///< every line whose scheme learned the task
   std::vector<std::string> hold, lose_part, fail, open;  ///< schemes as trained, those with a remedy left out
   std::vector<Remedy> remedied;
   std::vector<std::string> not_learned;

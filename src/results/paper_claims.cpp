@@ -84,11 +84,10 @@ class PaperClaims {
   void about_loss(const Task& task) {
     const std::string press = "Press et al. 2021, arXiv 2108.12409";
     const std::string chen = "Chen et al. 2023, arXiv 2306.15595";
-    const std::vector<AboutLoss> all = {
-        {"alibi", Message::claim_alibi, press, true, flat_below},
-        {"learned", Message::claim_learned, press, false, fails_above},
-        {"sinusoidal", Message::claim_sinusoidal, press, false, flat_below},
-        {"rope", Message::claim_rope, press + "; " + chen, false, flat_below}};
+    const std::vector<AboutLoss> all = {{"alibi", Message::claim_alibi, press, true, flat_below},
+                                        {"learned", Message::claim_learned, press, false, fails_above},
+                                        {"sinusoidal", Message::claim_sinusoidal, press, false, flat_below},
+                                        {"rope", Message::claim_rope, press + "; " + chen, false, flat_below}};
     for (const AboutLoss& one : all) {
       if (!task.has_line(one.line)) continue;
       const std::optional<Estimate> found = lost(task, one.line);
@@ -146,8 +145,7 @@ class PaperClaims {
       seen += where(*task) + describe(*task, plain, lost(*task, plain)) + ", ";
       seen += describe(*task, stretched, lost(*task, stretched));
     }
-    add(Message::claim_interpolation, words_(Message::claim_own),
-        seen + words_(Message::rule_opposite),
+    add(Message::claim_interpolation, words_(Message::claim_own), seen + words_(Message::rule_opposite),
         !known                ? Answer::cannot_tell
         : on_back != on_first ? Answer::yes
                               : Answer::no);

@@ -43,16 +43,20 @@ results::Results all_groups() {
 }
 
 TEST(AnswerSentence, NamesEveryGroup) {
-  EXPECT_EQ(sentence_of(all_groups()),
-            "Beyond the length they were trained on, the alibi and the shaw hold; the rope needs YaRN or a short fine-tune; "
-            "the t5 loses part of what it learned; the learned table and the sinusoidal table fail; for the xpos the seeds do "
-            "not decide. The nope did not learn the task.");
+  EXPECT_EQ(
+      sentence_of(all_groups()),
+      "Beyond the length they were trained on, the alibi and the shaw hold; the rope needs YaRN or a short fine-tune; "
+      "the t5 loses part of what it learned; the learned table and the sinusoidal table fail; for the xpos the seeds "
+      "do "
+      "not decide. The nope did not learn the task.");
 }
 
 TEST(AnswerSentence, SpeaksSpanish) {
   EXPECT_EQ(sentence_of(all_groups(), Language::spanish),
-            "Más allá de la longitud con la que se entrenaron, the alibi y the shaw se mantienen; the rope necesita YaRN o un "
-            "ajuste fino breve; the t5 pierde parte de lo que aprendió; la tabla aprendida y la tabla sinusoidal fallan; sobre "
+            "Más allá de la longitud con la que se entrenaron, the alibi y the shaw se mantienen; the rope necesita "
+            "YaRN o un "
+            "ajuste fino breve; the t5 pierde parte de lo que aprendió; la tabla aprendida y la tabla sinusoidal "
+            "fallan; sobre "
             "the xpos las semillas no deciden. The nope no aprendió la tarea.");
 }
 
@@ -80,8 +84,9 @@ TEST(AnswerSentence, NamesTheRulesThatAFineTuneNeeds) {
 TEST(AnswerSentence, IsCarefulWithOneSeed) {
   results::Results results;
   add_task(results, "text", false, {{"a", {1}, {1}}, {"b", {1}, {4}}});
-  EXPECT_EQ(sentence_of(results),
-            "Beyond the length they were trained on, the a holds; the b fails. This is one seed; another may change it.");
+  EXPECT_EQ(
+      sentence_of(results),
+      "Beyond the length they were trained on, the a holds; the b fails. This is one seed; another may change it.");
 }
 
 TEST(AnswerSentence, SaysWhenThereIsNothingToSay) {

@@ -98,9 +98,13 @@ TEST(Words, FillBlanksByName) {
   EXPECT_EQ(spanish(Message::of_count, {{"all", "3"}, {"count", "2"}}), "2 de 3");
   EXPECT_EQ(english.counted(1, Message::report_one_seed, Message::report_seeds), "1 seed");
   EXPECT_EQ(spanish.counted(1234, Message::report_one_seed, Message::report_seeds), "1\u202f234 semillas");
-  EXPECT_EQ(testing::error_of([&] { english(Message::of_count, {{"count", "2"}}); }),
+  EXPECT_EQ(testing::error_of([&] {
+              english(Message::of_count, {{"count", "2"}});
+            }),
             "the message of_count needs {all}");
-  EXPECT_EQ(testing::error_of([&] { english(Message::page_contents, {{"x", "2"}}); }),
+  EXPECT_EQ(testing::error_of([&] {
+              english(Message::page_contents, {{"x", "2"}});
+            }),
             "the message page_contents has no {x}");
 }
 

@@ -19,11 +19,11 @@ LengthAnswer answer_of(const Results& results) { return length_answer(results, r
 TEST(Holding, GroupsSchemesByTheShareTheyKeep) {
   Results results;
   add_task(results, "text", false,
-           {{"flat", {1, 1}, {1.1, 1.1}},      // keeps 0.967
-            {"half", {1, 1}, {2, 2}},          // 0.667
-            {"lost", {1, 1}, {3, 3}},          // 0.333
-            {"worse", {1, 1}, {5, 5}},         // less than nothing
-            {"unsure", {1, 1}, {1, 1.6}},      // 1 and 0.8: the interval contains both bars
+           {{"flat", {1, 1}, {1.1, 1.1}},  // keeps 0.967
+            {"half", {1, 1}, {2, 2}},      // 0.667
+            {"lost", {1, 1}, {3, 3}},      // 0.333
+            {"worse", {1, 1}, {5, 5}},     // less than nothing
+            {"unsure", {1, 1}, {1, 1.6}},  // 1 and 0.8: the interval contains both bars
             {"unlearned", {3.9, 3.9}, {3.9, 3.9}, false}});
   const LengthAnswer answer = answer_of(results);
   EXPECT_EQ(answer.hold, Names{"flat"});

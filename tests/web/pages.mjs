@@ -92,7 +92,7 @@ async function shapes(page, view, where) {
   const seen = await page.evaluate(() => ({
     scrolling: [...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth + 1)
       .map((one) => one.textContent.slice(0, 60)),
-    maps: ['similarity', 'shaw'].flatMap((name) => [...document.querySelectorAll(`figure[data-name="${name}"] svg .mark-rect`)].map((one) => {
+    maps: ['similarity', 'shaw'].flatMap((name) => [...document.querySelectorAll(`figure[data-name="${name}"] svg .mark-rect.role-mark`)].map((one) => {
       const box = one.getBoundingClientRect();
       return { name, width: Math.round(box.width), height: Math.round(box.height) };
     })),

@@ -45,6 +45,14 @@ class Frame {
   double height_, low_ = 0, high_ = 1;
 };
 
+/// What was done to a scheme, "+ YaRN"; the whole label of the scheme itself.
+std::string short_label(const results::Results& results, const results::Line& line, const std::string& whole) {
+  const std::string scheme = results.label(line.trained);
+  if (line.is_plain() || !whole.starts_with(scheme)) return whole;
+  const std::size_t rest = whole.find_first_not_of(" +,", scheme.size());
+  return rest == whole.npos ? whole : "+ " + whole.substr(rest);
+}
+
 /// The rows of the chart; the last point of each line also has the place of its label.
 Json labelled_rows(const results::Results& results, const results::Task& task, const std::vector<LinePoint>& points,
                    const Frame& frame, double height, const Words& words) {
@@ -53,10 +61,14 @@ Json labelled_rows(const results::Results& results, const results::Task& task, c
   for (std::size_t i = 0; i < points.size(); ++i) {
     const LinePoint& point = points[i];
     const results::Line& line = results.line(point.line);
-    rows.push_back({{"line", shown_label(results, task, point.line, words)},
+    const std::string label = shown_label(results, task, point.line, words);
+    rows.push_back({{"line", label},
+                    {"short", short_label(results, line, label)},
                     {"x", point.x},
                     {"mean", point.mean},
-                    {"kind", line.tuned ? "tuned" : line.is_plain() ? "plain" : "stretched"}});
+                    {"kind", line.tuned        ? "tuned"
+                             : line.is_plain() ? "plain"
+                                               : "stretched"}});
     if (point.low && point.high) {
       rows.back()["low"] = *point.low;
       rows.back()["high"] = *point.high;
@@ -80,10 +92,11 @@ Json scheme_colour(const results::Results& results, const results::Task& task, c
   std::vector<std::string> schemes;
   for (const results::Line& line : results.lines) {
     if (std::find(schemes.begin(), schemes.end(), line.trained) == schemes.end()) schemes.push_back(line.trained);
-    const bool drawn = std::any_of(points.begin(), points.end(),
-                                   [&](const LinePoint& point) { return point.line == line.name; });
+    const bool drawn =
+        std::any_of(points.begin(), points.end(), [&](const LinePoint& point) { return point.line == line.name; });
     if (!drawn) continue;
-    const auto index = static_cast<std::size_t>(std::find(schemes.begin(), schemes.end(), line.trained) - schemes.begin());
+    const auto index =
+        static_cast<std::size_t>(std::find(schemes.begin(), schemes.end(), line.trained) - schemes.begin());
     domain.push_back(shown_label(results, task, line.name, words));
     range.push_back(results.learned(task.name, line.name) ? line_colour(index) : not_learned_grey);
   }
@@ -99,22 +112,23 @@ Json layers_of(const LineChart& chart, const Json& scale, const Json& colour, co
   const Json y = {{"field", "mean"}, {"type", "quantitative"}, {"title", chart.y_title}, {"scale", scale}};
   Json label_y = y;
   label_y["field"] = "label_at";
-  const Json dash = {{"field", "kind"},
-                     {"type", "nominal"},
-                     {"legend", nullptr},
-                     {"scale",
-                      {{"domain", {"plain", "stretched", "tuned"}}, {"range", Json::array({{1, 0}, {7, 3}, {2, 3}})}}}};
+  const Json dash = {
+      {"field", "kind"},
+      {"type", "nominal"},
+      {"legend", nullptr},
+      {"scale", {{"domain", {"plain", "stretched", "tuned"}}, {"range", Json::array({{1, 0}, {7, 3}, {2, 3}})}}}};
   const Json labelled = {{{"filter", "isValid(datum.label_at)"}}};
   Json layers = reference_layers(chart);
-  layers.push_back({{"mark", {{"type", "line"}, {"clip", true}, {"strokeWidth", 2}}},
-                    {"encoding",
-                     {{"x", x}, {"y", y}, {"color", colour}, {"detail", {{"field", "line"}}}, {"strokeDash", dash}}}});
+  layers.push_back(
+      {{"mark", {{"type", "line"}, {"clip", true}, {"strokeWidth", 2}}},
+       {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"detail", {{"field", "line"}}}, {"strokeDash", dash}}}});
   layers.push_back({{"mark", {{"type", "point"}, {"filled", true}, {"size", 30}, {"opacity", 1}}},
                     {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"tooltip", line_tooltip(chart, words)}}}});
-  layers.push_back({{"transform", labelled},
-                    {"mark", {{"type", "rule"}, {"xOffset", 5}, {"x2Offset", 18}, {"opacity", 0.5}}},
-                    {"encoding",
-                     {{"x", x}, {"x2", {{"field", "x"}}}, {"y", y}, {"y2", {{"field", "label_at"}}}, {"color", colour}}}});
+  layers.push_back(
+      {{"transform", labelled},
+       {"mark", {{"type", "rule"}, {"xOffset", 5}, {"x2Offset", 18}, {"opacity", 0.5}}},
+       {"encoding",
+        {{"x", x}, {"x2", {{"field", "x"}}}, {"y", y}, {"y2", {{"field", "label_at"}}}, {"color", colour}}}});
   layers.push_back(
       {{"transform", labelled},
        {"mark", {{"type", "text"}, {"align", "left"}, {"baseline", "middle"}, {"dx", 21}, {"fontSize", 11.5}}},
@@ -132,13 +146,11 @@ std::vector<Figure> answer_figures(const results::Results& results, const Words&
   if (points.empty()) return {};
   LineChart chart = length_chart(results, *task, task->main, words);
   chart.chance = task->level();
-  std::size_t longest = 0, lines = 0;
+  std::size_t lines = 0;
   for (const results::Line& line : results.lines) {
-    const bool drawn = std::any_of(points.begin(), points.end(),
-                                   [&](const LinePoint& point) { return point.line == line.name; });
-    if (!drawn) continue;
-    ++lines;
-    longest = std::max(longest, shown_label(results, *task, line.name, words).size());
+    const bool drawn =
+        std::any_of(points.begin(), points.end(), [&](const LinePoint& point) { return point.line == line.name; });
+    lines += drawn ? 1 : 0;
   }
   const double height = std::max(least_height, label_height * static_cast<double>(lines + 1));
   const Json scale = y_scale(chart, points);
@@ -151,7 +163,7 @@ std::vector<Figure> answer_figures(const results::Results& results, const Words&
            .spec = {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
                     {"width", "container"},
                     {"height", height},
-                    {"usermeta", {{"label_characters", longest}}},
+                    {"usermeta", {{"short_labels", true}}},
                     {"data", {{"values", rows}}},
                     {"layer", layers_of(chart, scale, scheme_colour(results, *task, points, words), words)}}}};
 }

@@ -30,9 +30,8 @@ Names remedy_names(const results::Results& results, const Names& lines, const Wo
 /// "YaRN or a short fine-tune"; the rules of the fine-tune only where it needs one of them.
 std::string means_of(const results::Results& results, const results::Remedy& remedy, const Words& words) {
   Names means = remedy_names(results, remedy.stretched, words);
-  const bool any_rule = std::any_of(remedy.tuned.begin(), remedy.tuned.end(), [&](const std::string& line) {
-    return results.line(line).variant.empty();
-  });
+  const bool any_rule = std::any_of(remedy.tuned.begin(), remedy.tuned.end(),
+                                    [&](const std::string& line) { return results.line(line).variant.empty(); });
   if (!remedy.tuned.empty()) {
     const std::string with = words.one_of(remedy_names(results, remedy.tuned, words));
     means.push_back(any_rule ? words(Message::answer_fine_tune)
@@ -49,9 +48,9 @@ class Clauses {
     if (!schemes.empty()) all_.push_back(about(schemes, one, many));
   }
   void add(const results::Remedy& remedy) {
-    all_.push_back(words_(remedy.is_open ? Message::answer_holds_with : Message::answer_needs,
-                          {{"scheme", spoken_scheme(results_, remedy.scheme, words_)},
-                           {"means", means_of(results_, remedy, words_)}}));
+    all_.push_back(words_(
+        remedy.is_open ? Message::answer_holds_with : Message::answer_needs,
+        {{"scheme", spoken_scheme(results_, remedy.scheme, words_)}, {"means", means_of(results_, remedy, words_)}}));
   }
   std::string about(const Names& schemes, Message one, Message many) const {
     Names spoken;
@@ -83,8 +82,8 @@ std::string answer_sentence(const results::Results& results, const results::Leng
   clauses.add(answer.lose_part, Message::answer_loses_part_one, Message::answer_loses_part_many);
   clauses.add(answer.fail, Message::answer_fails_one, Message::answer_fails_many);
   clauses.add(answer.open, Message::answer_open, Message::answer_open);
-  std::string text = words(answer.judged() == 1 ? Message::answer_of_one : Message::answer_of_many,
-                           {{"clauses", clauses.text()}});
+  std::string text =
+      words(answer.judged() == 1 ? Message::answer_of_one : Message::answer_of_many, {{"clauses", clauses.text()}});
   if (!answer.not_learned.empty()) {
     text += " " + sentence(clauses.about(answer.not_learned, Message::answer_not_learned_one,
                                          Message::answer_not_learned_many));

@@ -79,9 +79,8 @@ Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& c
          {"detail", {{"field", "line"}}},
          {"strokeDash", dash},
          {"opacity", faded}}}});
-  layers.push_back(
-      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 34}}},
-       {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"opacity", faded}, {"tooltip", tooltip}}}});
+  layers.push_back({{"mark", {{"type", "point"}, {"filled", true}, {"size", 34}}},
+                    {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"opacity", faded}, {"tooltip", tooltip}}}});
   return {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
           {"width", "container"},
           {"height", 320},

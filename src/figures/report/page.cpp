@@ -63,7 +63,8 @@ Page::Page(std::string title, Html subtitle, Words words)
     : title_(std::move(title)), subtitle_(std::move(subtitle)), words_(words) {}
 
 void Page::end_opening(std::string_view id) {
-  opening_ = element("section", Html::raw("\n" + body_), "class=\"opening\" id=\"" + unique_id(id) + "\"").markup() + "\n";
+  opening_ =
+      element("section", Html::raw("\n" + body_), "class=\"opening\" id=\"" + unique_id(id) + "\"").markup() + "\n";
   body_.clear();
 }
 
@@ -78,9 +79,9 @@ std::string Page::section(int level, const std::string& title, std::string_view 
   require(level == 2 || level == 3, "a section's level must be 2 or 3, got ", level);
   headings_.push_back({level, unique_id(id.empty() ? title : id), title});
   const std::string& own = headings_.back().id;
-  const Html anchor = element("a", "#",
-                              "class=\"anchor\" aria-label=\"" + escaped(words_(Message::page_link_to_section)) +
-                                  "\" href=\"#" + own + "\"");
+  const Html anchor = element(
+      "a", "#",
+      "class=\"anchor\" aria-label=\"" + escaped(words_(Message::page_link_to_section)) + "\" href=\"#" + own + "\"");
   add(element("h" + std::to_string(level), Html(title) + Html::raw(" ") + anchor, "id=\"" + own + "\""));
   return own;
 }

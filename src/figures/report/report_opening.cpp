@@ -34,7 +34,8 @@ Html kept_cell(const results::HeldLine& line, const Words& words) {
   if (!line.kept) return Html(words(Message::kept_not_finite));
   Html cell(percent(line.kept->mean) + " %");
   if (!line.kept->low) return cell;
-  return cell + Html::raw(" ") + element("small", "[" + percent(*line.kept->low) + ", " + percent(*line.kept->high) + "]");
+  return cell + Html::raw(" ") +
+         element("small", "[" + percent(*line.kept->low) + ", " + percent(*line.kept->high) + "]");
 }
 
 void add_statistics(Page& page, const results::Results& results, const results::LengthAnswer& answer) {

@@ -83,8 +83,8 @@ void add_task_table(Page& page, const results::Results& results, const results::
   }
   const Message caption = task.higher_is_better ? Message::task_table_higher : Message::task_table_lower;
   page.begin_details(words(Message::task_fold));
-  page.table(table, words(caption, {{"number", words.phrase(task.main)}}) +
-                        cut_note(has_cut(results, task, ranked), words));
+  page.table(table,
+             words(caption, {{"number", words.phrase(task.main)}}) + cut_note(has_cut(results, task, ranked), words));
   page.end_details();
   if (reasons.empty()) return;
   page.begin_details(words(Message::task_unranked));

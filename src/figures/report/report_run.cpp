@@ -50,9 +50,9 @@ void add_facts(Page& page, const results::Run& run) {
   for (const auto& [name, version] : run.versions) {
     add(words(Message::run_version, {{"name", words.phrase(name)}}), version);
   }
-  add(words(Message::run_speed),
-      run.speed ? words(Message::run_speed_ratio, {{"ratio", significant(run.speed->ratio, 4)}})
-                : words(Message::run_not_measured));
+  add(words(Message::run_speed), run.speed
+                                     ? words(Message::run_speed_ratio, {{"ratio", significant(run.speed->ratio, 4)}})
+                                     : words(Message::run_not_measured));
   page.table(table);
   if (run.speed) add_speeds(page, *run.speed);
 }
@@ -61,20 +61,19 @@ void add_budgets(Page& page, const results::Results& results) {
   const Words& words = page.words();
   const auto number = [&](Message head) { return Cell(Html(words(head)), "number"); };
   Table table;
-  table.head = {{words(Message::head_task), "tight"},  number(Message::head_trained_at),
-                number(Message::head_steps),           number(Message::head_tune_steps),
-                number(Message::head_batch),           number(Message::head_learning_rate),
-                number(Message::head_layers),          number(Message::head_heads),
-                number(Message::head_width),           words(Message::head_tested_at)};
+  table.head = {{words(Message::head_task), "tight"}, number(Message::head_trained_at),
+                number(Message::head_steps),          number(Message::head_tune_steps),
+                number(Message::head_batch),          number(Message::head_learning_rate),
+                number(Message::head_layers),         number(Message::head_heads),
+                number(Message::head_width),          words(Message::head_tested_at)};
   for (const results::Task& task : results.tasks) {
     std::vector<std::string> lengths;
     for (const std::int64_t length : task.lengths) lengths.push_back(words.grouped(length));
-    table.rows.push_back({task.name, words.grouped(task.trained_length), words.grouped(task.steps),
-                          task.tune_steps > 0 ? words.grouped(task.tune_steps) : words(Message::run_none),
-                          words.grouped(task.batch),
-                          task.learning_rate ? significant(*task.learning_rate) : std::string(),
-                          words.grouped(task.layers), words.grouped(task.heads), words.grouped(task.width),
-                          joined(lengths)});
+    table.rows.push_back(
+        {task.name, words.grouped(task.trained_length), words.grouped(task.steps),
+         task.tune_steps > 0 ? words.grouped(task.tune_steps) : words(Message::run_none), words.grouped(task.batch),
+         task.learning_rate ? significant(*task.learning_rate) : std::string(), words.grouped(task.layers),
+         words.grouped(task.heads), words.grouped(task.width), joined(lengths)});
   }
   page.table(table, words(Message::run_budget));
 }

@@ -42,9 +42,8 @@ std::string promises(const Claims& claims, const Words& words) {
 
 Table parameter_table(const std::vector<Parameter>& parameters, const Words& words) {
   Table table;
-  table.head = {{words(Message::head_parameter), "tight"},
-                words(Message::head_meaning),
-                {words(Message::head_default), "tight"}};
+  table.head = {
+      {words(Message::head_parameter), "tight"}, words(Message::head_meaning), {words(Message::head_default), "tight"}};
   for (const Parameter& parameter : parameters) {
     Html meaning = library_text(words, parameter.meaning);
     if (!parameter.choices.empty()) {

@@ -16,10 +16,10 @@ Table table_of(std::span<const Check* const> checks, const Words& words) {
                 {words(Message::head_bound), "number"},
                 words(Message::head_note)};
   for (const Check* check : checks) {
-    table.rows.push_back({Cell(Html(words(check->pass ? Message::check_holds : Message::check_fails)),
-                               check->pass ? "good" : "bad"),
-                          Cell(library_text(words, check->name), "wide"), significant(check->value, 4),
-                          significant(check->bound, 4), Cell(library_text(words, check->note), "dim")});
+    table.rows.push_back(
+        {Cell(Html(words(check->pass ? Message::check_holds : Message::check_fails)), check->pass ? "good" : "bad"),
+         Cell(library_text(words, check->name), "wide"), significant(check->value, 4), significant(check->bound, 4),
+         Cell(library_text(words, check->note), "dim")});
   }
   return table;
 }
@@ -59,10 +59,10 @@ void add_verification(Page& page, std::span<const Check> checks) {
   for (const std::string& scheme : schemes_in_order(checks)) {
     const auto own = checks_where(checks, [&](const Check& check) { return check.scheme == scheme; });
     const auto held = std::count_if(own.begin(), own.end(), [](const Check* check) { return check->pass; });
-    page.begin_details(prose(words(Message::verification_scheme, {{"scheme", scheme},
-                                                                  {"held", std::to_string(held)},
-                                                                  {"all", std::to_string(own.size())}})),
-                       true);
+    page.begin_details(
+        prose(words(Message::verification_scheme,
+                    {{"scheme", scheme}, {"held", std::to_string(held)}, {"all", std::to_string(own.size())}})),
+        true);
     page.table(table_of(own, words));
     page.end_details();
   }

@@ -174,9 +174,9 @@ Cell worst_cell(const results::RankedLine& row) {
 void add_ranking_table(Page& page, const results::Results& results, const results::Ranking& answer) {
   const Words& words = page.words();
   Table table;
-  table.head = {{words(Message::head_rank), "number"},       {words(Message::head_line), ""},
-                {words(Message::head_mean_gain), "number"},  {words(Message::head_least_gain), "number"},
-                {words(Message::head_leads), "number"},      {words(Message::head_learned), "number"}};
+  table.head = {{words(Message::head_rank), "number"},      {words(Message::head_line), ""},
+                {words(Message::head_mean_gain), "number"}, {words(Message::head_least_gain), "number"},
+                {words(Message::head_leads), "number"},     {words(Message::head_learned), "number"}};
   for (const results::TaskRanking& task : answer.tasks) {
     const Message head = task.task->higher_is_better ? Message::head_higher : Message::head_lower;
     table.head.push_back({words(head, {{"task", task.task->name}}), "number"});

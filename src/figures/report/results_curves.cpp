@@ -55,8 +55,8 @@ std::vector<std::string> whole_names(const results::Results& results, const resu
 
 std::string interval_words(const results::Results& results, const Words& words) {
   const std::size_t seeds = results.run.seeds.size();
-  return " " + (seeds > 1 ? words(Message::chart_bands, {{"seeds", std::to_string(seeds)}})
-                          : words(Message::chart_no_bands));
+  return " " +
+         (seeds > 1 ? words(Message::chart_bands, {{"seeds", std::to_string(seeds)}}) : words(Message::chart_no_bands));
 }
 
 /// The part of an interval that some seed saw: over few seeds, Student's t reaches far beyond it.
@@ -80,9 +80,9 @@ LineChart length_chart(const results::Results& results, const results::Task& tas
   LineChart chart;
   chart.name = identifier(task.name + "-" + name);
   chart.title = words(Message::chart_by_length, {{"task", task.title}, {"number", words.phrase(spoken(name))}});
-  chart.caption = (main ? sentence(task.measures)
-                        : words(Message::chart_also_measured, {{"number", words.phrase(spoken(name))}})) +
-                  interval_words(results, words);
+  chart.caption =
+      (main ? sentence(task.measures) : words(Message::chart_also_measured, {{"number", words.phrase(spoken(name))}})) +
+      interval_words(results, words);
   chart.x_title = words(Message::chart_length);
   chart.y_title = with_unit(name, loss, words);
   for (const std::int64_t length : task.lengths) chart.x_values.push_back(static_cast<double>(length));
@@ -132,9 +132,9 @@ std::vector<Figure> position_figures(const results::Results& results, const resu
     LineChart chart;
     chart.name = identifier(task.name + "-" + name);
     const std::string number = name.substr(0, name.size() - by_position.size());
-    chart.title = words(Message::chart_by_position, {{"task", task.title},
-                                                     {"number", words.phrase(spoken(number))},
-                                                     {"length", words.grouped(longest)}});
+    chart.title =
+        words(Message::chart_by_position,
+              {{"task", task.title}, {"number", words.phrase(spoken(number))}, {"length", words.grouped(longest)}});
     chart.caption = words(Message::chart_buckets) + interval_words(results, words);
     chart.x_title = words(Message::chart_position);
     chart.y_title = with_unit(number, loss, words);

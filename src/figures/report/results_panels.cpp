@@ -112,10 +112,8 @@ std::vector<Figure> grid_figures(const results::Results& results, const results:
     }
   }
   if (rows.empty()) return {};
-  const Json x = {{"field", "length"},
-                  {"type", "ordinal"},
-                  {"title", words(Message::grid_length)},
-                  {"axis", {{"labelAngle", 0}}}};
+  const Json x = {
+      {"field", "length"}, {"type", "ordinal"}, {"title", words(Message::grid_length)}, {"axis", {{"labelAngle", 0}}}};
   const Json y = {{"field", "depth"}, {"type", "ordinal"}, {"title", words(Message::grid_depth)}};
   const Json colour = {{"field", "mean"},
                        {"type", "quantitative"},

@@ -17,9 +17,8 @@ Figure draw_distance(const Request& request) {
   require(encoding.score().toeplitz, encoding.scheme().name,
           " is not a function of distance with these settings; the figure bias draws it");
   const std::vector<std::int64_t> heads = heads_of(request, encoding.score().heads, 6);
-  const Thinned distances =
-      thinned(request.positions.empty() ? range(0, 128) : request.positions, 4096 / heads.size(),
-              Message::thinned_distances, words);
+  const Thinned distances = thinned(request.positions.empty() ? range(0, 128) : request.positions, 4096 / heads.size(),
+                                    Message::thinned_distances, words);
   for (const Position distance : distances.values) {
     require(distance >= 0, "distances must not be negative, got ", distance);
   }

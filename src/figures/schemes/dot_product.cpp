@@ -36,8 +36,8 @@ Figure draw_dot_product(const Request& request) {
   const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.rotation().pairs() > 0, encoding.scheme().name, " turns no pair");
-  const Thinned offsets = thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048,
-                                  Message::thinned_offsets, words);
+  const Thinned offsets =
+      thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048, Message::thinned_offsets, words);
   const Position farthest = *std::max_element(offsets.values.begin(), offsets.values.end());
   const Position far = std::min<Position>(10000, encoding.position_range().last - std::max<Position>(farthest, 0));
   const Position near = std::min<Position>(std::max<Position>(encoding.position_range().first, 0), far);
@@ -67,8 +67,7 @@ Figure draw_dot_product(const Request& request) {
   return {.name = {},
           .title = relative ? words(Message::dot_title)
                             : words(Message::dot_title_absolute, {{"difference", pretty(rounded(difference))}}),
-          .caption =
-              words(Message::dot_caption, {{"scheme", std::string(encoding.scheme().name)}}) + offsets.note,
+          .caption = words(Message::dot_caption, {{"scheme", std::string(encoding.scheme().name)}}) + offsets.note,
           .spec = std::move(spec)};
 }
 

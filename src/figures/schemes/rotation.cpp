@@ -32,15 +32,14 @@ Figure draw_rotation(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const Rotation& rotation = encoding.rotation();
   const std::vector<std::int64_t> pairs = pairs_of(request, rotation.pairs());
-  const Thinned positions = thinned(positions_or(request, 24), 4096 / pairs.size(),
-                                    Message::thinned_positions, words);
+  const Thinned positions = thinned(positions_or(request, 24), 4096 / pairs.size(), Message::thinned_positions, words);
   Json rows = Json::array();
   std::vector<std::string> names;
   double reach = 0;
   for (const std::int64_t pair : pairs) {
     const auto i = static_cast<std::size_t>(pair);
-    names.push_back(words(Message::rotation_speed, {{"pair", std::to_string(pair)},
-                                                     {"speed", pretty(rounded(rotation.inv_freq[i]))}}));
+    names.push_back(words(Message::rotation_speed,
+                          {{"pair", std::to_string(pair)}, {"speed", pretty(rounded(rotation.inv_freq[i]))}}));
     for (const Position position : positions.values) {
       const TurnedPairs turned = turned_pairs(encoding, Role::query, position);
       reach = std::max({reach, std::fabs(turned.cos[i]), std::fabs(turned.sin[i])});
@@ -58,18 +57,21 @@ Figure draw_rotation(const Request& request) {
   Json facet = nominal("pair", words(Message::axis_pair));
   facet["sort"] = names;
   const auto [first, last] = std::minmax_element(positions.values.begin(), positions.values.end());
-  const Json colour = value_colour("position", words(Message::axis_position), static_cast<double>(*first), static_cast<double>(*last));
-  const Json inner = {
-      {"width", 150},
-      {"height", 150},
-      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}}},
-      {"encoding", {{"x", axis("x", words(Message::rotation_first))}, {"y", axis("y", words(Message::rotation_second))}, {"color", colour}}}};
+  const Json colour =
+      value_colour("position", words(Message::axis_position), static_cast<double>(*first), static_cast<double>(*last));
+  const Json inner = {{"width", 150},
+                      {"height", 150},
+                      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}}},
+                      {"encoding",
+                       {{"x", axis("x", words(Message::rotation_first))},
+                        {"y", axis("y", words(Message::rotation_second))},
+                        {"color", colour}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 4, inner);
-  return {.name = {},
-          .title = words(Message::rotation_title),
-          .caption =
-              words(Message::rotation_caption, {{"scheme", std::string(encoding.scheme().name)}}) + positions.note,
-          .spec = std::move(spec)};
+  return {
+      .name = {},
+      .title = words(Message::rotation_title),
+      .caption = words(Message::rotation_caption, {{"scheme", std::string(encoding.scheme().name)}}) + positions.note,
+      .spec = std::move(spec)};
 }
 
 }  // namespace

@@ -154,14 +154,14 @@ Figure draw_scaling(const Request& request) {
   const std::string dim = std::to_string(drawn.encoding.rotation().head_dim);
   const std::string base = words.digits(pretty(drawn.encoding.arguments().real("base")));
   const std::string found = finding.text(words);
-  return {.name = {},
-          .title = one_goal ? words(Message::scaling_goal, {{"length", length}, {"factor", factor}, {"finding", found}})
-                            : found,
-          .caption =
-              (one_goal ? words(Message::scaling_caption_goal, {{"factor", factor}, {"dim", dim}, {"base", base}})
-                        : words(Message::scaling_caption, {{"dim", dim}, {"base", base}})) +
-              (still ? words(Message::scaling_still) : ""),
-          .spec = std::move(spec)};
+  return {
+      .name = {},
+      .title =
+          one_goal ? words(Message::scaling_goal, {{"length", length}, {"factor", factor}, {"finding", found}}) : found,
+      .caption = (one_goal ? words(Message::scaling_caption_goal, {{"factor", factor}, {"dim", dim}, {"base", base}})
+                           : words(Message::scaling_caption, {{"dim", dim}, {"base", base}})) +
+                 (still ? words(Message::scaling_still) : ""),
+      .spec = std::move(spec)};
 }
 
 }  // namespace

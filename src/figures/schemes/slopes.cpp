@@ -14,8 +14,8 @@ Figure draw_slopes(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<double>& slopes = encoding.score().slopes;
   require(!slopes.empty(), encoding.scheme().name, " has no slopes");
-  const Thinned heads = thinned(range(0, static_cast<std::int64_t>(slopes.size()) - 1), 4096,
-                                Message::thinned_heads, words);
+  const Thinned heads =
+      thinned(range(0, static_cast<std::int64_t>(slopes.size()) - 1), 4096, Message::thinned_heads, words);
   Json rows = Json::array();
   for (const std::int64_t head : heads.values) {
     rows.push_back({{"head", head}, {"slope", rounded(slopes[static_cast<std::size_t>(head)])}});
@@ -28,10 +28,9 @@ Figure draw_slopes(const Request& request) {
   const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
   const bool falling = std::is_sorted(slopes.rbegin(), slopes.rend());
   return {.name = {},
-          .title = words(falling ? Message::slopes_title_falling : Message::slopes_title_gaps,
-                         {{"heads", std::to_string(slopes.size())},
-                          {"most", slope_text(*most)},
-                          {"least", slope_text(*least)}}),
+          .title = words(
+              falling ? Message::slopes_title_falling : Message::slopes_title_gaps,
+              {{"heads", std::to_string(slopes.size())}, {"most", slope_text(*most)}, {"least", slope_text(*least)}}),
           .caption = words(Message::slopes_caption) + heads.note,
           .spec = std::move(spec)};
 }

@@ -17,9 +17,8 @@ Figure draw_transformer_xl(const Request& request) {
   const RelativeKeys& keys = encoding.relative_keys();
   require(keys.index == nullptr, encoding.scheme().name, " chooses rows by offset; the figure shaw draws them");
   const std::vector<std::int64_t> heads = heads_of(request, keys.heads, 4);
-  const Thinned distances =
-      thinned(request.positions.empty() ? range(-32, 128) : request.positions, 4096 / heads.size(),
-              Message::thinned_distances, words);
+  const Thinned distances = thinned(request.positions.empty() ? range(-32, 128) : request.positions,
+                                    4096 / heads.size(), Message::thinned_distances, words);
   const std::vector<double> nothing(static_cast<std::size_t>(keys.head_dim));
   const Position key = std::max<Position>(0, -*std::min_element(distances.values.begin(), distances.values.end()));
   Json rows = Json::array();
@@ -34,12 +33,12 @@ Figure draw_transformer_xl(const Request& request) {
   }
   Json facet = nominal("head", "");
   facet["sort"] = names;
-  const Json inner = {{"width", 240},
-                      {"height", 110},
-                      {"mark", {{"type", "line"}, {"tooltip", true}}},
-                      {"encoding",
-                       {{"x", snug("distance", words(Message::xl_axis))},
-                        {"y", quantitative("term", words(Message::xl_term))}}}};
+  const Json inner = {
+      {"width", 240},
+      {"height", 110},
+      {"mark", {{"type", "line"}, {"tooltip", true}}},
+      {"encoding",
+       {{"x", snug("distance", words(Message::xl_axis))}, {"y", quantitative("term", words(Message::xl_term))}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 2, inner);
   return {.name = {},
           .title = words(Message::xl_title),

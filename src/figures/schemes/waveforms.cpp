@@ -27,8 +27,7 @@ Figure draw_waveforms(const Request& request) {
   const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<std::int64_t> dims = dims_of(request, encoding.hidden().dim);
-  const Thinned positions = thinned(positions_or(request, 128), 4096 / dims.size(),
-                                    Message::thinned_positions, words);
+  const Thinned positions = thinned(positions_or(request, 128), 4096 / dims.size(), Message::thinned_positions, words);
   const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
   Json rows = Json::array();
   std::vector<std::string> names;
@@ -46,7 +45,9 @@ Figure draw_waveforms(const Request& request) {
   const Json inner = {{"width", 480},
                       {"height", 56},
                       {"mark", {{"type", "line"}, {"tooltip", true}}},
-                      {"encoding", {{"x", snug("position", words(Message::axis_position))}, {"y", quantitative("value", words(Message::waveforms_added))}}}};
+                      {"encoding",
+                       {{"x", snug("position", words(Message::axis_position))},
+                        {"y", quantitative("value", words(Message::waveforms_added))}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 1, inner);
   return {.name = {},
           .title = words(encoding.hidden().waves.empty() ? Message::waveforms_title : Message::waveforms_title_waves),

@@ -72,15 +72,16 @@ Figure draw_wavelengths(const Request& request) {
                  {"encoding",
                   {{"x", snug("pair", words(Message::wavelengths_pair))},
                    {"y", logarithmic(quantitative("wavelength", y_title))}}}};
-  if (names.size() > 1) points["encoding"]["color"] = category_colour("layers", words(Message::wavelengths_layers), names);
+  if (names.size() > 1)
+    points["encoding"]["color"] = category_colour("layers", words(Message::wavelengths_layers), names);
   spec["layer"] = Json::array({points});
   const Json rule = length_rule(request.encodings, y_title);
   if (!rule.is_null()) spec["layer"].push_back(rule);
 
   std::string title = words(Message::wavelengths_title, {{"shortest", words.digits(pretty(ladder.shortest))},
                                                          {"longest", words.digits(pretty(ladder.longest))}});
-  std::string caption = words(Message::wavelengths_caption,
-                              {{"scheme", std::string(request.encodings.front().encoding.scheme().name)}});
+  std::string caption =
+      words(Message::wavelengths_caption, {{"scheme", std::string(request.encodings.front().encoding.scheme().name)}});
   if (known_length) {
     title += words(Message::wavelengths_partial,
                    {{"partial", std::to_string(ladder.partial)}, {"pairs", std::to_string(ladder.pairs)}});
