@@ -10,7 +10,7 @@
 namespace locus::doctor {
 namespace {
 
-// For each step from one offset to the next: whether some head's value changes; absent where either is masked.
+// For each step from one offset to the next: true if some head's value changes; absent if either entry is masked.
 std::vector<std::optional<bool>> changes(const BiasShape& shape) {
   const auto size = static_cast<std::size_t>(2 * shape.dump().keys - 1);
   std::vector<std::optional<bool>> result(size);

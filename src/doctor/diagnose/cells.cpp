@@ -26,7 +26,7 @@ Cells cells_of(const RotationDump& dump) {
 }
 
 void doubt_lengths(Cells& cells, const RotationDump& dump, double floor) {
-  constexpr std::size_t least = 8;  // fewer do not show what is usual
+  constexpr std::size_t least = 8;  // fewer do not show the common factor
   const auto dim = static_cast<std::size_t>(dump.head_dim);
   std::vector<double> ratios;
   std::vector<std::size_t> where;
@@ -39,7 +39,7 @@ void doubt_lengths(Cells& cells, const RotationDump& dump, double floor) {
       after += dump.after[n] * dump.after[n];
       moved = moved || dump.before[n] != dump.after[n];
     }
-    if (!moved) continue;  // says nothing about the noise of those that did
+    if (!moved) continue;  // unchanged vectors show nothing about the noise of the others
     ratios.push_back(std::log(after / before) / 2);
     where.push_back(cell);
   }

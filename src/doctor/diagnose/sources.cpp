@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors that are made of other vectors, and heads that turn differently.
+// Finds vectors that were computed from other vectors, and heads that turn differently.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr double sigmas = 8;
 
 struct Lengths {
-  double after, before;  // of one pair; `before` times what the rotation makes of it
+  double after, before;  // of one pair; `before` times the magnitude
 };
 
 Lengths lengths_at(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from,
@@ -25,8 +25,8 @@ Lengths lengths_at(const RotationDump& dump, const Turning& turning, std::int64_
   return {after, turning.size * scale * before};
 }
 
-// Whether vector `to` of after has the lengths of vector `from` of before, times `factor`: all but a fifth of its pairs
-// one by one, and all of them together, which shows a factor that no single pair does.
+// True if vector `to` of `after` has the lengths of vector `from` of `before`, times `factor`. Compares all but a fifth
+// of the pairs one by one, and all together, which shows a factor that no single pair does.
 bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from, double factor = 1) {
   std::int64_t off = 0;
   double sum = 0, count = 0;
@@ -40,11 +40,11 @@ bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, 
     sum += std::clamp(by, -sigmas, sigmas);
     ++count;
   }
-  // Where nothing turns, all pairs share the rounding of one number of the table.
+  // If nothing turns, all pairs share the rounding of one number of the table.
   return std::abs(sum) <= sigmas * std::sqrt(count) + 1.5 * count;
 }
 
-// The factor that vector `cell` has more than the others.
+// Returns the extra factor of vector `cell` relative to the others.
 double factor_of(const RotationDump& dump, const Turning& turning, std::int64_t cell, std::int64_t from) {
   std::vector<double> ratios;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
@@ -63,7 +63,7 @@ bool stands_still(const RotationDump& dump, const Turning& turning, std::int64_t
   return moved * 20 <= dump.head_dim;
 }
 
-// Angles of one vector alone.
+// Returns the turn of one pair of a single vector.
 Complex turn_at(const RotationDump& dump, const Turning& turning, std::int64_t row, std::int64_t head, std::int64_t i,
                 double& sigma) {
   const PairPlace at = place_of(turning.slice, i);
@@ -77,7 +77,7 @@ Complex turn_at(const RotationDump& dump, const Turning& turning, std::int64_t r
   return size > 0 ? after / before : Complex(0);
 }
 
-// Whether two heads of one token turn alike; a pair or two in forty may not, whose vectors are nearly zero.
+// True if two heads of a token turn alike. One or two pairs in forty may differ, because their vectors are nearly zero.
 bool agree_at(const RotationDump& dump, const Turning& turning, std::int64_t row, std::int64_t one,
               std::int64_t other) {
   std::int64_t apart = 0, all = 0;
@@ -96,7 +96,7 @@ bool usable_both(const Turning& turning, std::int64_t row, std::int64_t one, std
   return turning.cells.at(row, one) == CellState::usable && turning.cells.at(row, other) == CellState::usable;
 }
 
-// In most tokens: where they differ in few, those are named by themselves.
+// True if the heads agree in most tokens. Exceptions in a few tokens are named separately.
 bool heads_agree(const RotationDump& dump, const Turning& turning, std::int64_t one, std::int64_t other) {
   std::int64_t apart = 0, all = 0;
   const std::int64_t stride = turning.rows / 24 + 1;
@@ -126,10 +126,10 @@ void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning
         continue;
       }
       std::int64_t found = -1;
-      for (std::int64_t other = 0; other < cells.rows && found < 0; ++other) {  // another token, this head
+      for (std::int64_t other = 0; other < cells.rows && found < 0; ++other) {  // another token, same head
         if (made_of(dump, turning, cell, other * cells.heads + h)) found = other * cells.heads + h;
       }
-      for (std::int64_t g = 0; g < cells.heads && found < 0; ++g) {  // this token, another head
+      for (std::int64_t g = 0; g < cells.heads && found < 0; ++g) {  // same token, another head
         if (made_of(dump, turning, cell, row * cells.heads + g)) found = row * cells.heads + g;
       }
       if (found < 0) {
@@ -177,7 +177,7 @@ std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& tur
     }
     if (head.usable > 0) all.push_back(head);
   }
-  // Of heads that disagree, one that moves is the one to go by.
+  // If heads disagree, one that moves is the reference.
   std::stable_sort(all.begin(), all.end(), [](const Head& a, const Head& b) { return a.moving > b.moving; });
   std::vector<std::int64_t> odd;
   std::size_t most = 0;
@@ -225,7 +225,7 @@ void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning&
       for (const std::int64_t other : heads) {
         if (one == other || agree_at(dump, turning, row, one, other)) alike.push_back(other);
       }
-      // Of as many that disagree, one that moves is the one to go by.
+      // If equally many disagree, one that moves is the reference.
       const bool moves = !stands_still(dump, turning, row * cells.heads + one);
       const bool better = alike.size() == most.size() && moves && !most.empty() &&
                           stands_still(dump, turning, row * cells.heads + most.front());
