@@ -10,7 +10,7 @@
 namespace locus::doctor {
 namespace {
 
-// Answers about one model, each asked for once: a condition that holds does not change them.
+// Caches the answers about one model: a condition that holds does not change them.
 class Answers {
  public:
   Answers(const FaultModel& model, const Evidence& evidence) : model_(model), evidence_(evidence) {}

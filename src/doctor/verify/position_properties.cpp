@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ids are served and which refused, and what the numbers of a position depend on.
+// Which ids are accepted, and what the numbers of a position depend on.
 #include "doctor/verify/property_list.h"
 
 namespace locus::doctor {
 namespace {
 
-// Every number that the subject makes of one id (and, where there are two, of it and the one nearest to 0).
+// Returns all numbers that the subject computes for one id (for biases, of this id and the one nearest to 0).
 std::vector<double> numbers_at(const Subject& subject, Position id) {
   Samples samples(51);
   const std::vector<double> q = samples.vector(subject.width), k = samples.vector(subject.width);
@@ -36,7 +36,7 @@ std::vector<Position> some_ids(const Subject& subject) {
   return ids;
 }
 
-// 1 for every id that is refused or whose numbers are not finite.
+// Counts ids that are refused or whose numbers are not finite.
 double not_served(const Subject& subject, std::initializer_list<Position> ids) {
   double count = 0;
   for (const Position id : ids) {
@@ -55,7 +55,7 @@ double served(const Subject& subject, std::initializer_list<Position> ids) {
 
 }  // namespace
 
-// Lengths are compared with each other: of a user's own function at_length() may know nothing.
+// Compares lengths with each other, because at_length() may not affect a user function.
 Checks numbers_keep_at_any_length(const Subject& subject) {
   const Subject brief = subject.at_length(1);
   double value = 0;
@@ -68,11 +68,11 @@ Checks numbers_keep_at_any_length(const Subject& subject) {
   return {at_most("cache_safe: a position's numbers do not change with the length", subject.name, value, 0)};
 }
 
-// Rules that depend on the length do so beyond the one they were trained for; 2^30 is beyond any.
+// Rules that depend on the length change beyond the trained length; 2^30 is beyond any.
 Checks numbers_change_with_length(const Subject& subject) {
   const Position id = around_zero(subject.range, 10).last;
   const Subject brief = subject.at_length(100), lengthy = subject.at_length(std::int64_t{1} << 30);
-  const bool far_away = !lengthy.accepts(id);  // xPos's centre has moved out of sight
+  const bool far_away = !lengthy.accepts(id);  // xPos's centre has moved too far
   const Subject& longer = far_away ? subject.at_length(10'000) : lengthy;
   return {at_least("not cache_safe: a position's numbers change with the length", subject.name,
                    largest_difference(numbers_at(brief, id), numbers_at(longer, id)), 1e-6,
@@ -110,7 +110,7 @@ Checks weights_matter(const Subject& subject) {
                    "a millionth is far above a double's rounding")};
 }
 
-// An encoding that does nothing keeps every length.
+// An encoding that does nothing keeps all vector lengths.
 Checks nothing_is_done(const Subject& subject) {
   const bool idle = !subject.row && !subject.rotate && !subject.bias && !subject.relative_score;
   return {exactly("norm_preserving: nothing is done to the vectors", subject.name, idle ? 0 : 1, 0)};
