@@ -76,7 +76,7 @@ Checks numbers_change_with_length(const Subject& subject) {
   const Subject& longer = far_away ? subject.at_length(10'000) : lengthy;
   return {at_least("not cache_safe: a position's numbers change with the length", subject.name,
                    largest_difference(numbers_at(brief, id), numbers_at(longer, id)), 1e-6,
-                   "id " + std::to_string(id) + ", a millionth is far above a double's rounding")};
+                   "id " + std::to_string(id) + ", a millionth is far above the rounding of double")};
 }
 
 Checks negative_ids_are_served(const Subject& subject) {
@@ -107,7 +107,7 @@ Checks weights_matter(const Subject& subject) {
     value = worse(largest_difference(numbers_at(subject, id), numbers_at(other, id)), value);
   }
   return {at_least("learned: other weights give other numbers", subject.name, value, 1e-6,
-                   "a millionth is far above a double's rounding")};
+                   "a millionth is far above the rounding of double")};
 }
 
 // An encoding that does nothing keeps all vector lengths.
