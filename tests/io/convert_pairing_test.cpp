@@ -311,7 +311,7 @@ TEST_F(ConvertPairing, NeverOntoItsOwnInput) {
   EXPECT_EQ(contents(folder_ / "model.safetensors"), original);
   EXPECT_NE(error_of([&] {
               convert_pairing(folder_ / "model.safetensors", {.to = Pairing::half});
-            }).find("say either where the result goes"),
+            }).find("give either the output (--output)"),
             std::string::npos);
 }
 
@@ -324,7 +324,8 @@ TEST_F(ConvertPairing, RefusesWeightsThatHaveThePairingAlready) {
   };
   const fs::path out = folder_ / "o";
   const std::string already = message({Pairing::half, out});
-  EXPECT_NE(already.find("are half already; if these are not, say so (--from interleaved)"), std::string::npos)
+  EXPECT_NE(already.find("are half already; if these weights are not, give their pairing (--from interleaved)"),
+            std::string::npos)
       << already;
   const std::string twice = message({.to = Pairing::half, .output = out, .from = Pairing::half});
   EXPECT_NE(twice.find("--from and --to must differ, got half twice"), std::string::npos) << twice;

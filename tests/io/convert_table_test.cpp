@@ -99,7 +99,7 @@ TEST_F(ConvertTable, GridsAreResizedAsGrids) {
   const SafetensorsFile out = read_safetensors(folder_ / "out.safetensors");
   EXPECT_EQ(out.floats(*out.find_tensor("wpe.weight")), (std::vector<float>{0, 0.25, 0.75, 1, 0, 0.25, 0.75, 1}));
   options.from_grid = Grid{3, 2};
-  EXPECT_NE(message(folder_ / "in.safetensors", options).find("must have 6 rows behind its prefix, it has 4"),
+  EXPECT_NE(message(folder_ / "in.safetensors", options).find("must have 6 rows after its prefix, it has 4"),
             std::string::npos);
 }
 
