@@ -23,7 +23,7 @@ std::string reason(int error_number) { return std::generic_category().message(er
 fs::path resolve_target(const fs::path& path) {
   std::error_code error;
   const fs::path target = fs::is_symlink(path, error) ? fs::canonical(path, error) : path;
-  require(!target.empty(), path.string(), ": cannot write, the symbolic link is broken (", error.message(), ")");
+  require(!target.empty(), path.string(), ": cannot write, the symbolic link leads nowhere (", error.message(), ")");
   const fs::file_status status = fs::status(target, error);
   require(!fs::exists(status) || fs::is_regular_file(status), path.string(), ": cannot write, it is ",
           fs::is_directory(status) ? "a directory" : "not a regular file");

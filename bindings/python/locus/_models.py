@@ -58,7 +58,7 @@ def from_config(
     )
     if len(encodings) != 1:
         kinds = ", ".join(encodings)
-        raise ValueError(f"{path} has several kinds of layers; choose one with layer_type ({kinds}), or take all with "
+        raise ValueError(f"{path} has several layer types; choose one with layer_type ({kinds}), or take all with "
                          "locus.layers_from_config")
     return next(iter(encodings.values()))
 
