@@ -4,9 +4,9 @@
  * Locus for C: positional encodings of transformers, exact at any position.
  *
  * Functions that can fail return LOCUS_OK or an error code. After an error, locus_last_error() returns the message of
- * the calling thread: thing, value and rule. Nothing is written on an error. The library lets no C++ exception escape, and
- * never aborts or prints. Handles are opaque. A NULL handle, or one of another type, is an error; freeing NULL is not.
- * Using a freed handle is undefined, as with free(). A struct set to zero means the defaults.
+ * the calling thread: thing, value and rule. Nothing is written on an error. The library lets no C++ exception escape,
+ * and never aborts or prints. Handles are opaque. A NULL handle, or one of another type, is an error; freeing NULL is
+ * not. Using a freed handle is undefined, as with free(). A struct set to zero means the defaults.
  *
  * Several threads may use encodings and pools at the same time, but only one a cache.
  */
@@ -279,8 +279,8 @@ typedef struct locus_learned_gradient {
 } locus_learned_gradient;
 
 /** Gradients of sum(output x output_gradient). Those of query, key and value are always written; learned ones are
- * summed in double if memory is given. Gradients of queries and keys are those of the rotated vectors: apply locus_rotate with
- * LOCUS_INVERSE to them. */
+ * summed in double if memory is given. Gradients of queries and keys are those of the rotated vectors: apply
+ * locus_rotate with LOCUS_INVERSE to them. */
 typedef struct locus_attention_gradient {
   const locus_attention* forward; /**< as passed to locus_attend, with its output and log_sum_exp */
   locus_heads output_gradient;
