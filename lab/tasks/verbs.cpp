@@ -130,7 +130,7 @@ std::vector<Sentence> all_sentences() {
   return all;
 }
 
-// Only what the sentence so far determines is asked. Not the verb itself (`he` comes first), and not `I read, you read,
+// Only what the sentence so far determines is scored. Not the verb itself (`he` comes first), and not `I read, you read,
 // he ...`, which may be present or past.
 void drop_undetermined_slots(std::vector<Sentence>& all) {
   std::map<std::u32string, std::set<std::u32string>> continuations;

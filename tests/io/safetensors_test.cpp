@@ -176,7 +176,7 @@ TEST(Safetensors, RefusesMalformedFiles) {
                "12345678"),
            "overlaps"},
           {"a gap", one(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})"), "must begin at 0"},
-          {"data left over", one("{" + good + "}", 9), "they have 8 bytes of 9"},
+          {"data left over", one("{" + good + "}", 9), "but have 8 bytes of 9"},
           {"data without tensors", file_of("{}", "x"), "they have 0 bytes of 1"},
           {"metadata a list", file_of(R"({"__metadata__":[]})", ""), "__metadata__ must be an object"},
           {"metadata with a number", file_of(R"({"__metadata__":{"a":1}})", ""), "must be a string, got number"},
@@ -305,11 +305,11 @@ TEST(SafetensorsIndex, RefusesMalformedOnes) {
                    {"nothing in the map", R"({"weight_map":{}})", "at least one tensor"},
                    {"a number for a file", R"({"weight_map":{"a":1}})", "must be a file name"},
                    {"a tensor twice", R"({"weight_map":{"a":"x","a":"y"}})", "'weight_map.a' once"},
-                   {"no name", R"({"weight_map":{"a":""}})", "beside the index"},
-                   {"the folder above", R"({"weight_map":{"a":".."}})", "beside the index"},
-                   {"a path", R"({"weight_map":{"a":"../secret.safetensors"}})", "beside the index"},
-                   {"an absolute path", R"({"weight_map":{"a":"/etc/passwd"}})", "beside the index"},
-                   {"a zero byte", R"({"weight_map":{"a":"x\u0000y"}})", "beside the index"}},
+                   {"no name", R"({"weight_map":{"a":""}})", "next to the index"},
+                   {"the folder above", R"({"weight_map":{"a":".."}})", "next to the index"},
+                   {"a path", R"({"weight_map":{"a":"../secret.safetensors"}})", "next to the index"},
+                   {"an absolute path", R"({"weight_map":{"a":"/etc/passwd"}})", "next to the index"},
+                   {"a zero byte", R"({"weight_map":{"a":"x\u0000y"}})", "next to the index"}},
                   parse_index);
 }
 

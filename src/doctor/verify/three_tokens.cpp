@@ -89,8 +89,8 @@ Checks three_tokens_with_positions(Subject given, int breaking) {
     checks.push_back(at_most("three tokens: distances alone cannot tell the reverse", subject.name, difference,
                              2 * forwards.rounding(), note));
   } else {
-    checks.push_back(at_least("three tokens: the reverse is told apart", subject.name, difference,
-                              2000 * forwards.rounding(), note));
+    checks.push_back(
+        at_least("three tokens: the reverse differs", subject.name, difference, 2000 * forwards.rounding(), note));
   }
   return checks;
 }

@@ -42,7 +42,7 @@ Checks sinusoid_aliases(const Subject& subject) {
   const double gap = 226 * std::numbers::pi - 710;
   return {at_most("0 and 710 alias in the fast columns", subject.name, fast, std::fabs(gap) + 1e-12,
                   "710 is 113 turns within 6.03e-5"),
-          at_least("0 and 710 are told apart by the slow columns", subject.name, slow,
+          at_least("0 and 710 differ in the slow columns", subject.name, slow,
                    2 * std::fabs(std::sin(3.55)) - 4 * subject.entry_error)};
 }
 

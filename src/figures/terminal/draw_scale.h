@@ -11,7 +11,7 @@ namespace locus::figures {
 
 class DrawScale {
  public:
-  /// Over the channel's domain, or else over what the rows hold; names stand one step apart.
+  /// Covers the channel's domain, or else the values of the rows; names are one step apart.
   DrawScale(const Channel& channel, const std::vector<const Json*>& rows);
   /// Numbers only: over what these rows hold as well, unless the domain is given.
   void include(const Channel& channel, const std::vector<const Json*>& rows);
