@@ -41,8 +41,8 @@ void check_shape(const GgufFile& file, const GgufEntry& entry, const std::string
 }
 
 /// Keeps the rest of a model's file, and notes what is removed without a replacement.
-void keep_the_rest(const GgufFile& file, GgufRopeSettings& settings, std::vector<GgufEntry>& metadata,
-                   std::vector<GgufTensor>& tensors) {
+void keep_other_entries(const GgufFile& file, GgufRopeSettings& settings, std::vector<GgufEntry>& metadata,
+                        std::vector<GgufTensor>& tensors) {
   const auto gone = [&](const std::string& name) {
     settings.notes.push_back("removed: " + name + ", the config has no such setting");
   };
@@ -107,7 +107,7 @@ std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, co
   GgufRopeSettings settings = gguf_rope_settings(text_of(text.bytes()), config.string(), wanted);
   if (file) {
     for (const GgufEntry& entry : settings.shape) check_shape(*file, entry, config.string());
-    keep_the_rest(*file, settings, metadata, tensors);
+    keep_other_entries(*file, settings, metadata, tensors);
     for (const GgufEntry& entry : settings.shape) {
       if (file->find(entry.key) == nullptr) metadata.push_back(entry);
     }

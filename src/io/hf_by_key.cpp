@@ -29,7 +29,7 @@ Layers resolve_beit(const Fields& model, const HfContext& context) {
   const bool shared = fields.boolean({"use_shared_relative_position_bias"}).value_or(false);
   if (per_layer || shared) refuse_model(fields, context, context.model.what);
   if (fields.boolean({"use_absolute_position_embeddings"}).value_or(false)) {
-    return resolve_picture(fields, context, HfFamily::image_table);
+    return resolve_images(fields, context, HfFamily::image_table);
   }
   return resolve_nope(fields);
 }

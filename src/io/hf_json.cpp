@@ -205,7 +205,7 @@ void Fields::note_ignored(std::string_view key, std::string_view why) {
   notes_->add_unknown("ignored: " + shortened(path_of(key)) + " (" + std::string(why) + ")");
 }
 
-void Fields::note_left_over(bool all) {
+void Fields::note_unread(bool all) {
   for (const auto& [key, value] : object_->items()) {
     if (value.is_null() || asked_.contains(key) || !(all || is_about_position(key))) continue;
     notes_->add_unknown(shortened(path_of(key)));

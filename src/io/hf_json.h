@@ -66,7 +66,7 @@ class Fields {
   void note_default(std::string_view key, const std::string& value, std::string_view why);
   void note_ignored(std::string_view key, std::string_view why);
   /// Adds the keys that were not read to the unknown ones: all, or only those that concern positions.
-  void note_left_over(bool all);
+  void note_unread(bool all);
 
   std::string path_of(std::string_view key) const { return path_ + std::string(key); }
   /// Returns `config.json: rope_scaling.factor`, the start of a message, formatted only if require() or fail() needs

@@ -79,7 +79,7 @@ LayerEncoding resolve_mpt(const Fields& model, const HfContext& context) {
   }
   const auto bias_max = attention.positive({"alibi_bias_max"});
   if (!bias_max) attention.note_default("alibi_bias_max", "8", "transformers' default for mpt");
-  attention.note_left_over(false);
+  attention.note_unread(false);
 
   LayerEncoding layer{.scheme = "alibi"};
   layer.arguments.set("heads",
@@ -248,7 +248,7 @@ std::vector<LayerEncoding> resolve_other(const Fields& model, const HfContext& c
     case HfFamily::image_table:
     case HfFamily::image_waves:
     case HfFamily::windows:
-      return resolve_picture(model, context, family);
+      return resolve_images(model, context, family);
     case HfFamily::by_key:
       return resolve_by_key(model, context);
     case HfFamily::nope:
@@ -329,7 +329,7 @@ LayerEncoding with_notes(LayerEncoding layer, Notes notes) {
 }
 
 LayerEncoding finish_layer(LayerEncoding layer, Fields& fields) {
-  fields.note_left_over(false);
+  fields.note_unread(false);
   return with_notes(std::move(layer), fields.notes());
 }
 

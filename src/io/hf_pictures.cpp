@@ -103,7 +103,7 @@ std::optional<PatchGrid> read_patch_grid(Fields& fields, const HfModel& model) {
   return grid;
 }
 
-std::vector<LayerEncoding> resolve_picture(const Fields& model, const HfContext& context, HfFamily family) {
+std::vector<LayerEncoding> resolve_images(const Fields& model, const HfContext& context, HfFamily family) {
   if (family == HfFamily::windows) return resolve_windows(model, context);
   if (family == HfFamily::image_waves) return {resolve_image_waves(model, context)};
   return {resolve_image_table(model, context)};

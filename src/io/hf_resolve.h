@@ -45,7 +45,7 @@ LayerEncoding resolve_transformer_xl(const Fields& fields, const HfContext& cont
 std::vector<LayerEncoding> resolve_nope(const Fields& fields);
 
 /// Resolves image encoders.
-std::vector<LayerEncoding> resolve_picture(const Fields& fields, const HfContext& context, HfFamily family);
+std::vector<LayerEncoding> resolve_images(const Fields& fields, const HfContext& context, HfFamily family);
 /// The rows and columns of patches, from image_size and patch_size; empty if neither the file nor the class gives them.
 struct PatchGrid {
   std::int64_t rows = 0, columns = 0;

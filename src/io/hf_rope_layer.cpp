@@ -45,11 +45,11 @@ class RopeLayerReader {
     read_axes();
     read_query_scale();
     add_other_base();
-    if (plan_.block.json) block_.note_left_over(true);
+    if (plan_.block.json) block_.note_unread(true);
     note_idle_original_length();
     // GPT-J says that it is rotary; the others concern an indexer, a kernel, and training.
     fields_.acknowledge({"rotary", "indexer_rope_interleave", "flash_rotary", "max_trained_positions"});
-    fields_.note_left_over(false);
+    fields_.note_unread(false);
     return std::move(layer_);
   }
 

@@ -91,32 +91,32 @@ std::vector<Verdict> audit(const RotationDump& dump, const Turning& turning, con
   if (!candidate.fit.bad_pairs.empty()) return verdicts;
   const std::set<std::int64_t> listed(candidate.fit.bad_rows.begin(), candidate.fit.bad_rows.end());
   const Audit all(dump, turning, candidate);
-  std::set<std::int64_t> still, strange, spoilt, coordinates;
+  std::set<std::int64_t> still, strange, damaged, coordinates;
   for (std::int64_t row = 0; row < turning.rows; ++row) {
     for (std::int64_t h = 0; h < dump.heads && !listed.contains(row); ++h) {
       const std::int64_t cell = row * dump.heads + h;
-      if (turning.cells.at(row, h) != CellState::usable || turning.cells.in_doubt[index_of(cell)] == Cells::whole) {
+      if (turning.cells.at(row, h) != CellState::usable || turning.cells.excluded[index_of(cell)] == Cells::whole) {
         continue;
       }
       const Vector seen = all.vector_at(row, h);
       if (seen.off * 20 > seen.all) {
         (seen.moved * 20 <= seen.all ? still : strange).insert(cell);
       } else if (!seen.surely.empty()) {
-        spoilt.insert(cell);
+        damaged.insert(cell);
         coordinates.insert(seen.surely.begin(), seen.surely.end());
       }
     }
   }
   if (!still.empty()) {
-    verdicts.push_back(told(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.96));
+    verdicts.push_back(cells_verdict(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.96));
   }
   if (!strange.empty()) {
     verdicts.push_back(
-        told(dump, strange, "tokens_unexplained", "heads_unexplained", "turned by a different angle", 0.85));
+        cells_verdict(dump, strange, "tokens_unexplained", "heads_unexplained", "turned by a different angle", 0.85));
   }
-  if (!spoilt.empty()) {
+  if (!damaged.empty()) {
     verdicts.push_back(
-        told(dump, spoilt, "tokens_unexplained", "heads_unexplained", "wrong in single coordinates", 0.93));
+        cells_verdict(dump, damaged, "tokens_unexplained", "heads_unexplained", "wrong in single coordinates", 0.93));
     verdicts.back().evidence += "; coordinates " + places(coordinates);
   }
   return verdicts;

@@ -20,7 +20,7 @@ struct BucketForm {
 std::vector<std::int64_t> stretch_starts(const BiasShape& shape);
 
 /// True if values change exactly at the edges of these buckets, on both sides of the query.
-bool changes_like(const BiasShape& shape, const BucketForm& form);
+bool changes_at_edges_of(const BiasShape& shape, const BucketForm& form);
 
 /// Returns all common bucket forms that fit: counts that are powers of two or 20, common distances; T5's own (32, 128)
 /// first.

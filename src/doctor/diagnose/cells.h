@@ -28,9 +28,9 @@ struct Cells {
   std::int64_t heads = 0;
   std::vector<CellState> state = {};      ///< [rows, heads]
   std::vector<std::int64_t> source = {};  ///< [rows, heads]: the cell of `before` it was computed from
-  /// [rows, heads]: not 0 if a cell is excluded from the measurement. `whole`: by doubt_lengths or with its head.
+  /// [rows, heads]: not 0 if a cell is excluded from the measurement. `whole`: by exclude_odd_lengths or with its head.
   /// `single`: alone; the audit compares it with the verdict.
-  std::vector<std::uint8_t> in_doubt = {};
+  std::vector<std::uint8_t> excluded = {};
   static constexpr std::uint8_t whole = 1, single = 2;
 
   CellState at(std::int64_t row, std::int64_t head) const {
@@ -39,10 +39,10 @@ struct Cells {
 };
 
 /// Finds empty and zero cells. All others are usable, and their own source.
-Cells cells_of(const RotationDump& dump);
+Cells classify_cells(const RotationDump& dump);
 
 /// Excludes cells whose length changed by a different factor than most, so that they cannot outvote the others in the
 /// search for the slice. `floor` is the least relative noise.
-void doubt_lengths(Cells& cells, const RotationDump& dump, double floor);
+void exclude_odd_lengths(Cells& cells, const RotationDump& dump, double floor);
 
 }  // namespace locus::doctor

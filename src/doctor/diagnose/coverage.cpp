@@ -42,8 +42,8 @@ Group group_of(const RotationDump& dump, const std::set<std::int64_t>& cells) {
 
 }  // namespace
 
-Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
-             const std::string& heads_name, const std::string& what, double confidence) {
+Verdict cells_verdict(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
+                      const std::string& heads_name, const std::string& what, double confidence) {
   const Group group = group_of(dump, cells);
   const std::string evidence =
       std::to_string(cells.size()) + " of " + std::to_string(dump.batch * dump.tokens * dump.heads) + " vectors";
@@ -61,7 +61,7 @@ Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, cons
 namespace {
 
 // True if a pair is unchanged in nearly all vectors.
-bool stays(const RotationDump& dump, const Turning& turning, const PairPlace& at) {
+bool is_unchanged(const RotationDump& dump, const Turning& turning, const PairPlace& at) {
   std::int64_t moved = 0, all = 0;
   for (std::int64_t n = 0; n < turning.rows * dump.heads; ++n) {
     if (turning.cells.state[index_of(n)] != CellState::usable) continue;
@@ -122,9 +122,9 @@ void judge_sources(std::vector<Verdict>& verdicts, const RotationDump& dump, con
   std::set<std::int64_t> used, lost;  // a swap uses each vector once; a repetition loses some
   for (const std::int64_t n : foreign) used.insert(cells.source[index_of(n)]);
   const bool swapped = used == foreign;
-  verdicts.push_back(told(dump, foreign, swapped ? "tokens_swapped" : "tokens_repeated", "wrong_heads",
-                          swapped ? "computed from each other's vectors" : "computed from other tokens' vectors",
-                          0.97));
+  verdicts.push_back(
+      cells_verdict(dump, foreign, swapped ? "tokens_swapped" : "tokens_repeated", "wrong_heads",
+                    swapped ? "computed from each other's vectors" : "computed from other tokens' vectors", 0.97));
 }
 
 }  // namespace
@@ -138,32 +138,32 @@ std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells) {
     if (cells.state[index_of(n)] == CellState::still) still.insert(n);
     if (cells.state[index_of(n)] == CellState::rescaled) rescaled.insert(n);
   }
-  if (!zero.empty()) verdicts.push_back(told(dump, zero, "tokens_zero", "heads_zero", "zero", 0.98));
+  if (!zero.empty()) verdicts.push_back(cells_verdict(dump, zero, "tokens_zero", "heads_zero", "zero", 0.98));
   if (!still.empty()) {
-    verdicts.push_back(told(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.97));
+    verdicts.push_back(cells_verdict(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.97));
   }
   judge_sources(verdicts, dump, cells);
   if (!rescaled.empty()) {
-    verdicts.push_back(told(dump, rescaled, "tokens_unexplained", "heads_unexplained",
-                            "rotated, but scaled by a different factor than the others", 0.95));
+    verdicts.push_back(cells_verdict(dump, rescaled, "tokens_unexplained", "heads_unexplained",
+                                     "rotated, but scaled by a different factor than the others", 0.95));
   }
   if (!strange.empty()) {
-    verdicts.push_back(told(dump, strange, "tokens_unexplained", "heads_unexplained",
-                            "not a rotation of any vector of `before`", 0.93));
+    verdicts.push_back(cells_verdict(dump, strange, "tokens_unexplained", "heads_unexplained",
+                                     "not a rotation of any vector of `before`", 0.93));
   }
   return verdicts;
 }
 
 Verdict judge_rescaled(const RotationDump& dump, const std::vector<std::int64_t>& cells) {
-  return told(dump, {cells.begin(), cells.end()}, "tokens_unexplained", "heads_unexplained",
-              "rotated with a different magnitude than the others", 0.85);
+  return cells_verdict(dump, {cells.begin(), cells.end()}, "tokens_unexplained", "heads_unexplained",
+                       "rotated with a different magnitude than the others", 0.85);
 }
 
 std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turning) {
   List zero, odd, still;
   std::vector<std::uint8_t> gone(index_of(dump.head_dim), 0);
   const auto usable = [&](std::int64_t n) {
-    return turning.cells.state[index_of(n)] == CellState::usable && turning.cells.in_doubt[index_of(n)] == 0;
+    return turning.cells.state[index_of(n)] == CellState::usable && turning.cells.excluded[index_of(n)] == 0;
   };
   const std::int64_t vectors = turning.rows * dump.heads;
   for (std::int64_t j = 0; j < dump.head_dim; ++j) {
@@ -195,7 +195,7 @@ std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turnin
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
     if (turning.skipped[index_of(i)] != 0 || usual < 0.4 || shares[index_of(i)] > 0.5 * usual) continue;
     const PairPlace at = place_of(turning.slice, i);
-    List& list = stays(dump, turning, at) ? still : odd;
+    List& list = is_unchanged(dump, turning, at) ? still : odd;
     list.push_back(at.out_x);
     list.push_back(at.out_y);
     skip(turning, i);

@@ -12,8 +12,8 @@
 namespace locus::doctor {
 
 /// Makes a verdict about cells (row * heads + head). Names heads if whole heads are affected, otherwise tokens.
-Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
-             const std::string& heads_name, const std::string& what, double confidence);
+Verdict cells_verdict(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
+                      const std::string& heads_name, const std::string& what, double confidence);
 
 /// Judges what the vectors show before angles are measured: zeros, vectors computed from others, vectors from no known
 /// source.

@@ -23,11 +23,11 @@ namespace {
 using namespace doctor;  // NOLINT: this file combines the parts
 
 // Models rotate all, half, a quarter or three quarters of a head.
-bool usual_width(const TurnedSlice& slice, std::int64_t head_dim) { return 4 * slice.rotary_dim % head_dim == 0; }
+bool is_common_width(const TurnedSlice& slice, std::int64_t head_dim) { return 4 * slice.rotary_dim % head_dim == 0; }
 
 // Selects slices with different meanings: the expected one, the widest and narrowest of each pairing, and common
 // widths.
-std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int64_t head_dim) {
+std::vector<Turning> slices_to_read(const std::vector<Turning>& slices, std::int64_t head_dim) {
   constexpr std::size_t most = 10;
   std::vector<Turning> chosen;
   for (std::size_t n = 0; n < slices.size() && chosen.size() < most; ++n) {
@@ -38,7 +38,7 @@ std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int6
     const bool narrowest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
       return alike(other) && other.slice.rotary_dim < slices[n].slice.rotary_dim;
     });
-    if (n == 0 || narrowest || usual_width(slices[n].slice, head_dim)) chosen.push_back(slices[n]);
+    if (n == 0 || narrowest || is_common_width(slices[n].slice, head_dim)) chosen.push_back(slices[n]);
   }
   return chosen;
 }
@@ -202,7 +202,7 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
 }
 
 // True if single pairs differ from the others or the base is different: a slice of another width may explain both.
-bool width_in_doubt(const Reading& reading) {
+bool is_width_uncertain(const Reading& reading) {
   if (reading.angles.candidates.empty()) return false;
   const Candidate& first = reading.angles.candidates.front();
   return !first.fit.bad_pairs.empty() || first.prediction.fault == "base_wrong";
@@ -212,11 +212,11 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
                  const std::vector<Turning>& slices, double floor) {
   const PositionIds ids = ids_of(dump, expected);
   std::vector<Reading> readings;
-  for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
+  for (const Turning& turning : slices_to_read(slices, dump.head_dim)) {
     readings.push_back(read_slice(dump, expected, ids, turning, floor));
     const Reading& last = readings.back();
     if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10) &&
-        !width_in_doubt(last)) {
+        !is_width_uncertain(last)) {
       readings = {last};  // the slice is as expected and little else is wrong, so no other slice is tried
       break;
     }
@@ -296,9 +296,9 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
   }
   std::optional<TurnedSlice> preferred;
   if (expected.encoding) preferred = slice_of(expected.encoding->rotation());
-  Cells cells = cells_of(dump);
+  Cells cells = classify_cells(dump);
   const std::vector<double> scale = expected_scale(dump, expected);
-  if (scale.empty()) doubt_lengths(cells, dump, floor);
+  if (scale.empty()) exclude_odd_lengths(cells, dump, floor);
   add_not_judged(diagnosis, dump, cells, expected);
   // Rotating back adds the rounding errors of the first rotation.
   const double still = expected.both_rotated ? 8 * storage_noise(diagnosis.storage) : floor;

@@ -9,7 +9,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double told_apart = 25;  // difference in the sum of squares at which one dump decides
+constexpr double decisive = 25;  // difference in the sum of squares at which one dump decides
 
 class Weighing {
  public:
@@ -72,7 +72,7 @@ class Weighing {
     double sum = 0;
     for (const Candidate& one : all_) {
       const double more = one.fit.squares - least;
-      if (!one.fit.whole() || more > told_apart) continue;
+      if (!one.fit.whole() || more > decisive) continue;
       // A precision that has no effect here is not a finding.
       const bool precision = one.prediction.fault.ends_with("_angles");
       const bool twin = std::abs(one.fit.squares - all_.front().fit.squares) < 9;

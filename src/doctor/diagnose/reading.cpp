@@ -77,9 +77,9 @@ void refine_cells(Reading& reading, const RotationDump& dump, double floor) {
   const std::vector<Verdict> coordinates = judge_coordinates(dump, reading.turning);
   Cells cells = reading.turning.cells;
   if (reading.turning.kept > 0.3) find_sources(cells, dump, reading.turning);
-  cells.in_doubt.assign(cells.in_doubt.size(), 0);  // the faults of these vectors are known now
+  cells.excluded.assign(cells.excluded.size(), 0);  // the faults of these vectors are known now
   const Cells& measured = reading.turning.cells;
-  if (cells.state != measured.state || cells.source != measured.source || cells.in_doubt != measured.in_doubt) {
+  if (cells.state != measured.state || cells.source != measured.source || cells.excluded != measured.excluded) {
     measure_again(reading.turning, dump, cells, floor);
   }
   reading.coverage = judge_cells(dump, cells);
@@ -87,10 +87,10 @@ void refine_cells(Reading& reading, const RotationDump& dump, double floor) {
   if (dump.heads < 2) return;
   const std::vector<std::int64_t> odd = odd_heads(dump, reading.turning);
   for (std::int64_t row = 0; row < cells.rows; ++row) {
-    for (const std::int64_t h : odd) cells.in_doubt[static_cast<std::size_t>(row * cells.heads + h)] = Cells::whole;
+    for (const std::int64_t h : odd) cells.excluded[static_cast<std::size_t>(row * cells.heads + h)] = Cells::whole;
   }
-  doubt_single_vectors(cells, dump, reading.turning);
-  if (cells.in_doubt == reading.turning.cells.in_doubt) return;
+  exclude_single_vectors(cells, dump, reading.turning);
+  if (cells.excluded == reading.turning.cells.excluded) return;
   measure_again(reading.turning, dump, cells, floor);
   if (odd.empty()) return;
   for (Verdict& one : judge_odd_heads(dump, reading.turning, odd)) reading.coverage.push_back(std::move(one));

@@ -33,7 +33,7 @@ Thinned thinned(const RotationDump& dump, const Cells& cells, const std::vector<
       few.dump.before.insert(few.dump.before.end(), vector, vector + dump.head_dim);
       few.cells.state.push_back(cells.state[from]);
       few.cells.source.push_back(n * dump.heads + h);
-      few.cells.in_doubt.push_back(cells.in_doubt[from]);
+      few.cells.excluded.push_back(cells.excluded[from]);
     }
     few.dump.after.insert(few.dump.after.end(), dump.after.begin() + row * size, dump.after.begin() + (row + 1) * size);
     few.scale.insert(few.scale.end(), scale.begin() + row * pairs, scale.begin() + (row + 1) * pairs);
@@ -52,7 +52,7 @@ std::vector<double> changes(const RotationDump& dump, const Cells& cells, double
   for (std::int64_t j = 0; j < dump.head_dim; ++j) {
     std::vector<double> offs, sizes;
     for (std::size_t cell = 0; cell < cells.state.size(); ++cell) {
-      if (cells.state[cell] != CellState::usable || cells.in_doubt[cell] != 0) continue;
+      if (cells.state[cell] != CellState::usable || cells.excluded[cell] != 0) continue;
       const std::size_t n = cell * index_of(dump.head_dim) + index_of(j);
       offs.push_back(std::abs(dump.after[n] - dump.before[n]));
       sizes.push_back(std::abs(dump.before[n]));

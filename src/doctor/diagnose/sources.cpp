@@ -27,7 +27,8 @@ Lengths lengths_at(const RotationDump& dump, const Turning& turning, std::int64_
 
 // True if vector `to` of `after` has the lengths of vector `from` of `before`, times `factor`. Compares all but a fifth
 // of the pairs one by one, and all together, which shows a factor that no single pair does.
-bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from, double factor = 1) {
+bool comes_from(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from,
+                double factor = 1) {
   std::int64_t off = 0;
   double sum = 0, count = 0;
   const std::int64_t most = turning.pairs / 5;
@@ -115,22 +116,22 @@ void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning
     for (std::int64_t h = 0; h < cells.heads; ++h) {
       const std::int64_t cell = row * cells.heads + h;
       const std::size_t n = index_of(cell);
-      if (cells.state[n] != CellState::usable || made_of(dump, turning, cell, cells.source[n])) continue;
+      if (cells.state[n] != CellState::usable || comes_from(dump, turning, cell, cells.source[n])) continue;
       if (stands_still(dump, turning, cell)) {
         cells.state[n] = CellState::still;
         continue;
       }
       const double factor = factor_of(dump, turning, cell, cells.source[n]);
-      if (factor > 0 && made_of(dump, turning, cell, cells.source[n], factor)) {
+      if (factor > 0 && comes_from(dump, turning, cell, cells.source[n], factor)) {
         cells.state[n] = CellState::rescaled;
         continue;
       }
       std::int64_t found = -1;
       for (std::int64_t other = 0; other < cells.rows && found < 0; ++other) {  // another token, same head
-        if (made_of(dump, turning, cell, other * cells.heads + h)) found = other * cells.heads + h;
+        if (comes_from(dump, turning, cell, other * cells.heads + h)) found = other * cells.heads + h;
       }
       for (std::int64_t g = 0; g < cells.heads && found < 0; ++g) {  // same token, another head
-        if (made_of(dump, turning, cell, row * cells.heads + g)) found = row * cells.heads + g;
+        if (comes_from(dump, turning, cell, row * cells.heads + g)) found = row * cells.heads + g;
       }
       if (found < 0) {
         cells.state[n] = CellState::strange;
@@ -147,10 +148,10 @@ std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning
   if (magnitude == 1) return rescaled;
   for (std::int64_t n = 0; n < turning.rows * dump.heads; ++n) {
     const std::int64_t from = turning.cells.source[index_of(n)];
-    if (turning.cells.state[index_of(n)] != CellState::usable || made_of(dump, turning, n, from)) continue;
+    if (turning.cells.state[index_of(n)] != CellState::usable || comes_from(dump, turning, n, from)) continue;
     if (stands_still(dump, turning, n)) continue;
     for (const double factor : {magnitude, 1 / magnitude}) {
-      if (!made_of(dump, turning, n, from, factor)) continue;
+      if (!comes_from(dump, turning, n, from, factor)) continue;
       if (rescaled.empty()) even = dump;
       rescaled.push_back(n);
       const std::int64_t first = n * dump.head_dim + turning.slice.rotary_offset;
@@ -213,12 +214,12 @@ double tokens_turning_alike(const RotationDump& dump, const Turning& turning) {
   return alike / all;
 }
 
-void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning) {
+void exclude_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning) {
   for (std::int64_t row = 0; row < cells.rows; ++row) {
     std::vector<std::int64_t> heads, most;
     for (std::int64_t h = 0; h < cells.heads; ++h) {
       const auto n = index_of(row * cells.heads + h);
-      if (cells.state[n] == CellState::usable && cells.in_doubt[n] == 0) heads.push_back(h);
+      if (cells.state[n] == CellState::usable && cells.excluded[n] == 0) heads.push_back(h);
     }
     for (const std::int64_t one : heads) {
       std::vector<std::int64_t> alike;
@@ -234,7 +235,7 @@ void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning&
     }
     for (const std::int64_t h : heads) {
       if (std::find(most.begin(), most.end(), h) == most.end()) {
-        cells.in_doubt[index_of(row * cells.heads + h)] = Cells::single;
+        cells.excluded[index_of(row * cells.heads + h)] = Cells::single;
       }
     }
   }

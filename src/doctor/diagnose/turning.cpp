@@ -24,7 +24,7 @@ Pair pair_at(const RotationDump& dump, const Cells& cells, std::int64_t row, std
 
 bool counts(const Cells& cells, std::int64_t row, std::int64_t head) {
   const std::size_t cell = index_of(row * cells.heads + head);
-  return cells.state[cell] == CellState::usable && cells.in_doubt[cell] == 0;
+  return cells.state[cell] == CellState::usable && cells.excluded[cell] == 0;
 }
 
 double scale_at(const std::vector<double>& scale, std::int64_t row, std::int64_t pairs, std::int64_t pair) {
@@ -66,9 +66,10 @@ void measure_noise(Turning& turning, const RotationDump& dump, double floor, con
   std::vector<double> lengths;
   for (const Deviation& one : offs) lengths.push_back(one.size);
   turning.noise = measured_noise(std::move(offs), least_noise(floor));
-  turning.middling = median(std::move(lengths));
-  turning.relative_noise =
-      turning.middling > 0 ? turning.noise.at(turning.middling) / turning.middling : 1;  // nothing moved: unknown
+  turning.median_length = median(std::move(lengths));
+  // If nothing moved, the noise is unknown.
+  const double length = turning.median_length;
+  turning.relative_noise = length > 0 ? turning.noise.at(length) / length : 1;
   turning.size_sigma = count == 0 ? 1 : 1.3 * turning.relative_noise / std::sqrt(count);
 }
 
@@ -222,7 +223,7 @@ Turning measure(const RotationDump& dump, const TurnedSlice& slice, const Cells&
 }
 
 Turning measure(const RotationDump& dump, const TurnedSlice& slice, double floor) {
-  return measure(dump, slice, cells_of(dump), floor);
+  return measure(dump, slice, classify_cells(dump), floor);
 }
 
 void skip(Turning& turning, std::int64_t pair) {

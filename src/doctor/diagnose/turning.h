@@ -26,19 +26,19 @@ struct Turning {
   double residual = 0;                 ///< relative, over all coordinates, with one |z| per pair
   double free_residual = 0;            ///< with free |z|, over tokens with at least two heads; otherwise `residual`
   bool varies = false;                 ///< |z| depends on the token, and heads agree on it
-  double kept = 0;  ///< share of pairs of unchanged length and of unchanged coordinates outside
+  double kept = 0;                     ///< share of pairs of unchanged length and of unchanged coordinates outside
 
   double size = 1;                         ///< the common |z|; relative to the expected scale if it varies
   double size_sigma = 0;                   ///< its standard deviation
   Noise noise = {};                        ///< of a coordinate of `after`, as a function of its pair's size
   double relative_noise = 0;               ///< of a pair of median length, relative to that length
-  double middling = 0;                     ///< median length of a pair
+  double median_length = 0;                ///< median length of a pair
   Cells cells = {};                        ///< the vectors that z was computed from
   std::vector<double> scale = {};          ///< [rows, pairs]: the expected |z| if it varies; empty: `size`
   std::vector<std::uint8_t> skipped = {};  ///< [pairs]: excluded, because one of their coordinates has its own verdict
 
   /// Returns the noise of a coordinate in a pair of this length. Much shorter pairs are too few to measure theirs.
-  double noise_at(double length) const { return noise.at(std::max(length, 0.3 * middling)); }
+  double noise_at(double length) const { return noise.at(std::max(length, 0.3 * median_length)); }
   const Complex& at(std::int64_t row, std::int64_t pair) const {
     return z[static_cast<std::size_t>(row * pairs + pair)];
   }
@@ -98,7 +98,7 @@ std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning
                                          RotationDump& even);
 
 /// Excludes single vectors (Cells::single) that turn differently from most heads of their token.
-void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning);
+void exclude_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning);
 
 /// Returns the share of tokens whose heads all turn alike.
 double tokens_turning_alike(const RotationDump& dump, const Turning& turning);

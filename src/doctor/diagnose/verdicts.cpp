@@ -139,7 +139,7 @@ void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more) {
 }
 
 // True if the slice leaves so much unexplained that another slice, or none, may be right.
-bool slice_in_doubt(const Reading& reading) {
+bool is_slice_uncertain(const Reading& reading) {
   const bool left_over = std::any_of(reading.coverage.begin(), reading.coverage.end(),
                                      [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
   const auto& state = reading.turning.cells.state;
@@ -153,7 +153,7 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   constexpr double coarse = 1e-3;  // above this a float32 angle is a fault in any engine
   std::vector<Verdict> verdicts = reading.slice;
   append(verdicts, reading.coverage);
-  if (slice_in_doubt(reading)) {
+  if (is_slice_uncertain(reading)) {
     for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
     std::stable_partition(verdicts.begin(), verdicts.end(),
                           [](const Verdict& one) { return one.name.ends_with("_unexplained"); });

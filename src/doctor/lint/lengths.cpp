@@ -28,7 +28,7 @@ bool defaulted(const LintLayer& layer, const std::string& key) {
 }
 
 /// A sliding window never reaches beyond its own size, however long the sequence is.
-bool looks_far(const LintLayer& layer) { return layer.layer_type != "sliding_attention"; }
+bool reaches_far(const LintLayer& layer) { return layer.layer_type != "sliding_attention"; }
 
 }  // namespace
 
@@ -205,7 +205,7 @@ Findings served_beyond_trained(const LintModel& model) {
     const Rule& rule = find_rule(rule_of(layer));
     const bool without_rule = is_rope(layer) && !stretches(rule) && !rule.length_dependent;
     const bool table = layer.scheme == "learned";
-    if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.trained_length || !looks_far(layer))
+    if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.trained_length || !reaches_far(layer))
       continue;
     if (model.served_length <= *layer.trained_length) continue;
     Finding finding = about(layer);
@@ -226,7 +226,7 @@ Findings served_beyond_trained(const LintModel& model) {
 Findings served_beyond_extension(const LintModel& model) {
   Findings findings;
   for (const LintLayer& layer : model.layers) {
-    if (!is_rope(layer) || !looks_far(layer)) continue;
+    if (!is_rope(layer) || !reaches_far(layer)) continue;
     const auto extended = extended_length(layer);
     const auto stated = layer.arguments.maybe_integer("max_length");
     if (!extended) continue;

@@ -61,7 +61,7 @@ std::optional<FaultModel> likely_model(const Models& models, const Evidence& evi
   return {};
 }
 
-std::string none_of_the_known(const std::vector<Check>& checks) {
+std::string no_known_fault(const std::vector<Check>& checks) {
   constexpr int most = 6;
   std::ostringstream text;
   text << "none of the known faults gives these numbers; off are ";

@@ -30,6 +30,6 @@ struct Evidence {
 std::optional<FaultModel> likely_model(const Models& models, const Evidence& evidence);
 
 /// Formats "none of the known faults gives these numbers; off are ...": the failed checks and the size of each error.
-std::string none_of_the_known(const std::vector<Check>& checks);
+std::string no_known_fault(const std::vector<Check>& checks);
 
 }  // namespace locus::doctor

@@ -37,7 +37,7 @@ std::vector<Position> some_ids(const Subject& subject) {
 }
 
 // Counts ids that are refused or whose numbers are not finite.
-double not_served(const Subject& subject, std::initializer_list<Position> ids) {
+double count_refused(const Subject& subject, std::initializer_list<Position> ids) {
   double count = 0;
   for (const Position id : ids) {
     bool served = subject.accepts(id);
@@ -81,7 +81,7 @@ Checks numbers_change_with_length(const Subject& subject) {
 
 Checks negative_ids_are_served(const Subject& subject) {
   return {exactly("negative_positions: ids below 0 are served", subject.name,
-                  not_served(subject, {-1, std::min<Position>(subject.range.first, -1)}), 0,
+                  count_refused(subject, {-1, std::min<Position>(subject.range.first, -1)}), 0,
                   "ids refused or without finite numbers")};
 }
 
@@ -92,7 +92,8 @@ Checks negative_ids_are_refused(const Subject& subject) {
 
 Checks last_id_is_served(const Subject& subject) {
   return {exactly("unbounded: ids up to 2147483647 are served", subject.name,
-                  not_served(subject, {max_position / 2, max_position}), 0, "ids refused or without finite numbers")};
+                  count_refused(subject, {max_position / 2, max_position}), 0,
+                  "ids refused or without finite numbers")};
 }
 
 Checks ids_beyond_are_refused(const Subject& subject) {

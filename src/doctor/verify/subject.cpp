@@ -12,7 +12,7 @@ namespace locus {
 namespace {
 
 // Returns the encoding with another length, whether or not it depends on it.
-Encoding told_length(const Encoding& encoding, std::int64_t length) {
+Encoding with_length(const Encoding& encoding, std::int64_t length) {
   Arguments arguments = encoding.arguments();
   for (const Parameter& parameter : parameters_of(encoding.scheme(), arguments)) {
     if (parameter.name == "length") arguments.set("length", length);
@@ -157,7 +157,7 @@ Subject subject_of(const Encoding& encoding) {
       return false;
     }
   };
-  subject.at_length = [encoding](std::int64_t length) { return subject_of(told_length(encoding, length)); };
+  subject.at_length = [encoding](std::int64_t length) { return subject_of(with_length(encoding, length)); };
   if (subject.claims.has(Claim::learned)) {
     subject.with_other_weights = [encoding] { return subject_of(reweighted(encoding)); };
   }

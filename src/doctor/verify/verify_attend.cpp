@@ -347,7 +347,7 @@ class AttendVerifier {
       const Comparison under = log_sum_exps(*model);
       if (under.value <= under.bound) return text_of(*model);
     }
-    return none_of_the_known({checks_[cases_.size()]});
+    return no_known_fault({checks_[cases_.size()]});
   }
 
   void explain() {
@@ -355,7 +355,7 @@ class AttendVerifier {
     const bool outputs_failed =
         std::any_of(compared_.begin(), compared_.end(), [](const Compared& c) { return c.worst.first.has_value(); });
     const std::optional<FaultModel> model = outputs_failed ? model_of_all() : std::nullopt;
-    const std::string cause = model ? text_of(*model) : none_of_the_known(checks_);
+    const std::string cause = model ? text_of(*model) : no_known_fault(checks_);
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;
       if (i >= cases_.size()) {

@@ -182,7 +182,7 @@ class NumbersVerifier {
     // Softmax ignores a constant per row; only biases, which have a diagnosis, have rows of keys.
     const bool constant = diagnosed_ && std::all_of(cases.begin(), cases.end(),
                                                     [&](const NumbersCase& one) { return constant_per_row(one); });
-    return constant ? text_of({.fault = "row_constant"}) : none_of_the_known(checks);
+    return constant ? text_of({.fault = "row_constant"}) : no_known_fault(checks);
   }
 
   void explain(const std::vector<NumbersCase>& cases, const std::vector<Comparison>& compared, const Models& models,

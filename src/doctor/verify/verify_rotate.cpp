@@ -349,11 +349,11 @@ class RotateVerifier {
 
   std::string cause_of_failures() const {
     if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); })) {
-      return none_of_the_known(checks_);
+      return no_known_fault(checks_);
     }
     if (const auto model = model_of_all(fault_models(encoding_, false))) return text_of(*model);
     const std::string more = diagnosed();
-    return more.empty() ? none_of_the_known(checks_) : more;
+    return more.empty() ? no_known_fault(checks_) : more;
   }
 
   void explain() {
