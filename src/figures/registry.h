@@ -14,7 +14,7 @@
 
 namespace locus::figures {
 
-/// An encoding to draw; `name` distinguishes the layer types of one model.
+/// An encoding to draw; `name` distinguishes the kinds of layers of one model.
 struct Drawn {
   std::string name;
   Encoding encoding;

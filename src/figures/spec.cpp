@@ -77,7 +77,7 @@ Json category_colour(std::string_view field, std::string_view title, const std::
   Json range = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) range.push_back(category_colours[i % std::size(category_colours)]);
   result["scale"] = {{"domain", names}, {"range", range}};
-  result["legend"] = {{"orient", "top"}};  // next to the chart it would not fit on a phone
+  result["legend"] = {{"orient", "top"}};  // beside the chart it would take a phone's width
   return result;
 }
 

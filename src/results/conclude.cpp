@@ -13,7 +13,7 @@
 namespace locus::results {
 namespace {
 
-/// If a task's main number exists by place only (depths), their mean represents the whole.
+/// Where a task's main number comes by place only (depths), their mean stands for the whole.
 void add_means_over_places(Results& results, const Task& task) {
   std::map<std::pair<std::string, std::int64_t>, std::vector<const Number*>> by_length;
   for (const Number& number : results.numbers) {

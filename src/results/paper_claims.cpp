@@ -56,7 +56,7 @@ class PaperClaims {
   explicit PaperClaims(const Results& results) : results_(results) {}
 
   std::vector<PaperClaim> make() {
-    // Most papers measured a loss: the first task with one represents them.
+    // Most of the papers measured a loss: the first task with one stands for them.
     for (const Task& task : results_.tasks) {
       if (!task.is_loss) continue;
       about_loss(task);

@@ -9,7 +9,7 @@
 namespace locus::figures {
 namespace {
 
-// JSON inside a script element: "<" occurs only in strings, where its escape has the same meaning.
+// JSON inside a script element: "<" stands only in strings there, where its escape means the same.
 std::string embedded_json(const Json& value) {
   std::string result;
   for (const char c : value.dump(-1, ' ', false, Json::error_handler_t::replace)) {
@@ -130,7 +130,7 @@ std::string Page::html() const {
   page +=
       "<footer><p>Made by Locus " LOCUS_VERSION
       ". This file holds all it needs and loads nothing. Charts are drawn by <span id=\"charts\"></span>; the licences "
-      "of what they are made of (BSD, ISC, MIT) are at the top of this page&#39;s first script.</p></footer>\n";
+      "of what they are made of (BSD, ISC, MIT) stand at the head of this page&#39;s first script.</p></footer>\n";
   page += "<script>\n" + std::string(files.charts_script) + "</script>\n";
   page += "<script>\n" + std::string(files.page_script) + "</script>\n</body>\n</html>\n";
   return page;

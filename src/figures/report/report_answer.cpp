@@ -226,7 +226,7 @@ void add_ranking_rules(Page& page) {
       "guess where the task knows no other). Not learned, not tested or below the level is 0. A task in which no line "
       "beats the level is left out.",
       "The default is the first of that order, and every line whose difference from it, paired over seeds, has a 95 % "
-      "interval that holds 0. The least gain is shown next to the mean, which could hide it.",
+      "interval that holds 0. The least gain stands beside the mean, which could hide it.",
       "One seed has no interval, so no default is named."};
   page.list(rules);
   page.end_details();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 4: the table and charts of every task, paper claims compared with the results, and the cost.
+// Section 4: every task with its table and charts, what papers claim beside what was seen, and what it cost.
 #include <algorithm>
 #include <cmath>
 

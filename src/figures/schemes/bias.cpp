@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a score scheme adds for every query and key, one image per head.
+// What a score scheme adds for every query and key, one picture per head.
 #include "locus/bias.h"
 
 #include <algorithm>

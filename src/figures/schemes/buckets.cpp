@@ -33,11 +33,11 @@ Figure draw_buckets(const Request& request) {
   spec["encoding"] = {{"x", snug("offset", "offset: key position minus query position")},
                       {"y", quantitative("bucket", "bucket")}};
   return {.name = {},
-          .title = "Near offsets have their own buckets, far ones share: " + pretty(static_cast<double>(used)) +
+          .title = "Near offsets have buckets of their own, far ones share: " + pretty(static_cast<double>(used)) +
                    " buckets for " + pretty(static_cast<double>(keys.size())) + " offsets",
           .caption = "The bucket of " + std::string(encoding.scheme().name) +
                      " for each offset; all offsets of a bucket get the same learned number. " +
-                     (sees_future(encoding) ? "Keys before and after the query have separate buckets."
+                     (sees_future(encoding) ? "Keys before and after the query have buckets of their own."
                                             : "Keys after the query are not seen.") +
                      offsets.note,
           .spec = std::move(spec)};

@@ -50,7 +50,7 @@ Figure draw_distance(const Request& request) {
   return {.name = {},
           .title = finding,
           .caption = "The number that " + std::string(encoding.scheme().name) +
-                     " adds to the score of a key at this distance before the query, one curve per head." +
+                     " adds to the score of a key so many positions before the query, one curve per head." +
                      distances.note + random_weights_note(encoding),
           .spec = std::move(spec)};
 }

@@ -65,7 +65,7 @@ Figure draw_dot_product(const Request& request) {
           .title = relative ? "The dot product depends on the offset alone, and falls off unevenly with it"
                             : "The dot product differs by up to " + pretty(rounded(difference)) +
                                   " between two places of the text",
-          .caption = "A query and a key with the same vector, the query at this distance after the key, with " +
+          .caption = "A query and a key with the same vector, the query so many positions later, under " +
                      std::string(encoding.scheme().name) +
                      "; both curves are the same pairs of tokens, moved along the text." + offsets.note,
           .spec = std::move(spec)};

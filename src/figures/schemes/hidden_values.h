@@ -11,7 +11,7 @@ namespace locus::figures {
 /// The row added at each of these positions, in double; Error for positions that the encoding does not accept.
 std::vector<std::vector<double>> hidden_rows(const Encoding& encoding, const std::vector<Position>& positions);
 
-/// Returns the requested positions, or 0 .. count - 1 within the range of the encoding.
+/// The positions asked for, else 0 .. count - 1 as far as the encoding goes.
 std::vector<Position> positions_or(const Request& request, std::int64_t count);
 
 /// ` Its weights are random: no trained ones were given.` where that is so.

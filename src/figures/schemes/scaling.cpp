@@ -14,7 +14,7 @@
 namespace locus::figures {
 namespace {
 
-/// The served length of all rules: `factor` times the trained length.
+/// What all rules are asked for: `factor` times the trained length.
 struct Goal {
   double factor = 8;
   std::int64_t trained = 8192;

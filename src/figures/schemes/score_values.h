@@ -15,7 +15,7 @@ std::vector<std::int64_t> heads_of(const Request& request, std::int64_t heads, s
 /// Whether keys after the query are seen at all.
 bool sees_future(const Encoding& encoding);
 
-/// `2^-3` or `2^-0.5` where that is so, else three digits.
+/// Formats `2^-3` or `2^-0.5` if exact, otherwise three digits.
 std::string slope_text(double slope);
 
 }  // namespace locus::figures

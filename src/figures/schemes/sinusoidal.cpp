@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that are added to the hidden state, as an image: position by dimension.
+// The rows that are added to the hidden state, as a picture: position by dimension.
 #include <algorithm>
 
 #include "figures/schemes/hidden_values.h"
@@ -35,7 +35,7 @@ Figure draw_sinusoidal(const Request& request) {
   return {.name = {},
           .title = waves ? "Fast dimensions tell neighbours apart, slow ones tell far positions apart"
                          : "What is added to each dimension, by position",
-          .caption = "Each row of the image is the vector that " + std::string(encoding.scheme().name) +
+          .caption = "Each row of the picture is the vector that " + std::string(encoding.scheme().name) +
                      " adds to the token at that position." + positions.note + columns.note +
                      random_weights_note(encoding),
           .spec = std::move(spec)};

@@ -40,7 +40,7 @@ Figure draw_transformer_xl(const Request& request) {
                         {"y", quantitative("term", "added before scaling")}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 2, inner);
   return {.name = {},
-          .title = "Each head mixes the sinusoids of the distance into its own curve",
+          .title = "Each head mixes the sinusoids of the distance into a curve of its own",
           .caption = "The part of " + std::string(encoding.scheme().name) +
                      "'s score that no query or key changes, v . (W_r R), by distance; below 0 the key comes later." +
                      distances.note + random_weights_note(encoding),

@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Texts next to each other, each `width` columns wide and two apart.
+/// Puts texts next to each other, each `width` columns wide and two apart.
 std::string side_by_side(std::span<const std::string> texts, std::size_t width) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;
@@ -72,7 +72,7 @@ std::size_t least_width(const Panel& panel) {
   return std::max({least, columns_of(before_title) + columns_of(panel.title), labels == 0 ? least : labels + least});
 }
 
-/// All panels, as many in a row as fit; legends once where panels share them.
+/// Draws all panels, as many in a row as fit; shared legends once.
 std::string draw_panels(const std::vector<Panel>& panels, DrawingOptions options) {
   std::size_t widest = 1;
   for (const Panel& panel : panels) widest = std::max(widest, least_width(panel));
