@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How llama.cpp reads a GGUF file's position settings (llama_model_base::load_hparams and llama_context of 2026):
 //   scaling type       absent: linear, which with no factor is none
-//   freq_scale         1 / scaling.factor, 1 where that is absent or 0
+//   freq_scale         1 / scaling.factor, 1 if that is absent or 0
 //   YaRN               cos and sin times m(f, k) / m(f, a) where yarn_log_multiplier gives a, else m(f, 1); then times
 //                      scaling.attn_factor. DeepSeek's converter writes 0.1 a and its graph puts m(f, a)^2 on the
 //                      softmax scale; k = 1, but k = a in DeepSeek where a is not 1.
