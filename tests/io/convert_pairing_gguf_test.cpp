@@ -172,7 +172,7 @@ TEST_F(ConvertPairingGguf, RefusesUnsupportedPatterns) {
   add("blk.0.attn_q.weight", f32, {26, 2}, 26 * 8);
   has(message(metadata()), "must have 4 heads x 6 = 24 rows, got 26");
   add("blk.0.attn_q_a.weight", f32, {24, 2}, 24 * 8);
-  has(message(metadata()), "'blk.0.attn_q_a.weight' belongs to queries or keys in a form");
+  has(message(metadata()), "'blk.0.attn_q_a.weight' belongs to queries or keys, but its rows");
   add("blk.7.attn_q.weight", f32, {24, 2}, 24 * 8);
   has(message(metadata()), "must have a number for layer 7, it has 2");
   has(message(metadata("bloom")), "architecture 'bloom' does not rotate");

@@ -375,7 +375,7 @@ TEST_F(ConvertPairing, RefusesSafetensorsItDoesNotUnderstand) {
   Weights packed = tiny_model(shape);  // as GPTQ packs it, eight columns to a word
   packed["model.layers.0.self_attn.q_proj.qweight"] = {1, 2};
   shapes_["model.layers.0.self_attn.q_proj.qweight"] = {2};
-  has(message(packed, config_of(shape)), "q_proj.qweight' belongs to queries or keys in a form");
+  has(message(packed, config_of(shape)), "q_proj.qweight' belongs to queries or keys, but its rows");
   TinyShape other = shape;
   other.heads = 5;
   has(message(tiny_model(shape), config_of(other)), "must have 5 heads x 10 = 50 rows, got 40");
@@ -385,7 +385,7 @@ TEST_F(ConvertPairing, RefusesSafetensorsItDoesNotUnderstand) {
   has(message(tiny_model(shape), R"({"model_type": "gpt2", "n_positions": 8, "n_embd": 8, "n_head": 2})"),
       "pairing applies to RoPE only; this model has learned");
   shapes_["x"] = {1};
-  has(message({{"x", {1}}}, config_of(shape)), "no tensor is known to hold queries or keys");
+  has(message({{"x", {1}}}, config_of(shape)), "no tensor of queries or keys was found");
   fs::remove(folder_ / "config.json");
   has(error_of([&] {
         convert_pairing(folder_ / "model.safetensors", {Pairing::half, folder_ / "o"});

@@ -241,7 +241,7 @@ TEST(GgufEncoding, OtherSchemes) {
 TEST(GgufEncoding, Refusals) {
   const auto message = [](const GgufModel& model) { return error_of([&] { resolve(model); }); };
   EXPECT_EQ(message(heads_of_128("of_the_future")),
-            "general.architecture of_the_future is not in llama.cpp's table, so its pairing is not known");
+            "general.architecture of_the_future is not in llama.cpp's table, so its pairing is unknown");
   EXPECT_EQ(message(GgufModel("llama")),
             "llama: attention.key_length, or embedding_length and attention.head_count, must be given for head_dim");
   EXPECT_EQ(message(heads_of_128("llama").text("rope.scaling.type", "spiral")),

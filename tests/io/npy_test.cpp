@@ -212,7 +212,7 @@ TEST(NpyConversions, GoByTheElementType) {
 
 TEST(NpyConversions, RefuseWhatDoesNotFit) {
   const NpyArray half = parse_npy(bytes_of(npy_file(1, dictionary("'<f2'", "(1,)"), "\x00\x3c"s)), "h");
-  EXPECT_PRED2(has_part, error_of([&] { to_integers(half, "h"); }), "h: an integer array is needed, got float16");
+  EXPECT_PRED2(has_part, error_of([&] { to_integers(half, "h"); }), "h: must be an integer array, got float16");
   const NpyArray huge = parse_npy(bytes_of(npy_file(1, dictionary("'<u8'", "(1,)"), "\0\0\0\0\0\0\0\x80"s)), "u");
   EXPECT_PRED2(has_part, error_of([&] { to_integers(huge, "u"); }), "got 9223372036854775808");
   EXPECT_EQ(to_doubles(huge, "u"), std::vector<double>{9223372036854775808.0});

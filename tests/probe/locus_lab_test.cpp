@@ -117,7 +117,7 @@ TEST(LocusLab, NamesWhatIsWrongWithTheEncoding) {
   TinyModel without = lab_model();
   without.config.erase("locus_encoding");
   expect_lab_refused(without, {"config.json: locus_encoding must be there"});
-  expect_lab_refused(with({{"scheme", "rope"}}), {"locus_encoding: arguments must be there"});
+  expect_lab_refused(with({{"scheme", "rope"}}), {"locus_encoding: arguments must be given"});
   expect_lab_refused(with(arguments("wings", Json::object())), {"its encoding:", "wings", "transformer_xl"});
   expect_lab_refused(with(arguments("rope", {{"head_dim", 8}, {"pairing", "half"}, {"bass", 3}})),
                      {"its encoding:", "bass"});
