@@ -52,7 +52,7 @@ struct Rule {
   std::string_view trained_length = {};         ///< the parameter that holds the trained length; empty: none
   std::vector<std::string_view> hf_types = {};  ///< values of rope_type in config.json, the preferred one first
   std::string_view gguf_type = {};              ///< rope.scaling.type in GGUF; empty: GGUF has no name for it
-  std::vector<GgufKey> gguf_keys = {};          ///< in addition to those of every rule: factor, original_context_length
+  std::vector<GgufKey> gguf_keys = {};          ///< beside those of every rule: factor and original_context_length
   bool length_dependent = false;                ///< keys cached at one length are wrong at another
   bool whole_head = false;                      ///< rotary_dim must be head_dim
   bool compared = true;                         ///< included by default in the lab, the probe and the figure `scaling`

@@ -90,7 +90,7 @@ struct Diagnosis {
   std::vector<std::string> decide;        ///< which further dump would distinguish the explanations
   std::vector<std::string> not_judged;    ///< what the verdicts say nothing about, and why
 
-  /// Returns whether the most likely verdict is that nothing is wrong. Meaningful only with an expected encoding.
+  /// Returns whether the likeliest verdict is that nothing is wrong. Meaningful only with an expected encoding.
   bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
 
   std::vector<double> pair_magnitudes;           ///< the spectrum: mean |after / before| per pair

@@ -28,7 +28,7 @@ struct BiasDiagnosis {
   std::vector<std::int64_t> bucket_starts;  ///< past distances at which a run of equal values starts; empty: none
   std::vector<Verdict> verdicts;            ///< best first; alternatives as in Diagnosis
 
-  /// Returns whether the most likely verdict is that nothing is wrong. Meaningful only with an expected encoding.
+  /// Returns whether the likeliest verdict is that nothing is wrong. Meaningful only with an expected encoding.
   bool as_expected() const { return !verdicts.empty() && verdicts.front().name == "as_expected"; }
 };
 
