@@ -97,7 +97,7 @@ TEST(DiagnoseDumps, KeysWithTheQueriesHeads) {
     dump.heads = usual.heads;
     const Diagnosis diagnosis = diagnose(dump, {.encoding = encoding});
     ASSERT_EQ(diagnosis.verdicts.front().name, "heads_miscounted") << query_heads;
-    const std::string wanted = query_heads == 12 ? "once in 4 tokens" : "had 4 heads";
+    const std::string wanted = query_heads == 12 ? "once every 4 tokens" : "had 4 heads";
     EXPECT_NE(diagnosis.verdicts.front().text.find(wanted), std::string::npos) << diagnosis.verdicts.front().text;
   }
 }

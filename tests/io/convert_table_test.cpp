@@ -154,7 +154,7 @@ TEST_F(ConvertTable, SaysWhatIsWrong) {
   has(message(in, {.tensor = "wpe.weight", .to = 0, .output = out}), "at least 1, got 0");
   has(message(in, {.tensor = "wpe.weight", .to = std::int64_t{1} << 40, .output = out}), "must not grow beyond");
   has(message(in, {.tensor = "wpe.weight", .to = 8, .output = in}), "the output must not be the input");
-  has(message(in, {.tensor = "wpe.weight", .to = 8}), "say either");
+  has(message(in, {.tensor = "wpe.weight", .to = 8}), "give either");
   const std::vector<std::int32_t> integers = {1, 2, 3, 4, 5, 6, 7, 8};
   save(in, SafetensorsType::i32, bytes_of(integers));
   has(message(in, {.tensor = "wpe.weight", .to = 8, .output = out}), "to be resized, got I32");

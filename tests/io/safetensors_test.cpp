@@ -177,7 +177,7 @@ TEST(Safetensors, RefusesMalformedFiles) {
            "overlaps"},
           {"a gap", one(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})"), "must begin at 0"},
           {"data left over", one("{" + good + "}", 9), "but have 8 bytes of 9"},
-          {"data without tensors", file_of("{}", "x"), "they have 0 bytes of 1"},
+          {"data without tensors", file_of("{}", "x"), "but have 0 bytes of 1"},
           {"metadata a list", file_of(R"({"__metadata__":[]})", ""), "__metadata__ must be an object"},
           {"metadata with a number", file_of(R"({"__metadata__":{"a":1}})", ""), "must be a string, got number"},
       },
