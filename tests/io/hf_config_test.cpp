@@ -125,8 +125,9 @@ TEST(HfConfig, NotesWhatWasReadDefaultedAndLeftOver) {
     EXPECT_TRUE(contains(layer.used, key)) << key;
   }
   EXPECT_EQ(layer.used.size(), 7u);
-  EXPECT_EQ(layer.defaulted, std::vector<std::string>{"pairing = half (model_type m is not in the table: assumed, as "
-                                                      "most models have it)"});
+  EXPECT_EQ(layer.defaulted,
+            std::vector<std::string>{"pairing = half (model_type m is not in the table: assumed, since "
+                                     "most models have it)"});
   EXPECT_EQ(layer.unknown,
             (std::vector<std::string>{"ignored: rope_theta (text_config is read instead)",
                                       "text_config.rope_scaling.beta_fast", "text_config.rope_scaling.finetuned",
