@@ -42,6 +42,7 @@ struct Request {
   bool no_report = false;
   bool json = false;
   std::string save_models;
+  std::string language = "en";  ///< of report.html
   // Of a worker:
   std::string models;
   std::string store;
@@ -102,7 +103,7 @@ int give_results(const Request& request, Store& store, std::int64_t run, const P
   std::cerr << "results.json, results.csv and store.sqlite are in " << request.out << '\n';
   if (parts.report && !request.no_report) {
     const fs::path page = fs::path(request.out) / "report.html";
-    parts.report(found, page);
+    parts.report(found, page, find_language(request.language));
     std::cerr << "the report is " << page.string() << '\n';
   }
   return found.failures.empty() ? 0 : 1;
@@ -223,6 +224,7 @@ void add_options(CLI::App& app, Request& request) {
                  "Save each trained model in OUT/models for locus probe: safetensors, gguf or both");
   app.add_flag("--restart", request.restart, "Run finished trials again");
   app.add_flag("--no-report", request.no_report, "Skip report.html, whose verification takes ten seconds");
+  app.add_option("--lang", request.language, "Language of report.html: en (default) or es");
   app.add_flag("--no-speed", request.no_speed, "Skip the comparison of training speed with torch's own operations");
   app.add_flag("--json", request.json, "Print one JSON object");
 }
@@ -255,6 +257,7 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::ParseError& error) {
     fail(error.what(), " (see locus lab --help)");
   }
+  find_language(request.language);  // refuses an unknown one before hours of training
   if (results->parsed()) return show_results(request, parts);
   if (parts.prepare) parts.prepare();
   if (worker->parsed()) return run_worker(request, parts);

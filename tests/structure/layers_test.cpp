@@ -168,11 +168,12 @@ const std::map<std::string, Layer>& layers() {
       {"doctor/verify", {8, {"doctor/verify/", "doctor/", "base/", "locus/doctor/"}}},
       {"doctor/diagnose", {8, {"doctor/diagnose/", "doctor/", "locus/doctor/"}}},
       {"doctor/lint", {8, {"doctor/lint/", "doctor/", "locus/doctor/", "locus/io/"}}},
-      {"results", {0, {"results/", "locus/io/", "nlohmann/"}}},
-      {"figures", {8, {"figures/", "base/", "nlohmann/"}}},
-      {"figures/schemes", {8, {"figures/schemes/", "figures/", "nlohmann/"}}},
+      {"messages", {0, {"messages/"}}},
+      {"results", {0, {"results/", "messages/", "locus/io/", "nlohmann/"}}},
+      {"figures", {8, {"figures/", "messages/", "base/", "nlohmann/"}}},
+      {"figures/schemes", {8, {"figures/schemes/", "figures/", "messages/", "nlohmann/"}}},
       {"figures/terminal", {8, {"figures/terminal/", "figures/", "base/", "nlohmann/"}}},
-      {"figures/report", {8, {"figures/report/", "figures/", "results/", "locus/doctor/", "locus/io/", "nlohmann/"}}},
+      {"figures/report", {8, {"figures/report/", "figures/", "results/", "messages/", "locus/doctor/", "locus/io/", "nlohmann/"}}},
       {"probe", {8, {"probe/", "probe/weights/", "base/", "parse/", "locus/io/", "nlohmann/", "hwy/"}}},
       {"probe/tokenizers", {8, {"probe/tokenizers/", "probe/", "parse/", "locus/io/", "nlohmann/"}}},
       {"probe/weights",
@@ -270,7 +271,7 @@ TEST(Layers, ToolsUsePublicHeaders) {
                        fs::exists(testing::source_dir() / "bench" / include);
       const bool is_public = heights().contains(include);
       const bool outside = starts_with_any(
-          include, {"figures/", "results/", "base/", "nlohmann/", "CLI/", "unistd.h", "fcntl.h", "sys/", "probe/"});
+          include, {"figures/", "results/", "messages/", "base/", "nlohmann/", "CLI/", "unistd.h", "fcntl.h", "sys/", "probe/"});
       EXPECT_TRUE(is_standard(include) || own || is_public || outside) << file << " must not include " << include;
     }
   }
