@@ -99,4 +99,13 @@ struct AttendKernels {
 /// Returns the best kernels of this machine.
 AttendKernels attend_kernels(ElementType type);
 
+/// stored_scores, stored_values and widen_rows of keys and values that are stored as 8-bit integers. Their scales are
+/// the caller's business: on the scores, on the weights, or as the factor of a row.
+struct IntegerKernels {
+  decltype(AttendKernels::stored_scores) stored_scores;
+  decltype(AttendKernels::stored_values) stored_values;
+  decltype(AttendKernels::widen_rows) widen_rows;
+};
+IntegerKernels integer_kernels();
+
 }  // namespace locus
