@@ -34,7 +34,7 @@ struct PageLayout {
   const KeyTurn* turn = nullptr;  ///< how keys turn; null if none does
 };
 
-/// Writes keys as stored, [count][head_dim], to `out`, turned; integers with their `scales`.
+/// Keys (or values) of one head as stored, [count][dim].
 struct StoredKeys {
   const std::byte* keys = nullptr;
   const float* scales = nullptr;
@@ -42,8 +42,9 @@ struct StoredKeys {
   const float* turn = nullptr;
   std::int64_t turn_stride = 0;
 };
+/// Writes turned keys in the form in which they are stored: what settling them would store. They must have a turn.
 void turn_stored(const PageLayout& layout, const StoredKeys& from, std::byte* out, float* scales);
-/// The same as elements, or as floats from integers.
+/// Writes the same as elements, or as floats from integers; keys without a turn are copied.
 void turn_to_numbers(const PageLayout& layout, const StoredKeys& from, std::byte* out);
 
 /// The queries of one sequence. Its problem has one document with a batch row of its own.

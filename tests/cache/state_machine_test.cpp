@@ -472,6 +472,10 @@ struct Settle : Command {
       token.moved = false;
     }
   }
+  void checkPreconditions(const Model& model) const override {
+    Command::checkPreconditions(model);
+    RC_PRE(length > 0);
+  }
   // Attention over keys that moved has the bits of attention over settled ones.
   void run(const Model& model, Sut& sut) const override {
     const std::vector<float> query(static_cast<std::size_t>(2 * heads * dim), 0.3f);
