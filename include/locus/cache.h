@@ -120,7 +120,7 @@ class KvCache {
   std::int64_t free_pages() const;
   /// Returns how many free pages it takes to append `tokens` tokens.
   /// Error: tokens below 0.
-  /// Cost: O(1).
+  /// Cost: O(1); O(p) if the last page is shared.
   std::int64_t pages_for(SequenceId sequence, std::int64_t tokens) const;
   /// Returns the encoding of keys appended from now on.
   /// Cost: O(1).
@@ -187,7 +187,7 @@ class KvCache {
   /// Accuracy: as attend() of attention.h.
   /// Cost: O(queries x visible tokens x head_dim) time, split over threads by keys. Up to 16 queries of a sequence read
   /// every page once, and pages that several sequences share once for all of them; more queries, and encodings of the
-  /// site relative_key, pack one head at a time. Memory: O(queries x (head_dim + n)) per sequence.
+  /// site relative_key, pack one head at a time. Memory: O(n + query heads x queries x head_dim x n / 256) per sequence.
   void attend(const CachedAttention& call) const;
 
   /// Returns a copy of keys, values and positions for other attention code. Moved and raw keys are rotated, which adds

@@ -25,6 +25,7 @@ struct Encoded {
   HeadsArray key;      ///< as attention meets it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes
+  std::vector<Position> ids;     ///< [axes, batch, tokens]
 };
 
 struct SampleShape {

@@ -22,13 +22,14 @@ PathResult padded(const Sample& sample, ElementType type, bool left);
 PathResult packed(const Sample& sample, ElementType type);
 /// A prefix is cached; another text goes on from it, and so does this one from a fork.
 PathResult forked(const Sample& sample, ElementType type);
+/// Through a cache, with a random history of forks, drafts, moves and slides that are undone.
+PathResult with_history(const Sample& sample, ElementType type, RandomNumbers& random);
+/// The last token over keys that were stored `by` positions further on and moved back.
+PathResult moved_back(const Sample& sample, ElementType type, Position by, RandomNumbers& random);
 /// Keys over four ranks, results merged by their log-sum-exps.
 PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind kind);
 /// The number of ranks, or 0 where the tokens cannot be cut evenly.
 std::int64_t ranks_for(const Sample& sample);
-
-/// Whether a KvCache takes these keys: it wants one axis of plain positions.
-bool cacheable(const Encoding& encoding);
 
 /// Keys and values as attention meets them.
 struct KeysAndValues {
