@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a sequence are cut into chunks by index. A unit of work is one chunk and one key head, for all sequences
-// of the batch whose chunk holds the same tokens (a shared prefix): it reads each block of keys and values once, and
-// every sequence uses the block while it is in the L1 cache. Each chunk gives a partial result (largest score, sum of
+// The keys of a sequence are cut into portions by index. A unit of work is one portion and one key head, for all sequences
+// of the batch whose portion holds the same tokens (a shared prefix): it reads each block of keys and values once, and
+// every sequence uses the block while it is in the L1 cache. Each portion gives a partial result (largest score, sum of
 // weights, weighted sum); the partial results of a sequence are then merged in order.
 //
-// Chunks and blocks begin at the same index in every sequence, and a key's score has the same bits wherever it is in a
+// Portions and blocks begin at the same index in every sequence, and a key's score has the same bits wherever it is in a
 // page. So the result depends neither on pages nor on sharing nor on threads.
 #include "attention/paged.h"
 
@@ -20,7 +20,7 @@
 namespace locus {
 namespace {
 
-constexpr std::int64_t chunk_keys = 256;
+constexpr std::int64_t portion_keys = 256;
 constexpr std::int64_t block_keys = 64;
 
 struct Kernels {
@@ -43,7 +43,7 @@ struct Piece {
   const float *key_scales = nullptr, *value_scales = nullptr;
 };
 
-/// The spans that hold a chunk, cut to it.
+/// The spans that hold a portion, cut to it.
 std::vector<PageSpan> spans_of(const std::vector<PageSpan>& all, std::int64_t begin, std::int64_t end,
                                const PageLayout& layout, std::int64_t dim) {
   std::vector<PageSpan> chosen;
@@ -63,7 +63,7 @@ std::vector<PageSpan> spans_of(const std::vector<PageSpan>& all, std::int64_t be
   return chosen;
 }
 
-/// Reads the blocks of one head of a chunk. One object per unit.
+/// Reads the blocks of one head of a portion. One object per unit.
 class BlockReader {
  public:
   BlockReader(std::span<const PageSpan> spans, std::int64_t head, const PageLayout& layout, std::int64_t dim)
@@ -126,35 +126,39 @@ class BlockReader {
   std::vector<float> scales_;
 };
 
-/// The partial results of one sequence: [chunks][query heads][queries].
+/// The partial results of one sequence: [portions][query heads][queries].
 class Partials {
  public:
-  Partials(std::int64_t chunks, std::int64_t rows, std::int64_t dim)
-      : chunks_(chunks),
+  Partials(std::int64_t portions, std::int64_t rows, std::int64_t dim)
+      : portions_(portions),
         rows_(rows),
         dim_(dim),
-        outputs_(chunks * rows * dim),
-        tops_(static_cast<std::size_t>(chunks * rows)),
-        totals_(static_cast<std::size_t>(chunks * rows)) {}
+        outputs_(portions * rows * dim),
+        tops_(static_cast<std::size_t>(portions * rows)),
+        totals_(static_cast<std::size_t>(portions * rows)) {}
 
-  std::int64_t chunks() const { return chunks_; }
-  float* output(std::int64_t chunk, std::int64_t row) const { return outputs_.data() + (chunk * rows_ + row) * dim_; }
-  float& top(std::int64_t chunk, std::int64_t row) { return tops_[static_cast<std::size_t>(chunk * rows_ + row)]; }
-  double& total(std::int64_t chunk, std::int64_t row) { return totals_[static_cast<std::size_t>(chunk * rows_ + row)]; }
+  std::int64_t portions() const { return portions_; }
+  float* output(std::int64_t portion, std::int64_t row) const {
+    return outputs_.data() + (portion * rows_ + row) * dim_;
+  }
+  float& top(std::int64_t portion, std::int64_t row) { return tops_[static_cast<std::size_t>(portion * rows_ + row)]; }
+  double& total(std::int64_t portion, std::int64_t row) {
+    return totals_[static_cast<std::size_t>(portion * rows_ + row)];
+  }
 
  private:
-  std::int64_t chunks_, rows_, dim_;
+  std::int64_t portions_, rows_, dim_;
   AlignedFloats outputs_;
   std::vector<float> tops_;
   std::vector<double> totals_;
 };
 
-/// The query heads of one key head of one sequence, over one chunk. Rows are [query heads of the group][queries].
-class ChunkRows {
+/// The query heads of one key head of one sequence, over one portion. Rows are [query heads of the group][queries].
+class PortionRows {
  public:
-  ChunkRows(const PagedQueries& sequence, std::int64_t chunk, std::int64_t key_head, const Kernels& kernels)
+  PortionRows(const PagedQueries& sequence, std::int64_t portion, std::int64_t key_head, const Kernels& kernels)
       : p_(*sequence.problem),
-        document_(part_of(p_.documents()[0], chunk)),
+        document_(part_of(p_.documents()[0], portion)),
         tree_(sequence.tree),
         kernels_(kernels),
         key_head_(key_head),
@@ -180,7 +184,7 @@ class ChunkRows {
   }
 
   std::int64_t keys() const { return document_.keys; }
-  /// Moves to a block of the chunk; returns whether a query sees one of its keys.
+  /// Moves to a block of the portion; returns whether a query sees one of its keys.
   bool move_to(std::int64_t first, std::int64_t count) {
     first_ = first;
     count_ = count;
@@ -220,18 +224,18 @@ class ChunkRows {
     }
   }
 
-  void store(Partials& partials, std::int64_t chunk) const {
+  void store(Partials& partials, std::int64_t portion) const {
     const std::int64_t first = key_head_ * rows_;
     for (std::int64_t row = 0; row < rows_; ++row) {
-      std::copy_n(output_.data() + row * dim_, dim_, partials.output(chunk, first + row));
-      partials.top(chunk, first + row) = top_[static_cast<std::size_t>(row)];
-      partials.total(chunk, first + row) = total_[static_cast<std::size_t>(row)];
+      std::copy_n(output_.data() + row * dim_, dim_, partials.output(portion, first + row));
+      partials.top(portion, first + row) = top_[static_cast<std::size_t>(row)];
+      partials.total(portion, first + row) = total_[static_cast<std::size_t>(row)];
     }
   }
 
  private:
-  static Document part_of(Document document, std::int64_t chunk) {
-    const std::int64_t first = chunk * chunk_keys, keys = std::min(chunk_keys, document.keys - first);
+  static Document part_of(Document document, std::int64_t portion) {
+    const std::int64_t first = portion * portion_keys, keys = std::min(portion_keys, document.keys - first);
     const auto part = [&](std::span<const Position> all) {
       return all.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(keys));
     };
@@ -297,41 +301,42 @@ class ChunkRows {
   bool seen_ = false;
 };
 
-/// A chunk that some sequences have in common.
-struct SharedChunk {
-  std::int64_t chunk = 0;
+/// A portion that some sequences have in common.
+struct SharedPortion {
+  std::int64_t portion = 0;
   std::vector<PageSpan> spans;
   std::vector<std::size_t> members;
 };
 
-std::vector<SharedChunk> shared_chunks(std::span<const PagedQueries> sequences, const PageLayout& layout) {
-  std::vector<SharedChunk> chunks;
-  std::multimap<std::pair<std::int64_t, const std::byte*>, std::size_t> by_first;  // chunks that begin alike
+std::vector<SharedPortion> shared_portions(std::span<const PagedQueries> sequences, const PageLayout& layout) {
+  std::vector<SharedPortion> portions;
+  std::multimap<std::pair<std::int64_t, const std::byte*>, std::size_t> by_first;  // portions that begin alike
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     const std::int64_t keys = sequences[s].problem->documents()[0].keys;
-    for (std::int64_t chunk = 0; chunk * chunk_keys < keys; ++chunk) {
-      SharedChunk own{chunk,
-                      spans_of(sequences[s].spans, chunk * chunk_keys, std::min(keys, (chunk + 1) * chunk_keys), layout,
-                               sequences[s].problem->head_dim()),
-                      {s}};
-      const auto [begin, end] = by_first.equal_range({chunk, own.spans[0].keys});
+    for (std::int64_t portion = 0; portion * portion_keys < keys; ++portion) {
+      SharedPortion own{
+          portion,
+          spans_of(sequences[s].spans, portion * portion_keys, std::min(keys, (portion + 1) * portion_keys), layout,
+                   sequences[s].problem->head_dim()),
+          {s}};
+      const auto [begin, end] = by_first.equal_range({portion, own.spans[0].keys});
       const auto found = std::find_if(begin, end, [&](const auto& entry) {
-        const std::vector<PageSpan>& other = chunks[entry.second].spans;
+        const std::vector<PageSpan>& other = portions[entry.second].spans;
         return std::equal(own.spans.begin(), own.spans.end(), other.begin(), other.end(),
                           [](const PageSpan& a, const PageSpan& b) { return a.same_tokens(b); });
       });
       if (found != end) {
-        chunks[found->second].members.push_back(s);
+        portions[found->second].members.push_back(s);
       } else {
-        by_first.emplace(std::pair(chunk, own.spans[0].keys), chunks.size());
-        chunks.push_back(std::move(own));
+        by_first.emplace(std::pair(portion, own.spans[0].keys), portions.size());
+        portions.push_back(std::move(own));
       }
     }
   }
-  return chunks;
+  return portions;
 }
 
-// Merges the chunks of one row, and a sink.
+// Merges the portions of one row, and a sink.
 void merge_row(const PagedQueries& sequence, Partials& partials, std::int64_t row, const Kernels& kernels) {
   const Problem& problem = *sequence.problem;
   const AttentionCall& call = problem.call();
@@ -341,17 +346,17 @@ void merge_row(const PagedQueries& sequence, Partials& partials, std::int64_t ro
                           ? -HUGE_VAL
                           : static_cast<double>(call.sink_logits[static_cast<std::size_t>(head)]) * log2_e;
   double top = sink;
-  for (std::int64_t chunk = 0; chunk < partials.chunks(); ++chunk) {
-    const double other = static_cast<double>(partials.top(chunk, row));
+  for (std::int64_t portion = 0; portion < partials.portions(); ++portion) {
+    const double other = static_cast<double>(partials.top(portion, row));
     top = other <= top ? top : other;  // propagates NaN
   }
   double total = sink == -HUGE_VAL ? 0 : std::exp2(sink - top);
   std::vector<double> sum(static_cast<std::size_t>(dim), 0.0);
-  for (std::int64_t chunk = 0; chunk < partials.chunks(); ++chunk) {
-    if (partials.total(chunk, row) == 0) continue;
-    const double weight = std::exp2(static_cast<double>(partials.top(chunk, row)) - top);
-    total += weight * partials.total(chunk, row);
-    const float* part = partials.output(chunk, row);
+  for (std::int64_t portion = 0; portion < partials.portions(); ++portion) {
+    if (partials.total(portion, row) == 0) continue;
+    const double weight = std::exp2(static_cast<double>(partials.top(portion, row)) - top);
+    total += weight * partials.total(portion, row);
+    const float* part = partials.output(portion, row);
     for (std::int64_t j = 0; j < dim; ++j) sum[static_cast<std::size_t>(j)] += weight * static_cast<double>(part[j]);
   }
   std::vector<float> output(sum.size(), 0.0f);
@@ -374,34 +379,35 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
   const AttentionCall& any = sequences[0].problem->call();
   const Kernels kernels(any.query.type, layout.integers);
   const std::int64_t heads = any.key.heads, dim = sequences[0].problem->head_dim();
-  const std::vector<SharedChunk> chunks = shared_chunks(sequences, layout);
+  const std::vector<SharedPortion> portions = shared_portions(sequences, layout);
   std::vector<Partials> partials;
   for (const PagedQueries& sequence : sequences) {
     const AttentionCall& call = sequence.problem->call();
-    partials.emplace_back((call.key.tokens + chunk_keys - 1) / chunk_keys, call.query.heads * call.query.tokens, dim);
+    partials.emplace_back((call.key.tokens + portion_keys - 1) / portion_keys, call.query.heads * call.query.tokens,
+                          dim);
   }
   const auto run = [&](std::int64_t count, const std::function<void(std::int64_t)>& piece) {
     if (executor != nullptr && count > 1) return executor->run(count, piece);
     for (std::int64_t i = 0; i < count; ++i) piece(i);
   };
-  run(std::ssize(chunks) * heads, [&](std::int64_t unit) {
-    const SharedChunk& shared = chunks[static_cast<std::size_t>(unit / heads)];
+  run(std::ssize(portions) * heads, [&](std::int64_t unit) {
+    const SharedPortion& shared = portions[static_cast<std::size_t>(unit / heads)];
     const std::int64_t head = unit % heads;
-    std::deque<ChunkRows> members;
-    for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.chunk, head, kernels);
+    std::deque<PortionRows> members;
+    for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.portion, head, kernels);
     BlockReader reader(shared.spans, head, layout, dim);
     for (std::int64_t first = 0; first < members[0].keys(); first += block_keys) {
       const std::int64_t count = std::min(block_keys, members[0].keys() - first);
       bool seen = false;
-      for (ChunkRows& member : members) seen |= member.move_to(first, count);
+      for (PortionRows& member : members) seen |= member.move_to(first, count);
       if (!seen) {
         reader.skip(count);
         continue;
       }
       const std::span<const Piece> pieces = reader.next(count);
-      for (ChunkRows& member : members) member.attend(pieces);
+      for (PortionRows& member : members) member.attend(pieces);
     }
-    for (std::size_t i = 0; i < members.size(); ++i) members[i].store(partials[shared.members[i]], shared.chunk);
+    for (std::size_t i = 0; i < members.size(); ++i) members[i].store(partials[shared.members[i]], shared.portion);
   });
   run(std::ssize(sequences), [&](std::int64_t s) {
     const PagedQueries& sequence = sequences[static_cast<std::size_t>(s)];
