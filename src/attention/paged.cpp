@@ -21,7 +21,7 @@ namespace locus {
 namespace {
 
 constexpr std::int64_t portion_keys = 256;
-constexpr std::int64_t block_keys = 64;
+constexpr std::int64_t block_keys = 32;  // keys, values and the next keys fit the L1 cache or nearly so
 
 struct Kernels {
   AttendKernels own;  // of the queries
@@ -63,56 +63,75 @@ std::vector<PageSpan> spans_of(const std::vector<PageSpan>& all, std::int64_t be
   return chosen;
 }
 
-/// Reads the blocks of one head of a portion. One object per unit.
+/// Reads the blocks of one head of a portion, one after the other. One object per unit.
 class BlockReader {
  public:
   BlockReader(std::span<const PageSpan> spans, std::int64_t head, const PageLayout& layout, std::int64_t dim)
       : spans_(spans), head_(head), layout_(layout), dim_(dim) {}
 
-  /// The next `count` tokens, which follow the last ones.
-  std::span<const Piece> next(std::int64_t count) {
-    pieces_.clear();
+  /// Goes on by `count` tokens. Afterwards pieces() are those of the tokens that were next() before.
+  void advance(std::int64_t count) {
+    std::swap(current_, next_);
+    next_.clear();
     for (std::int64_t at = 0; at < count;) {
       const PageSpan& span = spans_[span_];
       const std::int64_t here = std::min(count - at, span.count - used_);
-      pieces_.push_back(piece(span, at, here));
+      next_.push_back({piece(span, at, here), span.turn == nullptr ? nullptr : span.turn + used_ * span.turn_stride,
+                       span.turn_stride});
       at += here;
-      skip(here);
+      used_ += here;
+      if (used_ == span.count) ++span_, used_ = 0;
+    }
+  }
+
+  /// The pieces of the current block, turned, with the addresses of what is read after them.
+  std::span<const Piece> pieces() {
+    pieces_.clear();
+    for (std::size_t i = 0; i < current_.size(); ++i) {
+      Piece piece = current_[i].piece;
+      piece.keys.ahead = static_cast<const std::byte*>(piece.values.data);
+      if (i < next_.size() && next_[i].piece.keys.rows >= piece.keys.rows) {
+        piece.values.ahead = static_cast<const std::byte*>(next_[i].piece.keys.data);
+      }
+      if (current_[i].turn != nullptr) turn(piece, current_[i]);
+      pieces_.push_back(piece);
     }
     return pieces_;
   }
 
-  void skip(std::int64_t count) {
-    used_ += count;
-    while (span_ < spans_.size() && used_ >= spans_[span_].count) used_ -= spans_[span_++].count;
-  }
-
  private:
-  Piece piece(const PageSpan& span, std::int64_t at, std::int64_t count) {
+  struct StoredPiece {
+    Piece piece;
+    const float* turn = nullptr;
+    std::int64_t turn_stride = 0;
+  };
+
+  Piece piece(const PageSpan& span, std::int64_t at, std::int64_t count) const {
     const std::int64_t offset = (head_ * layout_.head_stride + used_ * dim_) * layout_.element_size;
     const std::int64_t scale_offset = head_ * layout_.scale_stride + used_;
     Piece piece{.at = at,
                 .keys = {.data = span.keys + offset, .stride = dim_, .rows = count, .dim = dim_},
                 .values = {.data = span.values + offset, .stride = dim_, .rows = count, .dim = dim_}};
-    if (layout_.integers) {
-      piece.key_scales = span.key_scales + scale_offset;
-      piece.value_scales = span.value_scales + scale_offset;
-    }
-    if (span.turn == nullptr) return piece;
+    if (!layout_.integers) return piece;
+    piece.key_scales = span.key_scales + scale_offset;
+    piece.value_scales = span.value_scales + scale_offset;
+    return piece;
+  }
+
+  void turn(Piece& piece, const StoredPiece& stored) {
     keys_.resize(static_cast<std::size_t>(block_keys * dim_ * layout_.element_size));
     scales_.resize(block_keys);
-    std::byte* keys = keys_.data() + at * dim_ * layout_.element_size;
+    std::byte* keys = keys_.data() + piece.at * dim_ * layout_.element_size;
     turn_stored(layout_,
-                {.keys = span.keys + offset,
+                {.keys = static_cast<const std::byte*>(piece.keys.data),
                  .scales = piece.key_scales,
-                 .count = count,
+                 .count = piece.keys.rows,
                  .dim = dim_,
-                 .turn = span.turn + used_ * span.turn_stride,
-                 .turn_stride = span.turn_stride},
-                keys, scales_.data() + at);
+                 .turn = stored.turn,
+                 .turn_stride = stored.turn_stride},
+                keys, scales_.data() + piece.at);
     piece.keys.data = keys;
-    if (layout_.integers) piece.key_scales = scales_.data() + at;
-    return piece;
+    if (layout_.integers) piece.key_scales = scales_.data() + piece.at;
   }
 
   std::span<const PageSpan> spans_;
@@ -121,6 +140,7 @@ class BlockReader {
   std::int64_t dim_;
   std::size_t span_ = 0;
   std::int64_t used_ = 0;
+  std::vector<StoredPiece> current_, next_;
   std::vector<Piece> pieces_;
   std::vector<std::byte> keys_;
   std::vector<float> scales_;
@@ -396,15 +416,15 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
     std::deque<PortionRows> members;
     for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.portion, head, kernels);
     BlockReader reader(shared.spans, head, layout, dim);
-    for (std::int64_t first = 0; first < members[0].keys(); first += block_keys) {
-      const std::int64_t count = std::min(block_keys, members[0].keys() - first);
+    const std::int64_t keys = members[0].keys();
+    const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, block_keys); };
+    reader.advance(block_at(0));
+    for (std::int64_t first = 0; first < keys; first += block_keys) {
+      reader.advance(block_at(first + block_keys));
       bool seen = false;
-      for (PortionRows& member : members) seen |= member.move_to(first, count);
-      if (!seen) {
-        reader.skip(count);
-        continue;
-      }
-      const std::span<const Piece> pieces = reader.next(count);
+      for (PortionRows& member : members) seen |= member.move_to(first, block_at(first));
+      if (!seen) continue;
+      const std::span<const Piece> pieces = reader.pieces();
       for (PortionRows& member : members) member.attend(pieces);
     }
     for (std::size_t i = 0; i < members.size(); ++i) members[i].store(partials[shared.members[i]], shared.portion);

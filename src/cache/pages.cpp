@@ -2,6 +2,7 @@
 #include "cache/pages.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -9,11 +10,22 @@
 
 #include "kernels/quantise.h"
 #include "locus/error.h"
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace locus {
 namespace {
 
-constexpr std::align_val_t page_alignment{4096};
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+constexpr std::size_t small_alignment = 4096;
+
+// Attention reads several pages of a cache at once: larger pages of memory spare it misses of the address cache.
+void ask_for_huge_pages([[maybe_unused]] std::byte* bytes, [[maybe_unused]] std::size_t count) {
+#ifdef __linux__
+  if (count >= huge_page) madvise(bytes, count / huge_page * huge_page, MADV_HUGEPAGE);  // a wish, never an error
+#endif
+}
 
 std::int64_t checked_pages(const CacheShape& shape) {
   require(shape.capacity >= 1 && shape.heads >= 1 && shape.head_dim >= 1,
@@ -38,7 +50,7 @@ std::size_t hash_of(const void* data, std::size_t bytes) {
 
 }  // namespace
 
-void Pages::Free::operator()(std::byte* bytes) const { ::operator delete(bytes, page_alignment); }
+void Pages::Free::operator()(std::byte* bytes) const { std::free(bytes); }
 
 Pages::Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size)
     : shape_(shape),
@@ -48,7 +60,11 @@ Pages::Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size)
   const std::int64_t count = checked_pages(shape);
   const std::int64_t needed = 2 * count * part_bytes();
   try {
-    bytes_.reset(static_cast<std::byte*>(::operator new(index(needed), page_alignment)));
+    const std::size_t alignment = index(needed) >= huge_page ? huge_page : small_alignment;
+    const std::size_t whole = (index(needed) + alignment - 1) / alignment * alignment;
+    bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, whole)));
+    if (bytes_ == nullptr) throw std::bad_alloc();
+    ask_for_huge_pages(bytes_.get(), whole);
     scales_.resize(index(count * scales_per_page()));
     turns_.resize(index(count * shape.page_size * turn_size));
     ids_.resize(index(count * axes * shape.page_size));

@@ -10,6 +10,7 @@
 // both padded with zeros to whole panels. Extents and strides count elements.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "locus/element.h"
@@ -66,6 +67,7 @@ struct StoredRows {
   std::int64_t stride = 0;
   std::int64_t rows = 0;
   std::int64_t dim = 0;
+  const std::byte* ahead = nullptr;  ///< unless null: as many bytes as these rows have, contiguous, that are read next
 };
 
 /// A weight per key in each row: that of key t is at data[row * stride + t].

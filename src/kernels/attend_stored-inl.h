@@ -9,12 +9,22 @@
 #define LOCUS_KERNELS_ATTEND_STORED_INL_H_
 #endif
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/attend-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Starts to load the rows that correspond to `count` of these rows, from row t on, in what is read next. Kernels that
+// stream hardly overlap loading and computing without it.
+template <class T>
+HWY_INLINE void prefetch_ahead(const StoredRows& rows, std::int64_t t, std::int64_t count) {
+  if (rows.ahead == nullptr) return;
+  const auto row_bytes = static_cast<std::int64_t>(sizeof(T)) * rows.dim;
+  for (std::int64_t line = t * row_bytes; line < (t + count) * row_bytes; line += 64) hwy::Prefetch(rows.ahead + line);
+}
 
 // Four keys, at any addresses.
 template <class T>
@@ -104,12 +114,14 @@ void stored_scores(const StoredRows& keys, const float* query, std::int64_t quer
   std::int64_t t = 0;
   for (; t + 4 <= keys.rows; t += 4, key += 4 * keys.stride) {
     const FourKeys<T> four{key, key + keys.stride, key + 2 * keys.stride, key + 3 * keys.stride};
+    prefetch_ahead<T>(keys, t, 4);
     for (std::int64_t r = 0; r < rows; ++r) {
       dots_of_four(query + r * query_stride, four, keys.dim, scores + r * stride + t);
     }
   }
   const std::int64_t rest = keys.rows - t;
   if (rest == 0) return;
+  prefetch_ahead<T>(keys, t, rest);
   const T* last = key + (rest - 1) * keys.stride;
   const FourKeys<T> four{key, rest > 1 ? key + keys.stride : last, last, last};
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -121,16 +133,17 @@ void stored_scores(const StoredRows& keys, const float* query, std::int64_t quer
 
 //   for (j < 8 vectors) output[j] = output[j] * rescale + sum over t < rows of weights[t] * float(value[t][j]);
 // The sums stay in registers.
-template <class T>
-HWY_INLINE void eight_vectors(const T* value, std::int64_t stride, std::int64_t rows, const float* weights,
-                              float rescale, float* output) {
+template <bool kAhead, class T>
+HWY_INLINE void eight_vectors(const T* value, const StoredRows& values, const float* weights, float rescale,
+                              float* output) {
   const FloatTag d;
   const std::int64_t n = lanes_of_float();
   const auto times = hn::Set(d, rescale);
   const auto at = [&](std::int64_t i) { return hn::Mul(hn::LoadU(d, output + i * n), times); };
   auto a0 = at(0), a1 = at(1), a2 = at(2), a3 = at(3), a4 = at(4), a5 = at(5), a6 = at(6), a7 = at(7);
-  for (std::int64_t t = 0; t < rows; ++t, value += stride) {
+  for (std::int64_t t = 0; t < values.rows; ++t, value += values.stride) {
     const auto w = hn::Set(d, weights[t]);
+    if constexpr (kAhead) prefetch_ahead<T>(values, t, 1);
     a0 = hn::MulAdd(w, load(d, value), a0);
     a1 = hn::MulAdd(w, load(d, value + n), a1);
     a2 = hn::MulAdd(w, load(d, value + 2 * n), a2);
@@ -172,7 +185,11 @@ void stored_values(const StoredRows& values, const WeightRows& all, const float*
   for (std::int64_t r = 0; r < all.rows; ++r, weights += all.stride, output += output_stride) {
     std::int64_t j = 0;
     for (; j + 8 * lanes <= values.dim; j += 8 * lanes) {
-      eight_vectors(data + j, values.stride, values.rows, weights, rescale[r], output + j);
+      if (r == 0 && j == 0 && values.ahead != nullptr) {
+        eight_vectors<true>(data, values, weights, rescale[r], output);
+      } else {
+        eight_vectors<false>(data + j, values, weights, rescale[r], output + j);
+      }
     }
     for (; j + lanes <= values.dim; j += lanes) {
       one_vector(FloatTag(), data + j, values, weights, rescale[r], output + j);

@@ -157,7 +157,7 @@ const std::map<std::string, Layer>& layers() {
       {"profiles", {2, {"profiles/", "positions/"}}},
       {"kernels", {4, {"kernels/", "profiles/", "encoding/", "positions/", "simd/", "hwy/"}}},
       {"attention", {7, {"attention/", "kernels/"}}},
-      {"cache", {6, {"cache/", "attention/", "kernels/"}}},
+      {"cache", {6, {"cache/", "attention/", "kernels/", "sys/"}}},
       {"reference", {6, {"reference/", "profiles/"}}},
       {"io",
        {3,
