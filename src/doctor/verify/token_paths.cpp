@@ -41,7 +41,7 @@ class KeyStore {
     append_rows(into, output.values(), tokens);
   }
 
-  /// From now on a sequence of its own that shares what is there.
+  /// Continues as a new sequence that shares the cached keys.
   void fork() { sequence_ = cache_.fork(sequence_); }
   SequenceId sequence() const { return sequence_; }
   void go_to(SequenceId sequence) { sequence_ = sequence; }
@@ -97,7 +97,7 @@ PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, s
   KeyStore store(sample, type);
   PathResult result;
   for (std::int64_t begin = 0, count = first; begin < sample.tokens(); begin += count, count = size) {
-    // The tokens behind a prefix have the ids that the planner gives them.
+    // The tokens after a prefix have the ids of the planner.
     const PositionIds plan = positions::decode(begin, std::min(count, sample.tokens() - begin));
     const Encoded chunk = sample.encode(type, plan.ids);
     store.append(chunk);
@@ -117,7 +117,7 @@ PathResult forked(const Sample& sample, ElementType type) {
   const SequenceId parent = store.sequence();
   store.fork();
   const SequenceId child = store.sequence();
-  // The parent goes on with another text, here the same tokens backwards, in turn with its child.
+  // The parent continues with another text, here the same tokens in reverse, alternating with its child.
   store.go_to(parent);
   std::vector<std::int64_t> backwards = range(0, rest);
   std::reverse(backwards.begin(), backwards.end());
