@@ -207,7 +207,7 @@ void expect_same_attention(const KvCache& cache, const locus_cache* handle, std:
   batch.mask.sinks = 1;
   cache.attend(batch);
   const locus_cache_queries c_both[] = {
-      {a, c_view(view(q, 0, 2)), c_view(view(c_output, 0, 2)), {}, c_span(tree), c_lse.data()},
+      {a, c_view(view(q, 0, 2)), c_view(view(c_output, 0, 2)), {}, {tree.data(), std::ssize(tree)}, c_lse.data()},
       {b, c_view(view(q, 2, 1)), c_view(view(c_output, 2, 1)), {}, {}, nullptr}};
   locus_cache_attention call = {};
   call.queries = c_both;
