@@ -126,11 +126,12 @@ void Progress::show(const Trials& trials) {
   const auto used = static_cast<std::size_t>(std::count(work.begin(), work.end(), '\n'));
   screen.height -= std::min(screen.height, used);
   const std::string text = answer_table(part_, task_, screen) + work;
-  if (text != shown_) draw(text);
+  draw(text);
 }
 
 /// Over what is shown, line by line: erasing all of it first would flicker, and fill the history of some terminals.
 void Progress::draw(const std::string& text) {
+  if (text == shown_) return;
   std::string drawn = up(shown_);
   for (const std::string& line : lines_in(text)) drawn += line + "\033[K\n";
   out_ << drawn << "\033[J" << std::flush;

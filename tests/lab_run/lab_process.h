@@ -69,6 +69,7 @@ class LabProcess {
     Json json = Json::parse(folder_.read("locus-lab/results.json"));
     for (const char* name : {"created", "finished", "seconds", "speed"}) json["run"].erase(name);
     json.erase("costs");
+    json.erase("trials");
     return json;
   }
 
