@@ -79,7 +79,8 @@ int give_results(const Request& request, Store& store, std::int64_t run, const P
 int show_results(const Request& request, const Parts& parts) {
   Store store = open_existing_store(request);
   make_out_folder(request);
-  const std::optional<StoredRun> run = store.latest_run();
+  const std::optional<StoredRun> run =
+      request.run == 0 ? store.latest_run() : std::optional(store.find_run(request.run));
   require(run.has_value(), "the store ", store.name(), " has no run");
   return give_results(request, store, run->id, parts);
 }
@@ -230,6 +231,7 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
                  "Takes the options of locus lab.\nExample: locus lab plan --preset quick");
   all.results = add("results", "Write the results of the last run again",
                     "Takes --out, --store and --json.\nExample: locus lab results --out locus-lab");
+  all.results->add_option("--run", request.run, "Number of the run, as submit and status show it (default: the last)");
   all.submit = add("submit", "Fill the queue of a store with the trials of a plan",
                    "Takes the options of locus lab.\n"
                    "Example: locus lab submit --preset full --store postgresql://lab@server/lab");

@@ -31,9 +31,9 @@ struct Request {
   // Of `slurm`:
   int tasks = 0;
   std::vector<std::string> sbatch;
+  std::int64_t run = 0;  ///< of `results` (0: the last) and of a worker (0: all)
   // Of a worker:
   std::string models, kept;
-  std::int64_t run = 0;
 };
 
 int workers_of(const Request& request);

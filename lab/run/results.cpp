@@ -73,24 +73,27 @@ double largest_difference(const std::vector<Measurement>& a, const std::vector<M
   return largest;
 }
 
-/// Every pair of machine kinds that ran the repeated trial.
+/// Every pair of machine kinds that ran the same trial.
 void add_repeats(Results& results, Store& store, std::int64_t run, const std::vector<StoredTrial>& trials) {
-  std::vector<StoredTrial> same;
+  std::map<std::string, std::vector<StoredTrial>> same;  // by the key of the original, which comes first
   for (const StoredTrial& one : store.repeats(run)) {
-    if (one.state != TrialState::finished) continue;
     const auto original =
         std::find_if(trials.begin(), trials.end(), [&](const StoredTrial& trial) { return trial.key == one.repeats; });
-    if (same.empty() && original != trials.end() && original->state == TrialState::finished) same.push_back(*original);
-    same.push_back(one);
+    if (one.state != TrialState::finished || original->state != TrialState::finished) continue;
+    std::vector<StoredTrial>& own = same[one.repeats];
+    if (own.empty()) own.push_back(*original);
+    own.push_back(one);
   }
-  for (std::size_t i = 0; i < same.size(); ++i) {
-    for (std::size_t j = i + 1; j < same.size(); ++j) {
-      results.repeats.push_back(
-          {.machines = {same[i].kind, same[j].kind},
-           .task = same[i].spec.task,
-           .scheme = same[i].spec.scheme,
-           .seed = same[i].spec.seed,
-           .largest_difference = largest_difference(store.measurements(same[i].key), store.measurements(same[j].key))});
+  for (const auto& [key, all] : same) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        results.repeats.push_back(
+            {.machines = {all[i].kind, all[j].kind},
+             .task = all[i].spec.task,
+             .scheme = all[i].spec.scheme,
+             .seed = all[i].spec.seed,
+             .largest_difference = largest_difference(store.measurements(all[i].key), store.measurements(all[j].key))});
+      }
     }
   }
 }

@@ -164,13 +164,7 @@ std::vector<StoredTrial> Store::trials(std::int64_t run) {
 }
 
 std::vector<StoredTrial> Store::repeats(std::int64_t run) {
-  return session_->guarded([&] {
-    return read_trials(session_->sql,
-                       "SELECT " + trial_columns +
-                           " FROM run_trials r JOIN trials t ON t.trial = r.trial"
-                           " WHERE r.run = :run AND r.place < 0 ORDER BY r.place DESC",
-                       run);
-  });
+  return session_->guarded([&] { return read_repeats(session_->sql, run); });
 }
 
 std::vector<StoredTrial> Store::finished_trials() {

@@ -169,9 +169,7 @@ int Store::release_stale(std::int64_t run) {
 bool Store::plan_repeat(std::int64_t run, const std::string& kind) {
   if (kind.empty()) return false;
   const auto needed = [&]() -> std::optional<StoredTrial> {
-    const std::string of_run = " FROM run_trials r JOIN trials t ON t.trial = r.trial WHERE r.run = :run AND ";
-    const std::vector<StoredTrial> planned =
-        read_trials(session_->sql, "SELECT " + trial_columns + of_run + "r.place < 0 ORDER BY r.place DESC", run);
+    const std::vector<StoredTrial> planned = read_repeats(session_->sql, run);
     for (const StoredTrial& one : planned) {
       if (one.kind == kind) return {};
     }
@@ -179,8 +177,9 @@ bool Store::plan_repeat(std::int64_t run, const std::string& kind) {
     const std::string chosen = planned.empty() ? "" : planned.front().repeats;
     const std::vector<StoredTrial> original =
         read_trials(session_->sql,
-                    "SELECT " + trial_columns + of_run +
-                        "r.place > 0 AND t.state = 'finished' AND t.kind <> '' AND t.kind <> :kind AND (:chosen = '' "
+                    "SELECT " + trial_columns +
+                        " FROM run_trials r JOIN trials t ON t.trial = r.trial WHERE r.run = :run AND r.place > 0 AND "
+                        "t.state = 'finished' AND t.kind <> '' AND t.kind <> :kind AND (:chosen = '' "
                         "OR t.trial = :same)"
                         " ORDER BY t.seconds, t.trial LIMIT 1",
                     run, kind, chosen, chosen);

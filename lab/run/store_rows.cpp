@@ -42,4 +42,12 @@ StoredTrial TrialRow::trial() {
   return row_;
 }
 
+std::vector<StoredTrial> read_repeats(soci::session& sql, std::int64_t run) {
+  return read_trials(sql,
+                     "SELECT " + trial_columns +
+                         " FROM trials t WHERE t.repeats IN (SELECT r.trial FROM run_trials r WHERE r.run = :run)"
+                         " ORDER BY t.repeats, t.trial",
+                     run);
+}
+
 }  // namespace locus::lab

@@ -44,4 +44,7 @@ std::vector<StoredTrial> read_trials(soci::session& sql, const std::string& text
   return rows;
 }
 
+/// The repeats of trials of a run, also those that another run planned.
+std::vector<StoredTrial> read_repeats(soci::session& sql, std::int64_t run);
+
 }  // namespace locus::lab

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/store_session.h"
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -17,7 +16,7 @@ constexpr std::chrono::milliseconds pause_between_attempts(500);
 std::string message_of(const soci::soci_error& error) {
   std::string text = error.get_error_message();
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  for (char& c : text) c = c == '\n' || c == '\t' ? ' ' : c;
   return text;
 }
 
