@@ -125,8 +125,7 @@ void Progress::show(const Trials& trials) {
   const std::string work = work_table(trials, options_.timing, options_.workers, for_work);
   const auto used = static_cast<std::size_t>(std::count(work.begin(), work.end(), '\n'));
   screen.height -= std::min(screen.height, used);
-  const std::string text = answer_table(part_, task_, screen) + work;
-  draw(text);
+  draw(answer_table(part_, task_, screen).append(work));
 }
 
 /// Over what is shown, line by line: erasing all of it first would flicker, and fill the history of some terminals.
