@@ -75,7 +75,7 @@ class PostgresqlDatabase : public Database {
 
   std::string id(soci::session& sql) const override {
     std::string id;
-    sql << "SELECT id FROM store", into(id);
+    sql << "SELECT id FROM locus_lab.store", into(id);
     return id;
   }
 
@@ -113,12 +113,12 @@ class PostgresqlDatabase : public Database {
         into(count);
     if (count != 3) return false;
     std::string own;
-    sql << "SELECT COALESCE(MAX(program), '') FROM store", into(own);
+    sql << "SELECT COALESCE(MAX(program), '') FROM locus_lab.store", into(own);
     return own == "locus-lab";
   }
   static long long version_of(soci::session& sql) {
     long long version = 0;
-    sql << "SELECT version FROM store", into(version);
+    sql << "SELECT version FROM locus_lab.store", into(version);
     return version;
   }
   // An error in one of these ends the connection, and with it the transaction.

@@ -67,10 +67,10 @@ class StoreAway : public Error {
 
 /// How to wait for a database that cannot be reached or has no room. Every call of the store waits and is repeated.
 struct Patience {
-  double seconds = 0;                                ///< longest wait; then StoreAway
-  std::function<void(const std::string& why)> away;  ///< called once when a wait begins. May be absent
-  std::function<void(double seconds)> back = {};     ///< called when it ended well. May be absent
-  std::function<bool()> stop = {};                   ///< asked now and then; true ends the wait. May be absent
+  double seconds = 0;                                     ///< longest wait; then StoreAway
+  std::function<void(const std::string& why)> away = {};  ///< called once when a wait begins. May be absent
+  std::function<void(double seconds)> back = {};          ///< called when it ended well. May be absent
+  std::function<bool()> stop = {};                        ///< asked now and then; true ends the wait. May be absent
 };
 
 /// Safe to use from several processes and machines at once; one object by one thread. Error naming the store where it

@@ -18,10 +18,9 @@ constexpr std::chrono::milliseconds pause(250);
 constexpr int most_useless = 3;  // workers that crashed before they leased a trial
 constexpr int most_killed = 20;  // the same for workers that something else ended
 
-/// By a signal that a program does not send to itself: the out-of-memory killer, a batch system, a person; or because
-/// its store went away.
+/// By a signal that a program does not send to itself: the out-of-memory killer, a batch system, a person.
 bool was_ended_from_outside(int status) {
-  if (WIFEXITED(status)) return WEXITSTATUS(status) == exit_of_lost_store;
+  if (WIFEXITED(status)) return false;
   const int signal = WTERMSIG(status);
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
@@ -71,6 +70,10 @@ class Crew {
     if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_bad_input) {  // it said why it cannot run
       store_.release(owner);
       fail("a worker gave up: ", last_line_of(command_.log));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_lost_store) {  // as long as patience allows
+      store_.release(owner);
+      throw StoreAway("a worker gave up: " + last_line_of(command_.log));
     }
     const std::string how = "the worker " + how_it_ended(status);
     const bool from_outside = was_ended_from_outside(status);

@@ -24,8 +24,9 @@ class SharedLab : public LabProcess {
     arguments.insert(arguments.end(), {"--store", url_});
     return lab(arguments);
   }
-  void start_machine(const std::string& machine, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words = {"work", "--store", url_, "--out", machine, "--workers", "1", "--lease", "3"};
+  void start_machine(const std::string& machine, const std::string& lease = "3",
+                     const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"work", "--store", url_, "--out", machine, "--workers", "1", "--lease", lease};
     words.insert(words.end(), more.begin(), more.end());
     machines_[machine] = start(words);
   }
@@ -47,7 +48,9 @@ class SharedLab : public LabProcess {
   }
 
   std::vector<StoredTrial> shared_trials(std::int64_t run = 0) const {
-    Store store(url_, {.seconds = 120});
+    Patience patience;
+    patience.seconds = 120;
+    Store store(url_, patience);
     const auto last = store.latest_run();
     return last ? store.trials(run == 0 ? last->id : run) : std::vector<StoredTrial>();
   }
