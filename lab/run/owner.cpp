@@ -27,7 +27,7 @@ std::string instance() {
   return boot.substr(0, 8) + '-' + space;
 }
 
-/// State and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty where it does not
+/// State and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty if it does not
 /// exist. The name in field 2 may hold spaces and parentheses, so fields are counted from the last parenthesis.
 struct ProcessStat {
   std::string state, start;

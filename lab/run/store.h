@@ -107,21 +107,21 @@ class Store {
   std::vector<StoredTrial> finished_trials();          ///< of all runs, without repeats
   std::vector<Measurement> measurements(const std::string& key);
 
-  // Of all runs where `run` is 0:
+  // Of all runs if `run` is 0:
   Queue queue(std::int64_t run, const std::string& kind);
-  /// Leases the first waiting trial to a holder; nothing where none waits.
+  /// Leases the first waiting trial to a holder; nothing if none waits.
   std::optional<StoredTrial> lease(std::int64_t run, const LeaseHolder& holder);
   /// Returns to the queue leases that ran out, and those of processes of this machine that are gone; returns how many.
   int release_stale(std::int64_t run);
-  /// Where machines of two kinds work on a run, one finished trial is repeated on the other kind to compare numbers:
+  /// If machines of two kinds work on a run, one finished trial is repeated on the other kind to compare numbers:
   /// queues that trial for `kind` unless it is there. Returns whether it queued one.
   bool plan_repeat(std::int64_t run, const std::string& kind);
 
   // With the fencing number of the lease. A lease that ran out counts until the trial is leased again.
-  /// Renews; false where the lease was lost.
+  /// Renews; false if the lease was lost.
   bool keep(const StoredTrial& leased, double done);
-  /// Ends the trial with all its measurements at once. False, and nothing written, where the lease was lost; true and
-  /// nothing written where this very result is there already.
+  /// Ends the trial with all its measurements at once. False, and nothing written, if the lease was lost; true and
+  /// nothing written if this very result is there already.
   bool finish(const StoredTrial& leased, double seconds, const std::vector<Measurement>& all);
   bool fail(const StoredTrial& leased, const std::string& error);
 

@@ -21,8 +21,7 @@ struct Supervision {
 };
 
 /// True once every trial of the run, or of all runs if it is 0, has ended, wherever it ran; false if stopped before. A
-/// worker that ends is replaced; a trial that crashed two workers, or lost ten to others' doing, has failed. Error where
-/// workers do not start. No worker outlives the call.
+/// worker that ends is replaced; a trial that crashed two workers, or lost ten to others' doing, has failed. Error: workers do not start. No worker outlives the call.
 bool supervise(Store& store, std::int64_t run, const Supervision& how);
 
 }  // namespace locus::lab

@@ -136,7 +136,7 @@ Json json_of(const Repeat& repeat) {
           {"largest_difference", repeat.largest_difference}};
 }
 
-/// The array of a part of the results.
+/// Converts a list of results to an array.
 template <class T>
 Json json_of(const std::vector<T>& all) {
   return array_of(all, [](const T& one) { return json_of(one); });
