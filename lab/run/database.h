@@ -20,8 +20,8 @@ class Database {
   virtual bool is_shared() const = 0;           ///< other machines may use it
   /// Whether there is a store, whatever its state. Creates nothing.
   virtual bool exists() const = 0;
-  /// Connects, and makes sure that this is a store of the lab: creates or migrates its tables. Error where it belongs to
-  /// another program or a newer version; soci_error where the database fails.
+  /// Connects, and makes sure that this is a store of the lab: creates or migrates its tables. Error if it belongs to
+  /// another program or a newer version; soci_error if the database fails.
   virtual void open(soci::session& sql) const = 0;
   virtual void begin(soci::session& sql, Locking locking) const = 0;
   virtual std::string id(soci::session& sql) const = 0;  ///< of the store

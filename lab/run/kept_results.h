@@ -23,7 +23,7 @@ class KeptResults {
   /// The folder is created when something is kept. `store` is the id of the store that results belong to.
   KeptResults(std::filesystem::path folder, std::string store) : folder_(std::move(folder)), store_(std::move(store)) {}
 
-  /// Writes the result, atomically; returns the file. Error where it cannot be written.
+  /// Writes the result, atomically; returns the file. Error if it cannot be written.
   std::filesystem::path keep(const TrialResult& result) const;
   void remove(const TrialResult& result) const;
   /// Hands what is kept for this store over to it. `say` gets a line for each, and for each file that cannot be read,

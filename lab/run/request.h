@@ -40,10 +40,10 @@ int workers_of(const Request& request);
 std::string store_url(const Request& request);
 SaveModels models_of(const Request& request);
 
-/// Creates the folder `out` where it is missing. Error where that fails.
+/// Creates the folder `out` if it is missing. Error if that fails.
 void make_out_folder(const Request& request);
 
-/// Opens the store, which is created where it is missing. Fails at once where the database cannot be reached; once it
+/// Opens the store, which is created if it is missing. Fails at once if the database cannot be reached; once it
 /// was, waits for it and says so on standard error. `stop` ends the wait.
 Store open_store(const Request& request, std::function<bool()> stop = {});
 /// The same for a store that must be there.

@@ -12,7 +12,7 @@ namespace locus::lab {
 /// again. `program` is this one's path.
 std::string slurm_script(const Request& request, const std::string& program);
 
-/// Writes the script to OUT/slurm.sh and gives it to sbatch. Returns sbatch's exit code, 0 or 1. Error where the store is
+/// Writes the script to OUT/slurm.sh and gives it to sbatch. Returns sbatch's exit code, 0 or 1. Error if the store is
 /// not shared, its URL holds a password, or there is no sbatch.
 int submit_to_slurm(const Request& request);
 

@@ -23,7 +23,7 @@ struct StoredTrial {
   TrialSpec spec;
   TrialState state = TrialState::waiting;
   std::string owner;       ///< who holds the lease, or finished the trial
-  std::string kind;        ///< of the machine that holds the lease or finished the trial; empty where unknown
+  std::string kind;        ///< of the machine that holds the lease or finished the trial; empty if unknown
   std::string repeats;     ///< the key of the trial that this one repeats on a machine of another kind; else empty
   std::int64_t fence = 0;  ///< number of the lease: grows with every lease of this trial
   double started = 0;      ///< all times are the database's, in seconds since 1970
@@ -60,7 +60,7 @@ struct Queue {
   std::int64_t leased = 0;  ///< by anyone
 };
 
-/// Thrown where a database that was reachable is not, and patience has ended.
+/// Thrown if a database that was reachable is not, and patience has ended.
 class StoreAway : public Error {
   using Error::Error;
 };
@@ -73,13 +73,13 @@ struct Patience {
   std::function<bool()> stop = {};                        ///< asked now and then; true ends the wait. May be absent
 };
 
-/// Safe to use from several processes and machines at once; one object by one thread. Error naming the store where it
+/// Safe to use from several processes and machines at once; one object by one thread. Error naming the store if it
 /// cannot be opened, read or written, belongs to another program or to a newer version.
 class Store {
  public:
-  /// "sqlite:PATH" or "postgresql://...", as libpq reads it; the tables are created where there are none.
+  /// "sqlite:PATH" or "postgresql://...", as libpq reads it; the tables are created if there are none.
   explicit Store(const std::string& url, Patience patience = {});
-  /// Whether there is one. Creates nothing; Error where the database cannot be asked.
+  /// Whether there is one. Creates nothing; Error if the database cannot be asked.
   static bool exists(const std::string& url);
   Store(Store&&) noexcept;
   ~Store();

@@ -84,7 +84,7 @@ struct Store::Session {
   class Outage {
    public:
     explicit Outage(Session& session) : session_(session) {}
-    void note(const soci::soci_error& error);  ///< throws where waiting does not help
+    void note(const soci::soci_error& error);  ///< throws if waiting does not help
     void wait();
     void end();
 

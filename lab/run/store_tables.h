@@ -8,7 +8,7 @@ namespace locus::lab {
 
 constexpr int store_version = 2;
 
-/// Creates the tables of the current version where there are none.
+/// Creates the tables of the current version if there are none.
 void make_tables(soci::session& sql);
 
 /// Brings the tables of an older version up to date, in the caller's transaction.

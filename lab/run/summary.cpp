@@ -162,7 +162,7 @@ void add_failures(std::ostream& out, const Results& results) {
   }
 }
 
-/// Only where machines of several kinds worked.
+/// Only if machines of several kinds worked.
 void add_machines(std::ostream& out, const Results& results) {
   std::map<std::string, std::pair<std::int64_t, std::set<std::string>>> kinds;  // trials and hosts
   for (const results::Trial& trial : results.trials) {

@@ -20,7 +20,7 @@ struct WorkerSettings {
   SaveModels save = {};
 };
 
-/// Runs waiting trials until none is left. A trial that throws has failed; the others continue. Error where the store
+/// Runs waiting trials until none is left. A trial that throws has failed; the others continue. Error if the store
 /// fails; a result that is ready by then is kept on disk. A trial finishes after its model is saved.
 void work(const WorkerSettings& settings, const Parts& parts);
 

@@ -10,7 +10,7 @@
 
 namespace locus::lab {
 
-// Exit codes of a worker besides 0, with which it ends where no trial is left.
+// Exit codes of a worker besides 0, with which it ends if no trial is left.
 constexpr int exit_of_bad_input = 2;
 constexpr int exit_of_lost_store = 3;
 

@@ -45,9 +45,9 @@ bool says(const CommandResult& result, const std::string& words) {
 // optuna#4234, optuna#3198: a trial that is busy for longer than the lease is not failed, nor run twice.
 TEST_F(SharedTest, ABusyWorkerIsNotTakenForDead) {
   ASSERT_EQ(lab_.on_store(plan_of("submit", "rope:busy")).exit_code, 0);
-  lab_.start_machine("a", "1");
+  lab_.start_machine("a", "2");
   lab_.a_busy_worker();
-  lab_.start_machine("b", "1");  // looks for leases that ran out
+  lab_.start_machine("b", "2");  // looks for leases that ran out
   lab_.wait_for_all();
   const StoredTrial trial = lab_.shared_trials().front();
   EXPECT_EQ(trial.state, TrialState::finished);
@@ -62,13 +62,14 @@ TEST_F(SharedTest, ALateWorkerIsNoError) {
   const pid_t late = lab_.a_busy_worker();
   kill(late, SIGSTOP);
   lab_.start_machine("b", "1");
-  lab_.wait_until("another worker has the trial", [&] { return lab_.shared_trials().front().fence == 2; });
+  lab_.wait_until("another worker has the trial", [&] { return lab_.shared_trials().front().fence >= 2; });
   kill(late, SIGCONT);
   lab_.wait_for_all();
   const StoredTrial trial = lab_.shared_trials().front();
   EXPECT_EQ(trial.state, TrialState::finished);
-  EXPECT_EQ(trial.fence, 2);
-  EXPECT_EQ(trial.losses, 1);
+  EXPECT_GE(trial.losses, 1);
+  EXPECT_EQ(trial.crashes, 0);
+  EXPECT_EQ(Store(lab_.url()).measurements(trial.key).size(), 2 + trial.spec.lengths.size());
 }
 
 // ray#5036: a trial whose node died is shown as lost and runs elsewhere.
@@ -78,7 +79,7 @@ TEST_F(SharedTest, ATrialOfADeadNodeRunsElsewhere) {
   ASSERT_TRUE(store.lease(0, {.owner = "dead-node/1/1/1", .seconds = 0.2}));
   EXPECT_EQ(status_of(store)["runs"][0]["running"][0]["host"], "dead-node");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  EXPECT_TRUE(status_of(store)["runs"][0]["running"][0]["lost"]);
+  EXPECT_TRUE(status_of(store)["runs"][0]["running"][0]["lost"].get<bool>());
   EXPECT_TRUE(says(lab_.on_store({"status"}), "lost, the next worker takes it"));
   EXPECT_EQ(lab_.on_store({"work", "--out", "a"}).exit_code, 0);
   EXPECT_EQ(lab_.shared_trials().front().state, TrialState::finished);

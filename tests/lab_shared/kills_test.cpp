@@ -14,7 +14,7 @@ using testing::PostgresServer;
 using testing::SharedLab;
 
 const std::vector<std::string> trials = {"--preset", "quick", "--tasks",   "back",
-                                         "--seeds",  "50",    "--schemes", "nope:slow,rope:slow,alibi:slow,t5:slow"};
+                                         "--seeds",  "50",    "--schemes", "nope:long,rope:long,alibi:long,t5:long"};
 
 std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
