@@ -170,6 +170,12 @@ const std::map<std::string, Layer>& layers() {
       {"doctor/lint", {8, {"doctor/lint/", "doctor/", "locus/doctor/", "locus/io/"}}},
       {"messages", {0, {"messages/"}}},
       {"results", {0, {"results/", "messages/", "locus/io/", "nlohmann/"}}},
+      {"learn",
+       {8,
+        {"learn/", "learn/laws/", "learn/detective/", "results/", "locus/io/", "nlohmann/", "fcntl.h", "poll.h", "signal.h",
+         "unistd.h", "sys/"}}},
+      {"learn/laws", {8, {"learn/laws/", "learn/", "base/", "locus/doctor/"}}},
+      {"learn/detective", {8, {"learn/detective/", "learn/", "doctor/", "base/", "locus/doctor/", "locus/io/"}}},
       {"figures", {8, {"figures/", "messages/", "base/", "nlohmann/"}}},
       {"figures/schemes", {8, {"figures/schemes/", "figures/", "messages/", "nlohmann/"}}},
       {"figures/terminal", {8, {"figures/terminal/", "figures/", "base/", "nlohmann/"}}},
@@ -271,7 +277,8 @@ TEST(Layers, ToolsUsePublicHeaders) {
                        fs::exists(testing::source_dir() / "bench" / include);
       const bool is_public = heights().contains(include);
       const bool outside = starts_with_any(
-          include, {"figures/", "results/", "messages/", "base/", "nlohmann/", "CLI/", "unistd.h", "fcntl.h", "sys/", "probe/"});
+          include, {"figures/", "results/", "messages/", "base/", "nlohmann/", "CLI/", "unistd.h", "fcntl.h", "sys/", "probe/",
+                    "learn/"});
       EXPECT_TRUE(is_standard(include) || own || is_public || outside) << file << " must not include " << include;
     }
   }
