@@ -280,6 +280,10 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::ParseError& error) {
     fail(error.what(), " (see locus lab --help)");
   }
+  find_language(request.language);  // refuses an unknown one before hours of training
+  if (commands.results->parsed()) return show_results(request, parts);
+  if (commands.status->parsed()) return show_status(request);
+  if (commands.slurm->parsed()) return submit_to_slurm(request);
   if (parts.prepare) parts.prepare();
   if (commands.worker->parsed()) return run_worker(request, parts);
   if (commands.work->parsed()) return work_on_store(request, parts);
