@@ -27,8 +27,7 @@ py::list all_figures() {
   return result;
 }
 
-// (name, title, caption, the specification as JSON)
-// `choices` are the lists of a Request by name.
+// Returns (name, title, caption, the specification as JSON). `choices` are the lists of a Request by name.
 py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::string, Encoding>>& encodings,
                       const py::dict& choices) {
   const figs::FigureKind& kind = figs::find_figure(name);
@@ -47,13 +46,14 @@ py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::st
   return py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump());
 }
 
-// results.json of a file or folder, checked, as JSON with the ranking.
+// Reads results.json from a file or folder, checks it, and returns it as JSON with the ranking.
 std::string read_results(const std::string& path) { return results::to_json(results::read_file(path)).dump(); }
 
-// The charts of a lab's results, as make_figure gives them.
-py::list results_figures(const std::string& path) {
+// Returns the charts of a lab's results in the form of make_figure.
+py::list results_figures(const std::string& path, const std::string& language) {
+  const Words words(find_language(language));
   py::list result;
-  for (const figs::Figure& figure : figs::results_figures(results::read_file(path))) {
+  for (const figs::Figure& figure : figs::results_figures(results::read_file(path), words)) {
     result.append(py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump()));
   }
   return result;
@@ -64,7 +64,7 @@ py::list results_figures(const std::string& path) {
 void bind_figures(py::module_& module) {
   module.def("figures", &all_figures);
   module.def("read_results", &read_results, py::arg("path"));
-  module.def("results_figures", &results_figures, py::arg("path"));
+  module.def("results_figures", &results_figures, py::arg("path"), py::arg("language"));
   module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("choices"));
 }
 
