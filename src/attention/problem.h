@@ -58,11 +58,14 @@ class Problem {
 
   /// Returns the address of token `token` of a head.
   static std::byte* row(const HeadsView& view, std::int64_t batch, std::int64_t token, std::int64_t head);
+  /// Returns element j of a row at this address.
+  static double element(const HeadsView& view, const std::byte* row, std::int64_t j);
   float* log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const;
 
  private:
   void check_views() const;
   void check_masks() const;
+  void check_numbers() const;
   void take_encoding();
   void make_documents();
   void check_relative_rows() const;

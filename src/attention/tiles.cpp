@@ -117,6 +117,7 @@ class QueryBlock {
         rows_(rows),
         query_(rows * dim_),
         position_(head.relative.present() ? rows * dim_ : 0),
+        table_products_(rows * head.relative.table_rows()),
         scores_(rows * stride_),
         output_(rows * padded_dim_),
         top_(static_cast<std::size_t>(rows), masked_score),
@@ -151,6 +152,7 @@ class QueryBlock {
     const TilePlace place{.first_query = first_, .rows = rows_};
     if (h_.relative.present()) {
       h_.relative.make_queries(place, query_.data(), position_.data());
+      h_.relative.make_products(rows_, position_.data(), table_products_.data());
     } else {
       const StoredRows from{
           .data = Problem::row(call.query, h_.document.batch, h_.document.first_query + first_, h_.head),
@@ -241,7 +243,9 @@ class QueryBlock {
                               .top = top_.data(),
                               .total = total_.data(),
                               .rescale = rescale_.data()};
-    if (h_.relative.present()) h_.relative.add(place, position_.data(), scores, stride_);
+    if (h_.relative.present()) {
+      h_.relative.add(place, {position_.data(), table_products_.data()}, scores, stride_);
+    }
     if (cap > 0) h_.kernels.cap(softmax, static_cast<float>(cap * log2_e));
     if (h_.bias.present() && window == nullptr) h_.bias.add(place, scores, stride_);
     tile_.hide_unseen(h_.head, scores, stride_);
@@ -275,7 +279,7 @@ class QueryBlock {
 
   const Head& h_;
   std::int64_t dim_, padded_dim_, stride_, first_, rows_;
-  AlignedFloats query_, position_, scores_, output_;
+  AlignedFloats query_, position_, table_products_, scores_, output_;
   std::vector<float> top_, rescale_;
   std::vector<double> total_, norm_;
   TileShape tile_;

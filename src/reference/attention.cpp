@@ -62,6 +62,7 @@ class Materialised {
     double own = 1 / std::sqrt(static_cast<double>(call_.query.head_dim));
     if (rotation_ != nullptr) own *= rotation_->softmax_scale_factor;
     if (bias_ != nullptr && bias_->softmax_scale) own = *bias_->softmax_scale;
+    if (relative_ != nullptr && relative_->softmax_scale) own = *relative_->softmax_scale;
     return call_.scale.value_or(own) * call_.scale_factor;
   }
 
@@ -110,7 +111,8 @@ class Materialised {
     Score result = content(head, q, k, i, j);
     if (call_.soft_cap > 0) result.value = call_.soft_cap * std::tanh(result.value / call_.soft_cap);
     if (bias_ != nullptr) {
-      const double bias = bias_->value(head, i, j) * (bias_->before_scale ? scale() : 1.0);
+      const double bias = bias_->token_numbers > 0 ? brought(batch, head, query, key, j > i)
+                                                   : bias_->value(head, i, j) * (bias_->before_scale ? scale() : 1.0);
       result.value += bias;
       result.magnitude += std::fabs(bias);
     }
@@ -128,6 +130,13 @@ class Materialised {
 
  private:
   std::int64_t key_head(std::int64_t head) const { return head / (call_.query.heads / call_.key.heads); }
+
+  // What the numbers of the two tokens add: q0 - k0 or, for a key after the query where there are two, k1 - q1.
+  double brought(std::int64_t batch, std::int64_t head, std::int64_t query, std::int64_t key, bool after) const {
+    const std::vector<double> of_query = vector_of(call_.query_numbers, batch, query, head);
+    const std::vector<double> of_key = vector_of(call_.key_numbers, batch, key, head);
+    return after && of_query.size() > 1 ? of_key[1] - of_query[1] : of_query[0] - of_key[0];
+  }
 
   Score content(std::int64_t head, const std::vector<double>& q, const std::vector<double>& k, Position i,
                 Position j) const {
@@ -147,10 +156,17 @@ class Materialised {
     const RelativeKeys& keys = *relative_;
     double size = 0;
     if (keys.index) {
-      const auto row = keys.key_table.row(keys.index(i, j));
-      for (std::size_t d = 0; d < q.size(); ++d) {
-        size += std::fabs(static_cast<double>(row[d])) * (std::fabs(q[d]) + (keys.meets_key ? std::fabs(k[d]) : 0));
-      }
+      const auto add = [&](const Tensor& table, std::int64_t index, const std::vector<double>& vector) {
+        const std::size_t first =
+            at(keys.per_head ? (index * keys.heads + head) * keys.head_dim : index * keys.head_dim);
+        for (std::size_t d = 0; d < vector.size(); ++d) {
+          size += std::fabs(static_cast<double>(table.data[first + d]) * vector[d]);
+        }
+      };
+      add(keys.key_table, keys.index(i, j), q);
+      if (keys.column_index) add(keys.column_table, keys.column_index(i, j), q);
+      if (keys.meets_key) add(keys.key_table, keys.index(i, j), k);
+      if (!keys.query_table.data.empty()) add(keys.query_table, keys.index(i, j), k);
     } else {
       const std::vector<double> wave = hidden_row(keys.sinusoid, i - j);
       for (std::size_t d = 0; d < q.size(); ++d) {
