@@ -62,8 +62,9 @@ struct Example {
   Arguments arguments;
 };
 
-/// How small a comparison of schemes may be to have this one: the presets of the lab.
-enum class ComparedIn : std::uint8_t { quick, standard, full };
+/// How small a comparison of schemes may be to have this one: the presets of the lab. `never`: it is not for plain
+/// sequences of tokens (windows, grids, numbers that tokens bring).
+enum class ComparedIn : std::uint8_t { quick, standard, full, never };
 
 struct Scheme {
   std::string_view name;   ///< in code and on the command line: `transformer_xl`

@@ -144,6 +144,7 @@ const Scheme& decomposed_2d_scheme() {
       .variants = {{"grid_width=3", {{"heads", 2}, {"head_dim", 4}, {"grid_height", 5}, {"grid_width", 3}}},
                    {"profile=hf",
                     {{"heads", 2}, {"head_dim", 4}, {"grid_height", 4}, {"grid_width", 6}, {"profile", "hf"}}}},
+      .compared = ComparedIn::never,
   };
   return scheme;
 }

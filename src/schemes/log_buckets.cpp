@@ -28,14 +28,14 @@ std::int64_t log_steps(std::int64_t distance, std::int64_t mid, std::int64_t max
 
 }  // namespace
 
-RelativeKeys::Index log_bucket_index(std::int64_t bucket_size, std::int64_t max_position, bool single) {
+RelativeKeys::Index log_bucket_index(std::int64_t bucket_size, std::int64_t furthest, bool single) {
   return [=](Position query, Position key) {
     const std::int64_t offset = query - key;
     const std::int64_t distance = offset < 0 ? -offset : offset;
     const std::int64_t mid = bucket_size / 2;
     std::int64_t bucket = offset;
     if (distance > mid) {
-      const std::int64_t steps = mid + log_steps(distance, mid, max_position, single);
+      const std::int64_t steps = mid + log_steps(distance, mid, furthest, single);
       bucket = offset < 0 ? -steps : steps;
     }
     return std::clamp(bucket + bucket_size, std::int64_t{0}, 2 * bucket_size - 1);

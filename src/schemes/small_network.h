@@ -21,13 +21,13 @@ enum class Activation : std::uint8_t { relu, silu };
 /// the given places of one array; `weight` [out][in] and so on are contiguous there.
 struct NetworkLayer {
   std::int64_t in = 0, out = 0;
-  std::vector<double> weight, bias, gamma, beta;  ///< bias, gamma and beta may be empty
+  std::vector<double> weight = {}, bias = {}, gamma = {}, beta = {};  ///< all but the first may be empty
   std::int64_t weight_at = 0, bias_at = 0, gamma_at = 0, beta_at = 0;
 };
 
 struct SmallNetwork {
-  std::vector<NetworkLayer> hidden;
-  NetworkLayer last;  ///< [heads][width]
+  std::vector<NetworkLayer> hidden = {};
+  NetworkLayer last = {};  ///< [heads][width]
   Activation activation = Activation::relu;
 
   /// The output of a head, without an activation.

@@ -145,6 +145,7 @@ const Scheme& swin_v2_scheme() {
                        {"pretrained_height", 6},
                        {"pretrained_width", 4},
                        {"width", 8}}}},
+        .compared = ComparedIn::never,
     };
   }();
   return scheme;

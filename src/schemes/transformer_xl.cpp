@@ -17,7 +17,7 @@ constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_posi
                         Claim::learned};
 
 SchemeResult make(const Arguments& arguments) {
-  return return projected_sinusoid("transformer_xl", arguments, claims, "concatenated");
+  return projected_sinusoid("transformer_xl", arguments, claims, "concatenated");
 }
 
 }  // namespace
