@@ -78,7 +78,7 @@ struct OffsetRegion {
   std::function<Position(Position key)> key_at;
 };
 
-/// Offsets remapped: the rotation of a pair depends on its region, so attention rotates queries and keys itself.
+/// Offsets remapped: attention turns queries and keys, which come rotated at their ids, to where a region has them.
 struct OffsetMap {
   std::vector<OffsetRegion> regions;  ///< nearest keys first; the last one has all other keys
   std::int64_t denominator = 1;
@@ -109,7 +109,7 @@ struct Rotation {
   bool restarts_per_axis = false;                 ///< the frequency index restarts with each axis
   ElementType table_type = ElementType::float32;  ///< cos and sin are rounded to this type (bfloat16 models in hf)
 
-  std::optional<OffsetMap> offsets;  ///< if present, only attention rotates
+  std::optional<OffsetMap> offsets;  ///< attention turns far pairs on
 
   std::int64_t pairs() const { return rotary_dim / 2; }
 };

@@ -29,7 +29,13 @@ void check_learned(std::string_view what, std::span<double> given, std::size_t e
 }
 
 void check(const Problem& problem, const AttentionGradientCall& call) {
+  require(problem.remapped() == nullptr, "attend_backward: ",
+          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name,
+          " remaps offsets, which stretches trained models; it has no backward pass");
   const AttentionCall& forward = call.forward;
+  require(problem.relative() == nullptr || !problem.relative()->counted,
+          "attend_backward: ", forward.encoding == nullptr ? std::string_view() : forward.encoding->scheme().name,
+          " chooses rows by counting, which has no backward pass yet");
   check_view("output_gradient", call.output_gradient, forward.output);
   check_view("query_gradient", call.query_gradient, forward.query);
   check_view("key_gradient", call.key_gradient, forward.key);

@@ -177,7 +177,8 @@ class QueryHead {
                      .scores = scores,
                      .stride = stride_});
     if (relative_.present()) {
-      relative_.add(tile, {position_.data() + tile.first_query * dim_, table_products_.data()}, scores, stride_);
+      relative_.add(tile, {position_.data() + tile.first_query * dim_, table_products_.data(), nullptr}, scores,
+                    stride_);
     }
     if (cap > 0) {
       const auto limit = static_cast<float>(cap * log2_e);

@@ -10,7 +10,8 @@ HeadInDouble::HeadInDouble(const Problem& problem, const Document& document, std
       document_(document),
       head_(head),
       keys_(problem.relative()),
-      numbers_(problem, document, head) {
+      numbers_(problem, document, head),
+      turns_(problem, document, false) {
   if (keys_ == nullptr) return;
   key_rows_.emplace_back(problem, head, RowUse::key);
   if (keys_->meets_keys()) meeting_rows_.emplace_back(problem, head, RowUse::meeting);
@@ -29,8 +30,9 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
     const Score score = score_of(q, query, key);
     weights[static_cast<std::size_t>(key)] = score.value;
     if (slopes != nullptr) (*slopes)[static_cast<std::size_t>(key)] = score.slope;
-    top = score.value <= top ? top : score.value;
   }
+  if (keys_ != nullptr && keys_->counted) add_counted(q, query, weights);
+  for (const double score : weights) top = score <= top ? top : score;
   if (top == -HUGE_VAL) {
     std::fill(weights.begin(), weights.end(), 0.0);
     return top;
@@ -39,6 +41,23 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
   for (double& weight : weights) total += weight = std::exp(weight - top);
   for (double& weight : weights) weight /= total;
   return top + std::log(total);
+}
+
+// Scores hold scale q.k; the gates of keys are summed from the last to the first.
+void HeadInDouble::add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores) {
+  double count = 0;
+  for (std::int64_t key = document_.keys - 1; key >= 0; --key) {
+    double& score = scores[static_cast<std::size_t>(key)];
+    if (score == -HUGE_VAL) continue;
+    count += counted_gate(problem_, document_, {head_, query, key}, score);
+    const CountedPlace place = counted_place(*keys_, count);
+    const auto met = [&](std::int64_t row) {
+      double sum = 0;
+      for (std::size_t j = 0; j < q.size(); ++j) sum += q[j] * static_cast<double>(keys_->key_table.row(row)[j]);
+      return sum * problem_.relative_scale();
+    };
+    score += met(place.below) * (1 - place.share) + (place.share > 0 ? met(place.above) * place.share : 0);
+  }
 }
 
 std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t token, std::int64_t head) const {
@@ -67,11 +86,19 @@ const double* HeadInDouble::relative_value(std::int64_t query, std::int64_t key)
 }
 
 HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key) {
-  const std::vector<double> k = vector(problem_.call().key, document_.first_key + key, key_head());
+  std::vector<double> k = vector(problem_.call().key, document_.first_key + key, key_head());
   double content = 0;
-  for (std::size_t j = 0; j < q.size(); ++j) content += q[j] * k[j];
+  if (turns_.present()) {
+    const std::size_t region = turns_.region_of(query, key);
+    std::vector<double> turned = q;
+    turns_.turn_query(region, query, turned);
+    turns_.turn_key(region, key, k);
+    for (std::size_t j = 0; j < q.size(); ++j) content += turned[j] * k[j];
+  } else {
+    for (std::size_t j = 0; j < q.size(); ++j) content += q[j] * k[j];
+  }
   double score = content * problem_.scale();
-  if (keys_ != nullptr) score += relative_term(q, k, query, key) * problem_.relative_scale();
+  if (keys_ != nullptr && !keys_->counted) score += relative_term(q, k, query, key) * problem_.relative_scale();
   const double cap = problem_.call().soft_cap;
   double slope = 1;
   if (cap > 0) {

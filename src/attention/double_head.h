@@ -6,6 +6,7 @@
 
 #include "attention/position_terms.h"
 #include "attention/problem.h"
+#include "attention/region_turns.h"
 
 namespace locus {
 
@@ -32,6 +33,7 @@ class HeadInDouble {
   const double* relative_value(std::int64_t query, std::int64_t key);
 
  private:
+  void add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores);
   Score score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key);
   double relative_term(const std::vector<double>& q, const std::vector<double>& k, std::int64_t query,
                        std::int64_t key);
@@ -41,6 +43,7 @@ class HeadInDouble {
   std::int64_t head_;
   const RelativeKeys* keys_;
   TokenNumbers numbers_;
+  RegionTurns turns_;
   std::vector<RelativeRows> key_rows_, meeting_rows_, value_rows_;  // one or none
 };
 

@@ -100,7 +100,21 @@ PackedTables pack_tables(const RelativeKeys& keys, std::int64_t head, const Atte
 struct PositionQueries {
   const float* queries = nullptr;   ///< [rows][dim]
   const float* products = nullptr;  ///< [rows][RelativeTerm::table_rows()]
+  double* counts = nullptr;         ///< [rows]: what gates of later keys have counted, in and out
 };
+
+/// A query and a key of a document, for one query head.
+struct PairOfHead {
+  std::int64_t head = 0, query = 0, key = 0;
+};
+/// The gate of a pair whose rows are chosen by counting; `score` is scale q.k of its head.
+double counted_gate(const Problem& problem, const Document& document, const PairOfHead& pair, double score);
+/// Two rows of the table, and the share of the second.
+struct CountedPlace {
+  std::int64_t below, above;
+  double share;
+};
+CountedPlace counted_place(const RelativeKeys& keys, double count);
 
 /// The relative keys (and values) of one head.
 class RelativeTerm {
@@ -109,6 +123,8 @@ class RelativeTerm {
 
   bool present() const { return keys_ != nullptr; }
   bool has_values() const { return present() && !keys_->value_table.data.empty(); }
+  /// Whether rows are chosen by counting: blocks of keys must be visited from the last to the first.
+  bool counted() const { return present() && keys_->counted; }
   /// Rows of all tables, rounded up to panels, if every query is multiplied by all of them; else 0.
   std::int64_t table_rows() const { return tables_.room; }
 
@@ -117,6 +133,9 @@ class RelativeTerm {
   /// Computes PositionQueries::products.
   void make_products(std::int64_t rows, const float* position, float* products) const;
   void add(const TilePlace& tile, const PositionQueries& position, float* scores, std::int64_t stride) const;
+  /// The same for rows that are chosen by counting; `scores` must be without any other term.
+  void add_counted(const TilePlace& tile, const TileRows& shape, const PositionQueries& position, float* scores,
+                   std::int64_t stride) const;
   void add_values(const TilePlace& tile, const float* weights, std::int64_t stride, const TileRows& shape,
                   float* output, std::int64_t padded_dim) const;
 

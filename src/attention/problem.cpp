@@ -139,7 +139,10 @@ void Problem::take_encoding() {
     encoding->check_positions(call_.key_ids);
     bias_ = std::get_if<ScoreBias>(&encoding->term());
     relative_ = std::get_if<RelativeKeys>(&encoding->term());
-    if (const auto* rotation = std::get_if<Rotation>(&encoding->term())) own *= rotation->softmax_scale_factor;
+    if (const auto* rotation = std::get_if<Rotation>(&encoding->term())) {
+      own *= rotation->softmax_scale_factor;
+      if (rotation->offsets) remapped_ = rotation;
+    }
   }
   if (bias_ != nullptr) {
     require(bias_->heads == call_.query.heads, "attend: the encoding has ", bias_->heads, " heads, the query ",
@@ -151,6 +154,8 @@ void Problem::take_encoding() {
     require(relative_->heads == call_.query.heads && relative_->head_dim == head_dim(), "attend: the encoding has ",
             relative_->heads, " heads of ", relative_->head_dim, ", the query ", call_.query.heads, " of ", head_dim());
     own = relative_->softmax_scale.value_or(own);
+    require(!relative_->counted || call_.soft_cap == 0, "attend: soft_cap must be 0 with ", encoding->scheme().name,
+            ", whose gates count uncapped scores, got ", call_.soft_cap);
   }
   scale_ = call_.scale.value_or(own) * call_.scale_factor;
   require(std::isfinite(scale_), "attend: the softmax scale must be finite, got ", scale_);

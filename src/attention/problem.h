@@ -40,6 +40,8 @@ class Problem {
 
   const ScoreBias* bias() const { return bias_; }
   const RelativeKeys* relative() const { return relative_; }
+  /// The rotation, if it remaps offsets; other rotations are finished before attention.
+  const Rotation* remapped() const { return remapped_; }
   /// The factors of a score bias and of a relative key.
   double bias_scale() const { return bias_ != nullptr && bias_->before_scale ? scale_ : 1.0; }
   double relative_scale() const { return relative_ != nullptr && relative_->scaled ? scale_ : 1.0; }
@@ -75,6 +77,7 @@ class Problem {
   double scale_ = 1;
   const ScoreBias* bias_ = nullptr;
   const RelativeKeys* relative_ = nullptr;
+  const Rotation* remapped_ = nullptr;
   bool decaying_ = false;
   std::vector<Position> default_query_, default_key_;
   std::vector<Document> documents_;

@@ -20,7 +20,7 @@ RelativeTerm::RelativeTerm(const Problem& problem, const Document& document, std
                            const AttendKernels& kernels)
     : problem_(problem), document_(document), head_(head), kernels_(kernels), keys_(problem.relative()) {
   if (!present() || document.keys == 0) return;
-  if (!document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) {
+  if (keys_->counted || !document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) {
     tables_ = pack_tables(*keys_, head, kernels);
     return;
   }

@@ -188,6 +188,8 @@ constexpr std::array catalogue{
     Fault{"relative_scale", "relative term scaled wrongly", bias,
           "The relative term is multiplied by the softmax scale where it should not be, or the other way round."},
     Fault{"relative_term_missing", "relative term missing", bias, "The relative keys do not meet the query."},
+    Fault{"grid_tables_exchanged", "row and column tables exchanged", bias,
+          "Offsets of rows read the table of columns, and the other way."},
     Fault{"relative_key_term", "relative keys meet the key", bias,
           "The relative keys meet the key where they should not, or the other way round."},
     Fault{"relative_value_missing", "relative values missing", bias, "What position adds to the values is missing."},

@@ -78,10 +78,10 @@ SchemeResult make(const Arguments& arguments) {
   const Axis rows{height, arguments.maybe_integer("key_height").value_or(height), single};
   const Axis columns{width, arguments.maybe_integer("key_width").value_or(width), single};
   const std::int64_t query_cells = height * width, key_cells = rows.keys * columns.keys;
-  keys.refuses = query_cells != key_cells;
+  keys.refuses = query_cells != key_cells;  // else the range of positions says it all
   keys.index = [=](Position query, Position key) {
-    require(query < query_cells && key < key_cells, "decomposed_2d has ", query_cells, " cells for queries and ",
-            key_cells, " for keys, got ids ", query, " and ", key);
+    require(query_cells == key_cells || (query < query_cells && key < key_cells), "decomposed_2d has ", query_cells,
+            " cells for queries and ", key_cells, " for keys, got ids ", query, " and ", key);
     return rows.row(query / columns.queries, key / columns.keys);
   };
   keys.column_index = [=](Position query, Position key) {

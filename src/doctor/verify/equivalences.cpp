@@ -103,7 +103,9 @@ class Equivalences {
     if (cacheable(sample_.encoding())) {
       same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into what they share");
     }
-    if (ranks_for(sample_) > 0) {
+    // A shard does not know what the keys of the others count.
+    const auto* keys = std::get_if<RelativeKeys>(&sample_.encoding().term());
+    if (ranks_for(sample_) > 0 && (keys == nullptr || !keys->counted)) {
       for (const auto& [kind, name] :
            {std::pair{positions::ShardKind::contiguous, "contiguous"},
             std::pair{positions::ShardKind::striped, "striped"}, std::pair{positions::ShardKind::zigzag, "zigzag"}}) {

@@ -66,6 +66,7 @@ PredictedAttention::PredictedAttention(const Encoding& encoding, const FaultMode
       relative_(model_.relative ? model_.relative.get() : std::get_if<RelativeKeys>(&encoding.term())) {
   scale_ = 1 / std::sqrt(static_cast<double>(call.head_dim));
   if (bias_ != nullptr && bias_->softmax_scale) scale_ = *bias_->softmax_scale;
+  if (relative_ != nullptr && relative_->softmax_scale) scale_ = *relative_->softmax_scale;
   if (rotation_ != nullptr) {
     turned_.emplace(*rotation_, model_, &shared);
     scale_ *= rotation_->softmax_scale_factor;
@@ -171,8 +172,11 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
   }
   if (relative_ == nullptr) return 0;
   if (relative_->index) {
-    const std::span<const float> row = relative_->key_table.row(relative_->index(query, key));
-    sum = dot(q, row, own) + (relative_->meets_key ? dot(k, row, own) : 0.0);
+    const RelativeKeys& keys = *relative_;
+    const std::int64_t index = keys.index(query, key);
+    sum = dot(q, keys.row(keys.key_table, index, head), own);
+    if (keys.column_index) sum += dot(q, keys.row(keys.column_table, keys.column_index(query, key), head), own);
+    if (keys.meets_keys()) sum += dot(k, keys.row(keys.meeting_table(), index, head), own);
   } else {
     const std::span<const double> met(projected(head, query - key));
     sum = dot(k, relative_->u.row(head), own) + dot(q, met, own) + dot(met, relative_->v.row(head), own);

@@ -25,7 +25,11 @@ struct Encoded {
   HeadsArray key;      ///< as attention meets it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes
+  HeadsArray numbers;            ///< that the tokens bring: running sums; without width where they bring none
 };
+
+/// The view of numbers for attend(): without data where tokens bring none.
+HeadsView numbers_view(const HeadsArray& numbers);
 
 struct SampleShape {
   std::int64_t tokens = 0, heads = 0, key_heads = 0, head_dim = 0;
@@ -79,6 +83,8 @@ class Sample {
   SampleShape shape_;
   PositionIds ids_;
   std::vector<double> query_, key_, value_;  // [tokens, heads, head_dim]; empty at the site hidden
+  std::int64_t number_count_ = 0;            // that every token brings per head
+  std::vector<double> numbers_;              // [tokens, heads, number_count_]
   std::vector<double> hidden_;               // [tokens, dim]
   std::vector<std::int64_t> choose_query_, choose_key_, choose_value_;  // coordinate + 1, negative with a minus sign
 };

@@ -2,6 +2,7 @@
 #include "doctor/verify/token_paths.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -23,6 +24,8 @@ class KeyStore {
   }
 
   void append(const Encoded& tokens) {
+    const std::vector<double> brought = tokens.numbers.values();
+    numbers_[sequence_].insert(numbers_[sequence_].end(), brought.begin(), brought.end());
     if (cache_) return cache_->append(sequence_, tokens.raw_key.view(), tokens.value.view(), tokens.places);
     const auto grow = [](std::vector<double>& all, const std::vector<double>& more) {
       all.insert(all.end(), more.begin(), more.end());
@@ -33,17 +36,27 @@ class KeyStore {
   }
 
   void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
+    const std::int64_t width = queries.numbers.view().head_dim;
     if (cache_) {
       const CachedSequence cached = cache_->gather(sequence_);
-      return attend_to(sample_, sample_.encoding(), queries, {cached.keys, cached.values, cached.ids}, tokens, into);
+      const HeadsArray numbers(ElementType::float64, {1, std::ssize(cached.ids), sample_.heads(), width},
+                               numbers_.at(sequence_));
+      return attend_to(sample_, sample_.encoding(), queries,
+                       {cached.keys, cached.values, cached.ids, numbers_view(numbers)}, tokens, into);
     }
     const Extents extents{1, static_cast<std::int64_t>(places_.size()), sample_.key_heads(), sample_.head_dim()};
     const HeadsArray keys(type_, extents, keys_), values(type_, extents, values_);
-    attend_to(sample_, sample_.encoding(), queries, {keys.view(), values.view(), places_}, tokens, into);
+    const HeadsArray numbers(ElementType::float64, {1, extents.tokens, sample_.heads(), width}, numbers_.at(sequence_));
+    attend_to(sample_, sample_.encoding(), queries, {keys.view(), values.view(), places_, numbers_view(numbers)},
+              tokens, into);
   }
 
   /// From now on a sequence of its own that shares what is there.
-  void fork() { sequence_ = cache_->fork(sequence_); }
+  void fork() {
+    const SequenceId parent = sequence_;
+    sequence_ = cache_->fork(sequence_);
+    numbers_[sequence_] = numbers_[parent];
+  }
   SequenceId sequence() const { return sequence_; }
   void go_to(SequenceId sequence) { sequence_ = sequence; }
 
@@ -53,6 +66,7 @@ class KeyStore {
   std::optional<KvCache> cache_;
   SequenceId sequence_ = 0;
   std::vector<double> keys_, values_;
+  std::map<SequenceId, std::vector<double>> numbers_;  ///< that the tokens of each sequence bring
   std::vector<Position> places_;
 };
 
@@ -68,6 +82,7 @@ AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const Hea
       .query = tokens.query.view(), .key = tokens.key.view(), .value = tokens.value.view(), .output = output.view()};
   call.encoding = &encoding;
   call.query_ids = call.key_ids = tokens.places;
+  call.query_numbers = call.key_numbers = numbers_view(tokens.numbers);
   call.mask.causal = true;
   return call;
 }
@@ -92,6 +107,7 @@ void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& qu
   call.key = over.keys;
   call.value = over.values;
   call.key_ids = over.places;
+  call.key_numbers = over.numbers;
   attend(call);
   append_rows(into, output.values(), tokens);
 }
@@ -204,6 +220,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
     call.key = keys.key.view();
     call.value = keys.value.view();
     call.key_ids = keys.places;
+    call.key_numbers = numbers_view(keys.numbers);
     call.log_sum_exp = lses.back().data();
     attend(call);
   }

@@ -34,6 +34,7 @@ bool cacheable(const Encoding& encoding);
 struct KeysAndValues {
   HeadsView keys, values;
   std::span<const Position> places;  ///< of the keys
+  HeadsView numbers = {};            ///< that their tokens bring
 };
 
 /// attend() of some queries of the sample, which are these tokens, over keys.

@@ -34,9 +34,11 @@ Figure draw_shaw(const Request& request) {
                       {"y", bands("query", "query position", positions.values)},
                       {"color", value_colour("row", "row of the table", 0, static_cast<double>(table_rows - 1))}};
   return {.name = {},
-          .title = "Every offset has its vector up to the clip; all farther ones share the last",
+          .title = keys.column_index ? "Every offset of rows has its vector; another table has those of columns"
+                                     : "Every offset has its vector up to the clip; all farther ones share the last",
           .caption = "Which of the " + pretty(static_cast<double>(table_rows)) + " learned vectors " +
-                     std::string(encoding.scheme().name) + " adds to the key, for each query (row) and key (column): " +
+                     std::string(encoding.scheme().name) +
+                     " multiplies by the query, for each query (row) and key (column): " +
                      pretty(static_cast<double>(used.size())) + " of them are used here." + positions.note,
           .spec = std::move(spec)};
 }
