@@ -17,8 +17,8 @@
 namespace locus {
 namespace {
 
-constexpr Claims claims{Claim::relative,  Claim::cache_safe,  Claim::negative_positions,
-                        Claim::unbounded, Claim::causal_only, Claim::learned};
+constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions, Claim::unbounded,
+                        Claim::learned};
 
 SchemeResult make(const Arguments& arguments) {
   RelativeKeys keys;

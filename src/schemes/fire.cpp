@@ -18,8 +18,7 @@
 namespace locus {
 namespace {
 
-constexpr Claims claims{Claim::cache_safe, Claim::negative_positions, Claim::unbounded, Claim::distance_only,
-                        Claim::learned};
+constexpr Claims claims{Claim::cache_safe, Claim::negative_positions, Claim::unbounded, Claim::learned};
 constexpr double eps = 1e-6;
 
 // The input of the network, and its derivatives.

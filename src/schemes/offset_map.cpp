@@ -25,8 +25,7 @@ const Scheme& rope_scheme();  // whose parameters and frequencies this one takes
 
 namespace {
 
-constexpr Claims claims{Claim::relative,           Claim::norm_preserving, Claim::cache_safe,
-                        Claim::negative_positions, Claim::unbounded,       Claim::causal_only};
+constexpr Claims claims{Claim::relative, Claim::norm_preserving, Claim::cache_safe, Claim::unbounded};
 
 std::vector<Parameter> own_parameters() {
   const auto count = [](std::string_view name, std::string_view meaning, double least) {
@@ -49,9 +48,19 @@ bool has(const std::vector<Parameter>& parameters, std::string_view name) {
   return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == name; });
 }
 
+// RoPE's, but for those of several axes: an offset is one number.
+std::vector<Parameter> rope_parameters(const Arguments& given) {
+  std::vector<Parameter> all = rope_scheme().parameters_for(given);
+  std::erase_if(all, [](const Parameter& one) {
+    return one.name == "axes" || one.name == "sections" || one.name == "grid_height" || one.name == "grid_width" ||
+           one.name == "prefix";
+  });
+  return all;
+}
+
 std::vector<Parameter> parameters_for(const Arguments& given) {
   std::vector<Parameter> all = own_parameters();
-  const std::vector<Parameter> of_rope = rope_scheme().parameters_for(given);
+  const std::vector<Parameter> of_rope = rope_parameters(given);
   std::erase_if(all, [&](const Parameter& own) { return has(of_rope, own.name); });
   all.insert(all.end(), of_rope.begin(), of_rope.end());
   return all;
@@ -121,17 +130,15 @@ OffsetMap map_of(const Arguments& arguments) {
 
 SchemeResult make(const Arguments& arguments) {
   Arguments of_rope;
-  const std::vector<Parameter> known = rope_scheme().parameters_for(arguments);
+  const std::vector<Parameter> known = rope_parameters(arguments);
   for (const auto& [name, value] : arguments.all()) {
     if (has(known, name)) of_rope.set(name, value);
   }
-  SchemeResult result = rope_scheme().make(of_rope);
+  SchemeResult result = rope_scheme().make(validate("offset_map", rope_scheme().parameters_for(of_rope), of_rope));
   Rotation& rotation = std::get<Rotation>(result.term);
-  require(rotation.axes == 1 && rotation.map.kind == PositionMap::Kind::direct,
-          "offset_map: axes must be 1d, for an offset is one number");
   rotation.offsets = map_of(arguments);
   const std::string& map = arguments.text("map");
-  result.claims = result.claims.with(Claim::causal_only).without(Claim::negative_positions);
+  result.claims = result.claims.without(Claim::negative_positions);
   if (map == "self_extend" || map == "dual_chunk") result.claims = result.claims.without(Claim::relative);
   if (map == "dual_chunk" && arguments.has("unscaled_length")) {
     result.claims = result.claims.without(Claim::cache_safe);
@@ -160,7 +167,7 @@ const Scheme& offset_map_scheme() {
         .summary = "RoPE that sees far keys at smaller offsets: ReRoPE, SelfExtend, dual chunk attention",
         .paper = "Jin et al. 2024, arXiv 2401.01325; An et al. 2024, arXiv 2402.17463",
         .site = Site::query_key,
-        .claims = claims.without(Claim::negative_positions),
+        .claims = claims,
         .parameters = parameters_for({}),
         .make = make,
         .parameters_for = parameters_for,

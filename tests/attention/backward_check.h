@@ -64,7 +64,8 @@ inline std::vector<Learned> learned_encodings(std::int64_t heads, std::int64_t d
   for (Learned& one : all) {
     for (const std::string& name : one.weights) {
       if (one.scheme == "shaw" && name == "value_table") one.arguments.set("values", true);
-      for (const LearnedWeight& weight : Encoding(one.scheme, one.arguments).learned_weights()) {
+      const Encoding encoding(one.scheme, one.arguments);
+      for (const LearnedWeight& weight : encoding.learned_weights()) {
         if (weight.name != name) continue;
         if (weight.positive) {
           std::vector<double> list;
