@@ -81,8 +81,7 @@ struct OffsetRegion {
 /// Offsets remapped: attention turns queries and keys, which come rotated at their ids, to where a region has them.
 struct OffsetMap {
   std::vector<OffsetRegion> regions;  ///< nearest keys first; the last one has all other keys
-  std::int64_t denominator = 1;
-  std::function<double(Position query)> query_factor;  ///< multiplies the query; absent: 1
+  std::int64_t denominator = 1;       ///< of query_at and key_at
 };
 
 /// query_key site: pairs of coordinates are rotated by position times frequency and multiplied by `magnitude`.

@@ -198,6 +198,28 @@ double PredictedAttention::angle_error(std::span<const double> query_pairs, std:
   return sum * both * std::fabs(scale_);
 }
 
+// The query as a key sees it under an offset map: turned by the difference between the remapped offset and its own.
+// Empty without a map.
+std::vector<double> PredictedAttention::remapped_query(std::span<const double> q, Position query, Position key) const {
+  if (rotation_ == nullptr || !rotation_->offsets) return {};
+  const OffsetMap& map = *rotation_->offsets;
+  std::size_t region = 0;
+  while (region + 1 < map.regions.size() && key < map.regions[region].first_key(query)) ++region;
+  const Position offset = map.regions[region].query_at(query) - map.regions[region].key_at(key);
+  const double change =
+      static_cast<double>(offset - (query - key) * map.denominator) / static_cast<double>(map.denominator);
+  std::vector<double> turned(q.begin(), q.end());
+  const std::size_t pairs = at(rotation_->pairs()), first = at(rotation_->rotary_offset);
+  const bool neighbours = rotation_->pairing == Pairing::interleaved && !rotation_->deinterleaved_output;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::size_t x = first + (neighbours ? 2 * i : i), y = neighbours ? x + 1 : x + pairs;
+    const double angle = change * rotation_->inv_freq[i] + change * rotation_->inv_freq_low[i];
+    turned[x] = q[x] * std::cos(angle) - q[y] * std::sin(angle);
+    turned[y] = q[x] * std::sin(angle) + q[y] * std::cos(angle);
+  }
+  return turned;
+}
+
 void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::span<const double> q,
                                     const Rounding& rounding, Scores& result) {
   const AskedCall& asked = call_.asked;
@@ -215,7 +237,9 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
     if (!seen) continue;
     const std::span<const double> k = key_of(key, key_head);
     double size = 0;
-    const double content = dot(q.first(scored), k.first(scored), size) * scale_;
+    const std::vector<double> remapped = remapped_query(q, query_id, key_id(key));
+    const std::span<const double> met = remapped.empty() ? q : std::span<const double>(remapped);
+    const double content = dot(met.first(scored), k.first(scored), size) * scale_;
     size *= std::fabs(scale_);
     const double product = query_length * length(k) * std::fabs(scale_);
     double term_size = 0;

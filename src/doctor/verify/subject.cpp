@@ -111,6 +111,7 @@ void take_score(Subject& subject, const Encoding& encoding) {
   subject.scale = bias.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(subject.width)));
   subject.absolute =
       !bias.toeplitz && is_grid(arguments.maybe_integer("window_height"), arguments.maybe_integer("window_width"));
+  subject.tokens_decide = bias.token_numbers > 0;
   const double factor = bias.before_scale ? subject.scale : 1;
   subject.bias = [encoding, factor](std::int64_t head, Position query, Position key) {
     return factor * encoding.score().value(head, query, key);
