@@ -15,11 +15,14 @@ double counted_gate(const Problem& problem, const Document& document, const Pair
     score = 0;
     for (std::int64_t head = 0; head < call.query.heads; ++head) {
       const std::byte* q = Problem::row(call.query, document.batch, document.first_query + pair.query, head);
-      const std::byte* k =
-          Problem::row(call.key, document.batch, document.first_key + pair.key, head / problem.group());
+      std::vector<std::byte> room;
+      const TypedRows k = problem.rows(RowSupply::Part::keys, document, head / problem.group(), pair.key, 1, room);
+      HeadsView of_key = call.key;
+      of_key.type = k.type;
       double product = 0;
       for (std::int64_t j = 0; j < problem.head_dim(); ++j) {
-        product += Problem::element(call.query, q, j) * Problem::element(call.key, k, j);
+        product += Problem::element(call.query, q, j) *
+                   Problem::element(of_key, static_cast<const std::byte*>(k.rows.data), j);
       }
       score += static_cast<double>(mix.row(pair.head)[static_cast<std::size_t>(head)]) * product * problem.scale();
     }

@@ -45,18 +45,14 @@ class PackedHead {
         room_(round_up(document.keys, panel_)),
         keys_(room_ * dim_),
         values_(room_ * round_up(dim_, panel_)) {
-    if (turns.present()) pack_turned(problem, document, key_head, kernels, turns);
-    const AttentionCall& call = problem.call();
+    if (turns.present()) pack_turned(problem, document, key_head, turns);
+    std::vector<std::byte> room;
     for (std::int64_t first = 0; first < document.keys; first += block) {
       const std::int64_t count = std::min(block, document.keys - first);
-      const auto stored = [&](const HeadsView& view) {
-        return StoredRows{.data = Problem::row(view, document.batch, document.first_key + first, key_head),
-                          .stride = view.token_stride,
-                          .rows = count,
-                          .dim = dim_};
-      };
-      kernels.pack_keys(stored(call.key), keys_.data() + first * dim_);
-      kernels.pack_values(stored(call.value), values_.data() + first * panel_, values_stride());
+      const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, first, count, room);
+      attend_kernels(keys.type).pack_keys(keys.rows, keys_.data() + first * dim_);
+      const TypedRows values = problem.rows(RowSupply::Part::values, document, key_head, first, count, room);
+      attend_kernels(values.type).pack_values(values.rows, values_.data() + first * panel_, values_stride());
       if (with_norms) norms_.push_back(largest_norm(first, count));
     }
     up_to_.resize(norms_.size());
@@ -75,17 +71,13 @@ class PackedHead {
   float largest_norm_from(std::int64_t block) const { return from_[static_cast<std::size_t>(block)]; }
 
  private:
-  void pack_turned(const Problem& problem, const Document& document, std::int64_t key_head,
-                   const AttendKernels& kernels, const RegionTurns& turns) {
+  void pack_turned(const Problem& problem, const Document& document, std::int64_t key_head, const RegionTurns& turns) {
     const AttendKernels plain = attend_kernels(ElementType::float32);
-    const HeadsView& keys = problem.call().key;
+    std::vector<std::byte> copied;
+    const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, 0, document.keys, copied);
     AlignedFloats rows(document.keys * dim_);
     for (std::size_t region = 0; region < turns.regions(); ++region) {
-      kernels.widen_rows({.data = Problem::row(keys, document.batch, document.first_key, key_head),
-                          .stride = keys.token_stride,
-                          .rows = document.keys,
-                          .dim = dim_},
-                         1.0f, rows.data(), dim_);
+      attend_kernels(keys.type).widen_rows(keys.rows, 1.0f, rows.data(), dim_);
       for (std::int64_t key = 0; key < document.keys; ++key) turns.turn_key(region, key, rows.data() + key * dim_);
       turned_.emplace_back(room_ * dim_);
       plain.pack_keys({.data = rows.data(), .stride = dim_, .rows = document.keys, .dim = dim_}, turned_.back().data());

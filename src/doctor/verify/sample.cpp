@@ -70,6 +70,11 @@ HeadsView numbers_view(const HeadsArray& numbers) {
   return view.head_dim == 0 ? HeadsView{} : view;
 }
 
+HeadsArray Sample::numbers_of_first(std::int64_t count) const {
+  const std::int64_t row = shape_.heads * number_count_;
+  return {ElementType::float64, {1, count, shape_.heads, number_count_}, std::span(numbers_).first(at(count * row))};
+}
+
 Sample::Sample(const Encoding& encoding, const SampleShape& shape, Position start, RandomNumbers& random)
     : encoding_(encoding), shape_(shape), ids_(ids_for(encoding, shape.tokens, start)) {
   const auto& [tokens, heads, key_heads, head_dim] = shape;
@@ -148,6 +153,7 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
                  HeadsArray(type, key, k),
                  HeadsArray(type, key, v),
                  {},
+                 ids.ids,
                  HeadsArray(ElementType::float64, {batch, tokens, shape_.heads, number_count_},
                             rows_at(numbers_, slots, shape_.heads * number_count_))};
   if (encoding.site() == Site::query_key) {

@@ -25,6 +25,7 @@ struct Encoded {
   HeadsArray key;      ///< as attention reads it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices if ids have several axes
+  std::vector<Position> ids;     ///< [axes, batch, tokens]
   HeadsArray numbers;            ///< brought by the tokens: running sums; of width 0 if they bring none
 };
 
@@ -47,6 +48,8 @@ class Sample {
   std::int64_t key_heads() const { return shape_.key_heads; }
   std::int64_t head_dim() const { return shape_.head_dim; }
   Position id(std::int64_t token) const { return ids_.ids[static_cast<std::size_t>(token)]; }
+  /// What the first `count` tokens bring.
+  HeadsArray numbers_of_first(std::int64_t count) const;
   Position place(std::int64_t token) const { return ids_.axes == 1 ? id(token) : token; }
 
   /// `slots` are tokens of the sample, or padding, which is filled with NaN. All batch rows have the same length.
