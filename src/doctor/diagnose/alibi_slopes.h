@@ -12,7 +12,13 @@ struct SlopeOrder {
   std::string text;
 };
 
-/// What explains these slopes, likeliest first; empty: none of the known orders. `relative` is the rounding to allow.
-std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double relative);
+/// How far a slope may be off: by rounding, and by noise.
+struct SlopeError {
+  double relative = 0;
+  double absolute = 0;
+};
+
+/// What explains these slopes, likeliest first; empty: none of the known orders.
+std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, const SlopeError& error);
 
 }  // namespace locus::doctor

@@ -36,7 +36,7 @@ BiasShape::BiasShape(const BiasDump& dump) : dump_(dump) {
   for (const double value : visible) sum += value * value;
   const double size = visible.empty() ? 0 : std::sqrt(sum / static_cast<double>(visible.size()));
   const double seen = std::min(step_noise(1), step_noise(0));
-  if (seen <= 2e-3 * std::max(1.0, size)) noise_ = seen;  // more than that is no noise
+  if (seen <= 2e-3 * std::max(1.0, size)) noise_ = seen / std::sqrt(2.0);  // more than that is no noise
 }
 
 // How far entries differ from those one query later at the same offset (`key_step` 1) or key (0), which a bias leaves

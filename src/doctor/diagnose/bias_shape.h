@@ -26,8 +26,10 @@ class BiasShape {
   Position position(std::int64_t query) const { return dump_.keys - dump_.queries + query; }
 
   ElementType storage() const { return storage_; }
-  /// What a number may be off by besides its rounding: 8 standard deviations of the noise that was measured; 0 for none.
-  double slack() const { return 8 * noise_; }
+  /// The standard deviation of the noise that was added to each number, as measured; 0 for none.
+  double noise() const { return noise_; }
+  /// What a number may be off by besides its rounding: 11 standard deviations.
+  double slack() const { return 11 * noise_; }
   /// Equal as far as storage and noise can tell: a number may be rounded, and so may the slope it was made from.
   bool equal(double a, double b) const;
 

@@ -92,22 +92,33 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
   return verdicts;
 }
 
+// Other encodings that fit: verdicts of one name are one, whatever the parameters.
 void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading, const Expectation& expected) {
+  constexpr double together = 0.85;
+  constexpr std::size_t most = 4;
   const Arguments& arguments = expected.encoding->arguments();
   const bool plain = arguments.has("rule") && arguments.text("rule") == "none";
-  std::size_t count = 0;
+  std::vector<const Explanation*> fitting;
   for (const Explanation& one : reading.explanations) {
-    if (one.free_frequencies || count >= 4) continue;
-    const bool there = one.positions == reading.meant && !one.inverse && one.times == 1;
-    const bool ruled = one.arguments.has("rule") && one.arguments.text("rule") != "none";
+    if (!one.free_frequencies && fitting.size() < most) fitting.push_back(&one);
+  }
+  for (const Explanation* one : fitting) {
+    const bool there = one->positions == reading.meant && !one->inverse && one->times == 1;
+    const bool ruled = one->arguments.has("rule") && one->arguments.text("rule") != "none";
     const char* name = !there ? "other_rule_and_positions" : plain && ruled ? "rule_of_another_layer" : "other_rule";
-    verdicts.push_back({Verdict::About::angles, name, "not the expected encoding, but " + one.text,
-                        sentence("misfit ", one.misfit, " (1: measured noise)"), 0});
-    ++count;
+    const double share = together / static_cast<double>(fitting.size());
+    const auto same =
+        std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& other) { return other.name == name; });
+    if (same == verdicts.end()) {
+      verdicts.push_back({Verdict::About::angles, name, "not the expected encoding, but " + one->text,
+                          sentence("misfit ", one->misfit, " (1: measured noise)"), share});
+    } else {
+      same->text += "; or " + one->text;
+      same->confidence += share;
+    }
   }
-  for (std::size_t n = verdicts.size() - count; n < verdicts.size(); ++n) {
-    verdicts[n].confidence = count == 1 ? 0.85 : 0.85 / static_cast<double>(count);
-  }
+  std::stable_sort(verdicts.begin(), verdicts.end(),
+                   [](const Verdict& a, const Verdict& b) { return a.confidence > b.confidence; });
 }
 
 // The precision is a finding of its own, beside whatever is right or wrong.
