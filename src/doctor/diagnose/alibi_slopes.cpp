@@ -63,7 +63,7 @@ std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, const Slo
       const bool twin = found.size() == 1 && found.front().name == "alibi" && known.slopes == right;
       if (twin || !alike(slopes, known.slopes, sign, error)) continue;
       if (sign > 0) found.push_back({known.name, known.text});
-      if (sign < 0) found.push_back({"alibi_sign", std::string(known.text) + ", but the score grows with distance"});
+      if (sign < 0) return {{"alibi_sign", std::string(known.text) + ", but the score grows with distance"}};
     }
   }
   if (!found.empty() || heads < 2) return found;

@@ -28,6 +28,8 @@ class BiasShape {
   ElementType storage() const { return storage_; }
   /// The standard deviation of the noise that was added to each number, as measured; 0 for none.
   double noise() const { return noise_; }
+  /// One query repeats nothing, and so shows no noise: what an explanation leaves over, [heads, queries, keys], does.
+  void measure_noise(const std::vector<double>& explained);
   /// What a number may be off by besides its rounding: 11 standard deviations.
   double slack() const { return 11 * noise_; }
   /// Equal as far as storage and noise can tell: a number may be rounded, and so may the slope it was made from.
@@ -41,7 +43,13 @@ class BiasShape {
   std::vector<std::optional<double>> by_key(std::int64_t head) const;
 
  private:
+  struct Step {
+    double size, off;
+  };
+  double noise_in(std::vector<Step> steps) const;
   double step_noise(std::int64_t key_step) const;
+  double bend_noise() const;
+  double loudest() const;
   std::size_t index(std::int64_t head, std::int64_t query, std::int64_t key) const {
     return static_cast<std::size_t>((head * dump_.queries + query) * dump_.keys + key);
   }

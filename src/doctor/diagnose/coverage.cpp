@@ -258,7 +258,7 @@ std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& tu
   }
   if (!other.empty()) {
     verdicts.push_back(
-        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned otherwise", evidence, 0.85));
+        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned otherwise", evidence, 0.88));
   }
   return verdicts;
 }
@@ -304,12 +304,19 @@ std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& c
   };
   add(still, "tokens_not_rotated", "tokens", " not rotated", 0.96);
   add(twice, "cached_rotated_twice", "tokens", " rotated twice", 0.96);
-  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault gives", 0.7);
+  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault gives", 0.85);
   // Near the noise, slow is not told from still.
   add(pairs_still, "coordinates_not_rotated", "coordinates", " not rotated", least_off > 15 ? 0.96 : 0.8);
-  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault gives", 0.6);
+  // Far out, where rules and factors are not searched for, it may be one of these.
+  constexpr double far = 0x1p15;
+  const std::vector<double>& angle = candidate.prediction.angle;
+  const bool searched = std::none_of(angle.begin(), angle.end(), [](double one) { return std::abs(one) > far; });
+  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault gives",
+      searched ? 0.88 : 0.6);
   if (unexplained(verdicts)) {  // what has a name beside it may be part of the same, unknown fault
-    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.7);
+    for (Verdict& one : verdicts) {
+      if (!one.name.ends_with("_unexplained")) one.confidence = std::min(one.confidence, 0.7);
+    }
     std::stable_partition(verdicts.begin(), verdicts.end(),
                           [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
   }

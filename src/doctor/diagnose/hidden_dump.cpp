@@ -33,10 +33,10 @@ class Added {
       : hidden_(encoding.hidden()), range_(encoding.position_range()) {
     dim_ = static_cast<std::size_t>(dump.head_dim);
     for (std::size_t n = 0; n < dump.after.size(); ++n) added_.push_back(dump.after[n] - dump.before[n]);
-    const double unit = unit_roundoff(storage_of(dump));
+    unit_ = std::max(unit_roundoff(storage_of(dump)), 0x1p-24);
     for (std::size_t t = 0; t < tokens(); ++t) {
       const double size = norm_of(dump.after.data() + t * dim_, dim_) + norm_of(dump.before.data() + t * dim_, dim_);
-      noise_.push_back(2 * std::max(unit, 0x1p-24) * size);
+      noise_.push_back(2 * unit_ * size);
     }
     const auto count = static_cast<double>(dump.before.size());
     loudest_ = 2e-3 * norm_of(dump.before.data(), dump.before.size()) / std::sqrt(count);
@@ -99,6 +99,14 @@ class Added {
     return size > 0 ? product / size : 1;
   }
 
+  // How far the median of the factors may be from 1: the row is rounded, and what it was added to.
+  double scale_error(const std::vector<Position>& positions) {
+    double sum = 0;
+    for (std::size_t t = 0; t < tokens(); ++t) sum += tolerance(t) / norm_of(row(positions[t]).data(), dim_);
+    const auto count = static_cast<double>(tokens());
+    return 2 * unit_ + 3 * sum / count / std::sqrt(count * static_cast<double>(dim_));
+  }
+
   // Numbers that are off by far more than is usual for the dump.
   std::vector<std::int64_t> spoilt(const std::vector<Position>& positions, std::int64_t in_row) {
     std::vector<double> offs;
@@ -120,6 +128,7 @@ class Added {
   std::size_t dim_ = 0;
   Row added_;
   std::vector<double> noise_;  // of rounding: the length of what a token may be off by
+  double unit_ = 0;
   double loudest_ = 0;
   double measured_ = 0;  // the standard deviation of a number
   std::map<Position, Row> rows_;
@@ -166,7 +175,8 @@ std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant
     plain += added.fits(t, meant[t]) ? 1 : 0;
     scaled += added.fits(t, meant[t], scale) ? 1 : 0;
   }
-  if (plain < meant.size() && scaled == meant.size()) {
+  const bool sized = plain == meant.size() && std::abs(scale - 1) <= added.scale_error(meant);
+  if (!sized && scaled == meant.size()) {
     return {angle_verdict("magnitude_wrong", sentence("rows are multiplied by ", scale), evidence, 0.95)};
   }
   std::vector<Position> used;
@@ -223,7 +233,7 @@ Diagnosis diagnose_hidden(const RotationDump& dump, const Expectation& expected)
   Added added(dump, encoding);
   diagnosis.verdicts = judge_rows(added, per_row(ids, dump.batch), dump.tokens);
   if (diagnosis.as_expected() && diagnosis.verdicts.front().confidence < confident) {
-    diagnosis.decide.push_back("whether a row was added: dump in float32, or rows without the states");
+    diagnosis.decide.emplace_back("whether a row was added: dump in float32, or rows without the states");
   }
   return diagnosis;
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <optional>
 
 #include "doctor/diagnose/sentence.h"
 #include "doctor/diagnose/turning.h"
@@ -38,8 +37,8 @@ double squares_of_head(const BiasShape& shape, const std::vector<double>& expect
   if (shape.noise() == 0 || count == 0) return squares;
   // Single entries hide in the noise what all of them show: another size, or numbers that are none of these.
   const double off = length > 0 ? std::abs(product / length - 1) : 0;
-  const bool sized = off <= 2 * unit + 6 * shape.noise() / std::sqrt(std::max(length, 1e-300));
-  const bool quiet = std::sqrt(squares / count) <= 1.3 + 4 / std::sqrt(count);
+  const bool sized = off <= 2 * unit + 8 * shape.noise() / std::sqrt(std::max(length, 1e-300));
+  const bool quiet = std::sqrt(squares / count) <= 1.6 + 4 / std::sqrt(count);  // the noise itself is measured on few
   return sized && quiet ? squares : nothing_fits;
 }
 
@@ -64,38 +63,56 @@ std::vector<double> bias_at(const Encoding& encoding, const BiasShape& shape,
   return bias;
 }
 
-// Softmax does not see what is the same for all keys of a row.
-bool matches_up_to_rows(const BiasShape& shape, const std::vector<double>& expected) {
+// Softmax does not see what is the same for all keys of a row: the expected numbers with what each row of visible past
+// keys has more, and what is seen in the future.
+std::vector<double> with_row_constants(const BiasShape& shape, std::vector<double> expected) {
   const double unit = storage_noise(shape.storage());
-  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
-    for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
-      std::optional<double> constant;
-      for (std::int64_t k = 0; k <= shape.position(q); ++k) {
-        if (shape.masked(h, q, k)) continue;
-        const auto n = static_cast<std::size_t>((h * shape.dump().queries + q) * shape.dump().keys + k);
-        const double value = shape.at(h, q, k);
-        const double difference = value - expected[n];
-        if (!constant) constant = difference;
-        const double size = std::max({std::abs(value), std::abs(expected[n]), std::abs(*constant)});
-        if (std::abs(difference - *constant) > 8 * unit * size + 2 * shape.slack()) return false;
-      }
+  for (std::int64_t row = 0; row < shape.dump().heads * shape.dump().queries; ++row) {
+    const std::int64_t h = row / shape.dump().queries, q = row % shape.dump().queries;
+    const auto at = [&](std::int64_t k) { return static_cast<std::size_t>(row * shape.dump().keys + k); };
+    double sum = 0, weights = 0;  // small numbers are rounded least
+    for (std::int64_t k = 0; k <= shape.position(q); ++k) {
+      if (shape.masked(h, q, k)) continue;
+      const double seen = shape.at(h, q, k);
+      const double weight = std::pow(std::hypot(unit * seen, shape.noise()) + 1e-15, -2);
+      sum += weight * (seen - expected[at(k)]);
+      weights += weight;
+    }
+    const double constant = weights > 0 ? sum / weights : 0;
+    for (std::int64_t k = 0; k < shape.dump().keys; ++k) {
+      const double sum_of_both = expected[at(k)] + constant;
+      const bool cancels = std::abs(sum_of_both) <= 1e-12 * std::abs(constant);  // but for the rounding of doubles
+      expected[at(k)] = k > shape.position(q) ? shape.at(h, q, k) : cancels ? 0 : sum_of_both;
     }
   }
-  return true;
+  return expected;
 }
 
 class Places {
  public:
-  Places(const BiasShape& shape, const Encoding& encoding) : shape_(shape), encoding_(encoding) {
+  Places(BiasShape& shape, const Encoding& encoding) : shape_(shape), encoding_(encoding) {
     const Position first = shape.position(0);
     const std::vector<double> right = expected_bias(encoding, shape, first);
     add("as_expected", "every visible entry is as expected", right, 1);
+    if (shape.noise() == 0 && squares_of(shape, right) < nothing_fits) return;
     add_other_queries(first);
-    add_other_heads(right);
     add("table_transposed", "keys before and after the query are exchanged",
         bias_at(encoding, shape, [](Position q, Position k) { return std::pair(k, q); }), usual);
     add("bias_from_the_wrong_end", "distances are counted from the first key, not from the query",
         bias_at(encoding, shape, [](Position q, Position k) { return std::pair(q, q - k); }), usual);
+    for (const Place& one : all_) shape.measure_noise(one.bias);
+    for (Place& one : all_) one.squares = squares_of(shape, one.bias);
+    add_other_heads(right);
+    const auto none = [&](const Place& one) {
+      const bool same = &one != &all_.front() && all_.front().squares == one.squares;  // then it is in the right place
+      return one.squares == nothing_fits || same;
+    };
+    std::vector<Place> fitting;
+    for (const Place& one : all_) {
+      if (!none(one)) fitting.push_back(one);
+    }
+    all_ = std::move(fitting);
+    if (all_.empty()) add_row_constants(right);
   }
 
   std::vector<Verdict> verdicts() const {
@@ -104,12 +121,15 @@ class Places {
     std::vector<Verdict> verdicts;
     for (const Place& one : all_) {
       const double weight = one.prior * std::exp((least - one.squares) / 8);
-      const std::string evidence =
-          one.name == "as_expected" ? compared() : "every visible entry is as expected there" + noise_text();
+      const std::string evidence = one.name == "as_expected" ? compared()
+                                   : one.name == "row_constant"
+                                       ? ""
+                                       : "every visible entry is as expected there" + noise_text();
       verdicts.push_back({Verdict::About::dump, one.name, one.text, evidence, weight});
       sum += weight;
     }
-    for (Verdict& one : verdicts) one.confidence *= (one.name == "as_expected" ? 0.99 : 0.97) / sum;
+    const bool unsure = shape_.noise() > 0 && !all_.empty() && all_.front().name == "row_constant";
+    for (Verdict& one : verdicts) one.confidence *= (one.name == "as_expected" ? 0.99 : unsure ? 0.85 : 0.97) / sum;
     std::stable_sort(verdicts.begin(), verdicts.end(),
                      [](const Verdict& a, const Verdict& b) { return a.confidence > b.confidence; });
     std::erase_if(verdicts, [](const Verdict& one) { return one.confidence < 0.02; });
@@ -121,22 +141,26 @@ class Places {
 
   struct Place {
     std::string name, text;
-    double squares, prior;
+    double prior;
+    std::vector<double> bias;
+    double squares = 0;
   };
 
-  void add(const std::string& name, const std::string& text, const std::vector<double>& bias, double prior) {
-    add(name, text, squares_of(shape_, bias), prior);
+  void add(const std::string& name, const std::string& text, std::vector<double> bias, double prior) {
+    all_.push_back({name, text, prior, std::move(bias)});
   }
-  void add(const std::string& name, const std::string& text, double squares, double prior) {
+
+  void add_row_constants(const std::vector<double>& right) {
+    const double squares = squares_of(shape_, with_row_constants(shape_, right));
     if (squares == nothing_fits) return;
-    // The same numbers in the right place are right.
-    const bool same = !all_.empty() && all_.front().name == "as_expected" && all_.front().squares == squares;
-    if (!same) all_.push_back({name, text, squares, prior});
+    all_.push_back({"row_constant",
+                    "differs from what was expected by a constant per row: equal under a causal softmax", 1, right,
+                    squares});
   }
 
   void add_other_queries(Position first) {
     for (const Position other : {Position{0}, first + 1, first - 1}) {
-      const bool tried = other == 0 && !all_.empty() && all_.back().name == "queries_counted_from_zero";
+      const bool tried = other == 0 && all_.back().name == "queries_counted_from_zero";
       if (other == first || tried) continue;
       try {
         add(other == 0 ? "queries_counted_from_zero" : "queries_off_by_one",
@@ -170,7 +194,8 @@ class Places {
     const bool slopes = !encoding_.score().slopes.empty() && map == reversed;
     // Of so many orders one fits the noise a little better.
     const double prior = slopes ? usual : usual * std::pow(static_cast<double>(count), -2);
-    add(slopes ? "alibi_slopes_reversed" : "heads_permuted", "heads carry the bias of heads " + heads, sum, prior);
+    all_.push_back({slopes ? "alibi_slopes_reversed" : "heads_permuted", "heads carry the bias of heads " + heads,
+                    prior, right, sum});
   }
 
   std::string noise_text() const {
@@ -182,7 +207,7 @@ class Places {
     return text.empty() && shape_.noise() > 0 ? "equal" + noise_text() : text + noise_text();
   }
 
-  const BiasShape& shape_;
+  BiasShape& shape_;
   const Encoding& encoding_;
   std::vector<Place> all_;
 };
@@ -196,13 +221,8 @@ std::vector<double> expected_bias(const Encoding& encoding, const BiasShape& sha
   return bias_matrix(encoding, queries, keys);
 }
 
-std::vector<Verdict> judge_places(const BiasShape& shape, const Encoding& encoding) {
-  std::vector<Verdict> verdicts = Places(shape, encoding).verdicts();
-  if (!verdicts.empty()) return verdicts;
-  if (!matches_up_to_rows(shape, expected_bias(encoding, shape, shape.position(0)))) return {};
-  return {{Verdict::About::dump, "row_constant",
-           "differs from what was expected by a constant per row: equal under a causal softmax", "",
-           shape.noise() > 0 ? 0.85 : 0.95}};
+std::vector<Verdict> judge_places(BiasShape& shape, const Encoding& encoding) {
+  return Places(shape, encoding).verdicts();
 }
 
 }  // namespace locus::doctor

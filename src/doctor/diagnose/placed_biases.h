@@ -14,7 +14,8 @@ namespace locus::doctor {
 std::vector<double> expected_bias(const Encoding& encoding, const BiasShape& shape, Position first_query);
 
 /// Verdicts that explain every visible entry, likeliest first: as_expected, or the expected numbers in the wrong place.
-/// Those that the noise of one dump cannot distinguish share the confidence. Empty: none.
-std::vector<Verdict> judge_places(const BiasShape& shape, const Encoding& encoding);
+/// Those that the noise of one dump cannot distinguish share the confidence. Empty: none. `shape` learns the noise of a
+/// dump of one query.
+std::vector<Verdict> judge_places(BiasShape& shape, const Encoding& encoding);
 
 }  // namespace locus::doctor

@@ -77,8 +77,8 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
     const bool keeps_size = std::abs(one.prediction.magnitude - 1) < 1e-9;
     const auto twin = twin_of(one, keeps_size);
     collected.add({Verdict::About::angles, one.prediction.fault, one.prediction.text, evidence_of(one), 0},
-                  one.weight * (twin ? 0.6 : 1));
-    if (twin) collected.add(*twin, 0.4 * one.weight);
+                  one.weight * (twin ? 0.5 : 1));
+    if (twin) collected.add(*twin, 0.5 * one.weight);
   }
   std::vector<Verdict> verdicts = collected.sorted();
   const Candidate& first = reading.angles.candidates.front();
@@ -92,21 +92,45 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
   return verdicts;
 }
 
+// What is other about an encoding that fits at the expected positions.
+const char* other_name(const Arguments& meant, const Arguments& found) {
+  const auto rule_of = [](const Arguments& one) { return one.has("rule") ? one.text("rule") : "none"; };
+  const auto same = [&](const char* name) {
+    return meant.has(name) && found.has(name) && meant.real(name) == found.real(name);
+  };
+  const bool lengths =
+      !meant.has("original_length") ||
+      (found.has("original_length") && meant.integer("original_length") == found.integer("original_length"));
+  if (rule_of(meant) == rule_of(found) && lengths && same("base") && meant.has("factor")) return "factor_wrong";
+  if (rule_of(meant) == rule_of(found) && lengths && same("factor")) return "base_wrong";
+  return rule_of(meant) == "none" && rule_of(found) != "none" ? "rule_of_another_layer" : "other_rule";
+}
+
+// Whether an explanation is what was expected, and so explains nothing that it does not.
+bool is_expected(const Explanation& one, const Encoding& expected) {
+  const std::vector<double> meant = expected.rotation().inv_freq;
+  const std::vector<double> found = Encoding(one.scheme, one.arguments).rotation().inv_freq;
+  if (meant.size() != found.size() || one.inverse || one.times != 1) return false;
+  for (std::size_t i = 0; i < meant.size(); ++i) {
+    if (std::abs(found[i] / one.position_divisor - meant[i]) > 1e-6 * std::abs(meant[i])) return false;
+  }
+  return true;
+}
+
 // Other encodings that fit: verdicts of one name are one, whatever the parameters.
 void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading, const Expectation& expected) {
-  constexpr double together = 0.85;
+  constexpr double together = 0.88, strange = 0.5;  // a rule and positions that nobody expected may be anything
   constexpr std::size_t most = 4;
-  const Arguments& arguments = expected.encoding->arguments();
-  const bool plain = arguments.has("rule") && arguments.text("rule") == "none";
   std::vector<const Explanation*> fitting;
   for (const Explanation& one : reading.explanations) {
-    if (!one.free_frequencies && fitting.size() < most) fitting.push_back(&one);
+    if (one.free_frequencies || fitting.size() == most) continue;
+    if (one.positions == reading.meant && is_expected(one, *expected.encoding)) continue;
+    fitting.push_back(&one);
   }
   for (const Explanation* one : fitting) {
     const bool there = one->positions == reading.meant && !one->inverse && one->times == 1;
-    const bool ruled = one->arguments.has("rule") && one->arguments.text("rule") != "none";
-    const char* name = !there ? "other_rule_and_positions" : plain && ruled ? "rule_of_another_layer" : "other_rule";
-    const double share = together / static_cast<double>(fitting.size());
+    const char* name = there ? other_name(expected.encoding->arguments(), one->arguments) : "other_rule_and_positions";
+    const double share = (there ? together : strange) / static_cast<double>(fitting.size());
     const auto same =
         std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& other) { return other.name == name; });
     if (same == verdicts.end()) {
@@ -166,8 +190,6 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   append(verdicts, reading.coverage);
   if (slice_in_doubt(reading)) {
     for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
-    std::stable_partition(verdicts.begin(), verdicts.end(),
-                          [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
   }
   const auto precision = precision_of(reading, storage);
   std::vector<Verdict> angles;
@@ -183,8 +205,14 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   } else if (reading.mostly_explained()) {
     append(verdicts, reading.exceptions);
     const Candidate& first = reading.angles.candidates.front();
+    const bool excepted = !reading.exceptions.empty();
+    if (!excepted) {  // no token and no pair stands out, but all of them are off a little
+      angles.push_back({Verdict::About::angles, "unexplained",
+                        "angles are off by more than the noise, in no known way; nearest: " + first.prediction.text,
+                        evidence_of(first), 0.6});
+    }
     angles.push_back({Verdict::About::angles, first.prediction.fault, "all else: " + first.prediction.text,
-                      evidence_of(first), 0.9});
+                      evidence_of(first), excepted ? 0.9 : 0.3});
   } else {
     add_other_encodings(angles, reading, expected);
     if (angles.empty()) {
@@ -197,6 +225,10 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   }
   // What is as expected says so only after what is not.
   append(verdicts, angles);
+  if (slice_in_doubt(reading)) {
+    std::stable_partition(verdicts.begin(), verdicts.end(),
+                          [](const Verdict& one) { return one.name.ends_with("unexplained"); });
+  }
   if (precision && (angles.empty() || angles.front().name != precision->name)) verdicts.push_back(*precision);
   return verdicts;
 }
@@ -214,12 +246,12 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   if (varies) {
     verdicts.insert(verdicts.begin(),
                     {Verdict::About::magnitude, "magnitude_varies", "|z| varies with the token, as in xPos",
-                     sentence("heads agree on |z| within ", reading.turning.free_residual), 0.8});
+                     sentence("heads agree on |z| within ", reading.turning.free_residual), 0.88});
     return verdicts;
   }
   verdicts.insert(verdicts.begin(), {Verdict::About::coverage, "lengths_unexplained",
                                      "the lengths of pairs change, by more than rounding or a little noise explains",
-                                     sentence("lengths are off by ", 100 * noise, " % in the middle"), 0.8});
+                                     sentence("lengths are off by ", 100 * noise, " % in the middle"), 0.85});
   return verdicts;
 }
 
