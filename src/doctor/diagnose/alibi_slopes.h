@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ALiBi's slopes as they should be, and as they are known to go wrong.
+// Recognizes ALiBi's slopes and the known ways to get them wrong.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 namespace locus::doctor {
 
 struct SlopeOrder {
-  std::string name;  ///< "alibi" where the slopes are right; else the fault
+  std::string name;  ///< "alibi" if the slopes are right; otherwise the fault
   std::string text;
 };
 
-/// How far a slope may be off: by rounding, and by noise.
+/// The error to allow in a slope: relative for rounding, absolute for noise.
 struct SlopeError {
   double relative = 0;
   double absolute = 0;
 };
 
-/// What explains these slopes, likeliest first; empty: none of the known orders.
+/// Returns what explains these slopes, most likely first. Empty: no known order of slopes.
 std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, const SlopeError& error);
 
 }  // namespace locus::doctor

@@ -9,7 +9,7 @@
 namespace locus::doctor {
 namespace {
 
-// A mask is a chasm: everything is either far below, or far above it. Biases that grow linearly leave no gap.
+// A mask leaves a wide gap: every entry is far below it or far above it. Biases that grow linearly leave no gap.
 double mask_threshold(const std::vector<double>& bias) {
   double lowest = 0;
   for (const double value : bias) {
@@ -36,7 +36,7 @@ BiasShape::BiasShape(const BiasDump& dump) : dump_(dump) {
   if (seen <= loudest()) noise_ = seen;
 }
 
-// More than that is no noise.
+// The largest standard deviation that counts as noise.
 double BiasShape::loudest() const {
   double sum = 0, count = 0;
   for (std::size_t n = 0; n < dump_.bias.size(); ++n) {
@@ -57,9 +57,9 @@ void BiasShape::measure_noise(const std::vector<double>& explained) {
   if (seen <= loudest() && (noise_ == 0 || seen < noise_)) noise_ = seen;
 }
 
-// Normal noise behind differences, rounding apart. Single steps that are none may be among the others.
+// Returns the standard deviation of normal noise behind these differences, rounding subtracted.
 double BiasShape::noise_in(std::vector<Step> steps) const {
-  // The smallest numbers are rounded least, and show it best.
+  // Small numbers have the smallest rounding errors, so they show noise best.
   constexpr std::size_t least = 64;
   const std::size_t count = std::min(steps.size(), std::max(least, steps.size() / 300));
   std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(count), steps.end(),
@@ -71,8 +71,8 @@ double BiasShape::noise_in(std::vector<Step> steps) const {
   return quantile(std::move(offs), share) / sigmas_within;
 }
 
-// How far entries differ from those one query later at the same offset (`key_step` 1) or key (0), which a bias leaves
-// equal: exactly, unless noise was added.
+// Measures how far entries differ from those of the next query at the same offset (`key_step` 1) or key (0). A bias
+// leaves these equal, so the difference is noise.
 double BiasShape::step_noise(std::int64_t key_step) const {
   std::vector<Step> steps;
   for (std::int64_t h = 0; h < dump_.heads; ++h) {
@@ -80,14 +80,16 @@ double BiasShape::step_noise(std::int64_t key_step) const {
       for (std::int64_t k = 0; k + key_step < dump_.keys; ++k) {
         if (masked(h, q, k) || masked(h, q + 1, k + key_step)) continue;
         const double one = at(h, q, k), other = at(h, q + 1, k + key_step);
-        steps.push_back({std::abs(one + other) / 2, std::abs(one - other)});  // of noise, independent of each other
+        steps.push_back(
+            {std::abs(one + other) / 2, std::abs(one - other)});  // for noise, mean and difference are independent
       }
     }
   }
   return noise_in(std::move(steps)) / std::sqrt(2.0);
 }
 
-// Of one query, how far the middle of three keys is from between the others: where it is linear, nothing but noise.
+// Measures how far the middle one of three keys of a single query is from the mean of the other two. Where the bias is
+// linear, this is noise.
 double BiasShape::bend_noise() const {
   std::vector<Step> steps;
   for (std::int64_t h = 0; h < dump_.heads; ++h) {
@@ -185,7 +187,7 @@ std::optional<BiasLine> line_through(const BiasShape& shape, const std::vector<s
   }
   const double slope = (n * xy - x * y) / (n * xx - x * x);
   BiasLine line{slope, (y - slope * x) / n};
-  // A line through the origin stays one: its intercept is rounding.
+  // A line through the origin stays one; its intercept is rounding.
   const double unit = storage_noise(shape.storage());
   if (std::abs(line.intercept) <= 4 * unit * size + shape.slack()) {
     line.intercept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a reading to verdicts: names, sentences, evidence and confidence.
+// Converts a reading to verdicts: names, sentences, evidence and confidence.
 #include <algorithm>
 #include <cmath>
 
@@ -25,14 +25,14 @@ Verdict magnitude_verdict(const Turning& turning, const Candidate& one) {
   const std::string& name = one.magnitude_fault;
   const char* what = name == "magnitude_missing"   ? "the attention factor was not applied to cos and sin"
                      : name == "magnitude_squared" ? "the attention factor was applied twice"
-                                                   : "cos and sin carry another factor than expected";
+                                                   : "cos and sin have a different factor than expected";
   return {
       Verdict::About::magnitude, name, what,
       sentence("|z| is ", turning.size, " within ", 2 * turning.size_sigma, ", expected ", one.prediction.magnitude),
       0};
 }
 
-// What cannot be told apart from this by any dump of this kind.
+// Returns the fault that no dump of this kind can distinguish from this one.
 std::optional<Verdict> twin_of(const Candidate& one, bool keeps_size) {
   const std::string& fault = one.prediction.fault;
   if (fault == "inverse_rotation") {
@@ -82,7 +82,7 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
   }
   std::vector<Verdict> verdicts = collected.sorted();
   const Candidate& first = reading.angles.candidates.front();
-  const double clarity = first.fit.misfit < 1.5 ? most_confident : 0.93;
+  const double clarity = first.fit.misfit < 1.5 ? most_confident : 0.88;
   for (Verdict& one : verdicts) one.confidence *= clarity;
   std::erase_if(verdicts, [&](const Verdict& one) { return one.confidence < 0.02 && &one != &verdicts.front(); });
   if (first.prediction.fault != "as_expected" && !first.magnitude_fault.empty()) {
@@ -92,7 +92,7 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
   return verdicts;
 }
 
-// What is other about an encoding that fits at the expected positions.
+// Names what differs in an encoding that fits at the expected positions.
 const char* other_name(const Arguments& meant, const Arguments& found) {
   const auto rule_of = [](const Arguments& one) { return one.has("rule") ? one.text("rule") : "none"; };
   const auto same = [&](const char* name) {
@@ -106,7 +106,7 @@ const char* other_name(const Arguments& meant, const Arguments& found) {
   return rule_of(meant) == "none" && rule_of(found) != "none" ? "rule_of_another_layer" : "other_rule";
 }
 
-// Whether an explanation is what was expected, and so explains nothing that it does not.
+// True if an explanation is the expected encoding itself, and so explains nothing more.
 bool is_expected(const Explanation& one, const Encoding& expected) {
   const std::vector<double> meant = expected.rotation().inv_freq;
   const std::vector<double> found = Encoding(one.scheme, one.arguments).rotation().inv_freq;
@@ -117,9 +117,9 @@ bool is_expected(const Explanation& one, const Encoding& expected) {
   return true;
 }
 
-// Other encodings that fit: verdicts of one name are one, whatever the parameters.
+// Adds other encodings that fit. Alternatives of one name become one verdict.
 void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading, const Expectation& expected) {
-  constexpr double together = 0.88, strange = 0.5;  // a rule and positions that nobody expected may be anything
+  constexpr double together = 0.88, strange = 0.5;  // another rule at other positions is a weak explanation
   constexpr std::size_t most = 4;
   std::vector<const Explanation*> fitting;
   for (const Explanation& one : reading.explanations) {
@@ -145,14 +145,14 @@ void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading,
                    [](const Verdict& a, const Verdict& b) { return a.confidence > b.confidence; });
 }
 
-// The precision is a finding of its own, beside whatever is right or wrong.
+// The precision is a separate finding, whatever else is right or wrong.
 std::optional<Verdict> precision_of(const Reading& reading, ElementType storage) {
   if (!reading.angles.whole) return std::nullopt;
   const Candidate& first = reading.angles.candidates.front();
-  constexpr double least = 1e-8;  // what float64 makes of angles is less
+  constexpr double least = 1e-8;  // float64 angles have smaller errors
   if (first.fit.exact_misfit > 2.5 && first.fit.exact_misfit > 1.5 * first.fit.misfit &&
       first.fit.worst_angle > least) {
-    return Verdict{Verdict::About::precision, "float32_angles", "angles carry the errors of float32 arithmetic",
+    return Verdict{Verdict::About::precision, "float32_angles", "angles have the errors of float32 arithmetic",
                    sentence("exact angles would misfit by ", first.fit.exact_misfit,
                             " (1: measured noise); largest error ", first.fit.worst_angle, " rad"),
                    0.85};
@@ -173,8 +173,8 @@ void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more) {
   verdicts.insert(verdicts.end(), more.begin(), more.end());
 }
 
-// Whether what the slice leaves open is so much that another slice, or none, may be the right one.
-bool slice_in_doubt(const Reading& reading) {
+// True if the slice leaves so much unexplained that another slice, or none, may be right.
+bool is_slice_uncertain(const Reading& reading) {
   const bool left_over = std::any_of(reading.coverage.begin(), reading.coverage.end(),
                                      [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
   const auto& state = reading.turning.cells.state;
@@ -185,10 +185,10 @@ bool slice_in_doubt(const Reading& reading) {
 }
 
 std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& expected, ElementType storage) {
-  constexpr double coarse = 1e-3;  // from here on a float32 angle is a fault, whatever the engine
+  constexpr double coarse = 1e-3;  // above this a float32 angle is a fault in any engine
   std::vector<Verdict> verdicts = reading.slice;
   append(verdicts, reading.coverage);
-  if (slice_in_doubt(reading)) {
+  if (is_slice_uncertain(reading)) {
     for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
   }
   const auto precision = precision_of(reading, storage);
@@ -206,26 +206,27 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
     append(verdicts, reading.exceptions);
     const Candidate& first = reading.angles.candidates.front();
     const bool excepted = !reading.exceptions.empty();
-    if (!excepted) {  // no token and no pair stands out, but all of them are off a little
-      angles.push_back({Verdict::About::angles, "unexplained",
-                        "angles are off by more than the noise, in no known way; nearest: " + first.prediction.text,
-                        evidence_of(first), 0.6});
+    if (!excepted) {  // no single token or pair is wrong, but all of them differ a little
+      angles.push_back(
+          {Verdict::About::angles, "unexplained",
+           "angles differ by more than the noise, and no known fault explains it; nearest: " + first.prediction.text,
+           evidence_of(first), 0.6});
     }
-    angles.push_back({Verdict::About::angles, first.prediction.fault, "all else: " + first.prediction.text,
+    angles.push_back({Verdict::About::angles, first.prediction.fault, "everything else: " + first.prediction.text,
                       evidence_of(first), excepted ? 0.9 : 0.3});
   } else {
     add_other_encodings(angles, reading, expected);
     if (angles.empty()) {
       append(verdicts, reading.exceptions);
       const bool mostly = reading.angles.share > 0.4 && !reading.exceptions.empty();
-      angles.push_back(
-          {Verdict::About::angles, mostly ? reading.angles.candidates.front().prediction.fault : "unexplained",
-           mostly ? "what is left fits" : "no known fault explains the angles; see the spectrum", "", 0.4});
+      angles.push_back({Verdict::About::angles,
+                        mostly ? reading.angles.candidates.front().prediction.fault : "unexplained",
+                        mostly ? "the rest fits" : "no known fault explains the angles; see the spectrum", "", 0.4});
     }
   }
-  // What is as expected says so only after what is not.
+  // Faults come first; what is as expected comes last.
   append(verdicts, angles);
-  if (slice_in_doubt(reading)) {
+  if (is_slice_uncertain(reading)) {
     std::stable_partition(verdicts.begin(), verdicts.end(),
                           [](const Verdict& one) { return one.name.ends_with("unexplained"); });
   }
@@ -240,8 +241,11 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   std::vector<Verdict> verdicts = all_verdicts(reading, expected, storage);
   const double noise = reading.turning.relative_noise;
   const bool varies = reading.turning.varies && !expected.encoding->rotation().scale;
+  if (reading.needs_odd_base()) {
+    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
+  }
   if (!varies && !(noise > loud)) return verdicts;
-  // Where lengths are free, many things keep them.
+  // If lengths are free, many slices keep them.
   for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
   if (varies) {
     verdicts.insert(verdicts.begin(),
@@ -251,7 +255,7 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   }
   verdicts.insert(verdicts.begin(), {Verdict::About::coverage, "lengths_unexplained",
                                      "the lengths of pairs change, by more than rounding or a little noise explains",
-                                     sentence("lengths are off by ", 100 * noise, " % in the middle"), 0.85});
+                                     sentence("lengths are off by ", 100 * noise, " % (median)"), 0.85});
   return verdicts;
 }
 
