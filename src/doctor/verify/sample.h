@@ -25,6 +25,7 @@ struct Encoded {
   HeadsArray key;      ///< as attention reads it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices if ids have several axes
+  std::vector<Position> ids;     ///< [axes, batch, tokens]
 };
 
 struct SampleShape {
