@@ -225,6 +225,13 @@ class AttendVerifier {
     return all;
   }
 
+  bool float32_tells_failures() const {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (compared_[i].worst.first && float32_tells(cases_[i].ids)) return true;
+    }
+    return false;
+  }
+
   // Compares the first diverging row of the cheapest failed case.
   bool matches_first(const FaultModel& model, std::size_t cheapest) {
     const AttendCase& one = cases_[cheapest];
@@ -236,7 +243,8 @@ class AttendVerifier {
     const auto want = predicted.row(failure.query, rounding_for(model), entry.head);
     Comparison ignored;
     if (!want || !compare_row(one, step, failure.query, want, ignored)) return false;
-    if (want->blind[at(entry.head)] != 0 || model.float32_angles) return true;
+    if (model.float32_angles) return float32_tells_failures();
+    if (want->blind[at(entry.head)] != 0) return true;
     const FaultModel nothing;
     const auto right = PredictedAttention(encoding_, nothing, call, shared_).row(failure.query, rounding_, entry.head);
     const std::size_t first = at(entry.head * head_dim_), width = at(head_dim_);
