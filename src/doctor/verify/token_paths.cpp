@@ -36,7 +36,13 @@ class KeyStore {
 
   void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
     const HeadsArray output(type_, {1, queries.query.view().tokens, sample_.heads(), sample_.head_dim()});
-    const CachedQueries one{.sequence = sequence_, .query = queries.query.view(), .output = output.view()};
+    // A sequence holds the first tokens of the sample whenever it is asked.
+    const HeadsArray numbers = sample_.numbers_of_first(cache_.length(sequence_));
+    const CachedQueries one{.sequence = sequence_,
+                            .query = queries.query.view(),
+                            .output = output.view(),
+                            .query_numbers = numbers_view(queries.numbers),
+                            .key_numbers = numbers_view(numbers)};
     cache_.attend({.queries = std::span(&one, 1)});
     append_rows(into, output.values(), tokens);
   }
@@ -60,6 +66,7 @@ AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const Hea
       .query = tokens.query.view(), .key = tokens.key.view(), .value = tokens.value.view(), .output = output.view()};
   call.encoding = &encoding;
   call.query_ids = call.key_ids = tokens.places;
+  call.query_numbers = call.key_numbers = numbers_view(tokens.numbers);
   call.mask.causal = true;
   return call;
 }
@@ -79,6 +86,7 @@ void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& qu
   call.key = over.keys;
   call.value = over.values;
   call.key_ids = over.places;
+  call.key_numbers = over.numbers;
   attend(call);
   append_rows(into, output.values(), tokens);
 }
@@ -250,6 +258,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
     call.key = keys.key.view();
     call.value = keys.value.view();
     call.key_ids = keys.places;
+    call.key_numbers = numbers_view(keys.numbers);
     call.log_sum_exp = lses.back().data();
     attend(call);
   }
