@@ -16,11 +16,14 @@ namespace {
 const std::map<std::string, std::string> suite_of_folder = {
     {"alibi", "Oracle/AlibiOracle"},
     {"apply", "Oracle/ApplyOracle"},
+    {"axes", "Oracle/AxesOracle"},
     {"crosspeer", "Oracle/CrosspeerOracle"},
     {"ggml", "Oracle/GgmlOracle"},
+    {"query_temperature", "Oracle/QueryTemperatureOracle"},
     {"rope", "Oracle/RopeOracle"},
     {"shaw", "Oracle/ShawOracle"},
     {"sinusoidal", "Oracle/SinusoidalOracle"},
+    {"small_parameters", "Oracle/SmallParametersOracle"},
     {"t5", "Oracle/T5Oracle"},
     {"transformer_xl", "Oracle/TransformerXlOracle"},
     {"xpos", "Oracle/XposOracle"},
@@ -39,7 +42,6 @@ const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
 
 // Vectors of encodings that Locus does not have yet. Remove a folder from this list when its scheme is added.
 const std::set<std::string> awaited = {
-    "axes",
     "conformer",
     "conv_position",
     "cope",
@@ -51,8 +53,6 @@ const std::set<std::string> awaited = {
     "offset_map",
     "output_rotation",
     "pope",
-    "query_temperature",
-    "small_parameters",
     "zigzag",
 };
 
