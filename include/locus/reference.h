@@ -21,6 +21,9 @@ double query_factor(const Rotation& rotation, Role role, Position id);
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin);
 
+/// Replaces the cos and sin of a token by those of a key head, where a HeadMix says so.
+void mix_row(const Rotation& rotation, std::int64_t key_head, std::vector<double>& cos, std::vector<double>& sin);
+
 /// Rotates one head of `rotation.head_dim` values to the position `ids`, one id per axis. `key_head` matters where
 /// key heads have rows of their own.
 std::vector<double> rotate(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,

@@ -6,6 +6,7 @@
 #include "kernels/transition.h"
 #include "locus/cache.h"
 #include "locus/error.h"
+#include "locus/turn_output.h"
 
 namespace locus {
 namespace {
@@ -19,7 +20,12 @@ bool same_table(const Encoding& a, const Encoding& b) {
   const bool same_scale = x.scale.has_value() == y.scale.has_value() &&
                           (!x.scale || (x.scale->zeta == y.scale->zeta && x.scale->scale_base == y.scale->scale_base &&
                                         x.scale->centre == y.scale->centre));
-  return same_scale && x.turns == y.turns && x.magnitude == y.magnitude && x.pairing == y.pairing &&
+  const auto same_start = [](const Phase& a_phase, const Phase& b_phase) { return a_phase.turns == b_phase.turns; };
+  const bool same_phases =
+      std::equal(x.phases.begin(), x.phases.end(), y.phases.begin(), y.phases.end(), same_start);
+  const bool same_mix = x.mix.has_value() == y.mix.has_value() &&
+                        (!x.mix || (x.mix->cos.data == y.mix->cos.data && x.mix->sin.data == y.mix->sin.data));
+  return same_scale && same_phases && same_mix && x.turns_output == y.turns_output && x.turns == y.turns && x.magnitude == y.magnitude && x.pairing == y.pairing &&
          x.rotary_dim == y.rotary_dim && x.rotary_offset == y.rotary_offset && x.axis == y.axis &&
          x.deinterleaved_output == y.deinterleaved_output && x.profile == y.profile && x.table_type == y.table_type;
 }
@@ -34,6 +40,10 @@ void check_rotation(const Rotation& rotation, const CacheShape& shape) {
           shape.head_dim);
   require(rotation.axes == 1 && rotation.map.kind == PositionMap::Kind::direct,
           "cache: the encoding must have one axis of plain positions");
+  require(!rotation.mix || rotation.mix->heads == shape.heads, "cache: the encoding has ",
+          rotation.mix ? rotation.mix->heads : 0, " key heads, the cache ", shape.heads);
+  require(!rotation.mix || shape.form == KeyForm::rotated,
+          "cache: this encoding mixes frequencies by head: its keys must be stored rotated, not raw");
 }
 
 }  // namespace
@@ -156,10 +166,15 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
   if (rotates() && shape_.form == KeyForm::rotated) {
     const PositionIds plan{.tokens = static_cast<std::int64_t>(ids.size()), .ids = {ids.begin(), ids.end()}};
     rotate_into(encoding_, keys, {key_slots, slots}, plan, Role::key, executor);
+    if (turns_output(encoding_)) {
+      rotate_into(encoding_, values, {value_slots, slots}, plan, Role::key, executor);
+    } else {
+      copy(values, value_slots);
+    }
   } else {
     copy(keys, key_slots);
+    copy(values, value_slots);
   }
-  copy(values, value_slots);
   vacant_.resize(vacant_.size() - ids.size());
   for (std::size_t t = 0; t < slots.size(); ++t) {
     slots_[static_cast<std::size_t>(slots[t])] = {1, ids[t]};
@@ -188,14 +203,17 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
       ids.push_back(slots_[slot].stored_at);
     }
     encoding.check_positions(ids, shape_.type);
-    const HeadsView view = slots_view(keys_);
     const Moves all{used, used, ids, ids};
-    if (same_pairs(encoding_.rotation(), encoding.rotation())) {
-      transition({&encoding_, &encoding}, view, view, all);
-    } else {
-      transition({&encoding_, nullptr}, view, view, all);
-      transition({nullptr, &encoding}, view, view, all);
-    }
+    const auto rerotated = [&](const HeadsView& view) {
+      if (same_pairs(encoding_.rotation(), encoding.rotation())) {
+        transition({&encoding_, &encoding}, view, view, all);
+      } else {
+        transition({&encoding_, nullptr}, view, view, all);
+        transition({nullptr, &encoding}, view, view, all);
+      }
+    };
+    rerotated(slots_view(keys_));
+    if (turns_output(encoding_)) rerotated(slots_view(values_));
   }
   encoding_ = encoding;
 }
@@ -233,6 +251,9 @@ void KvCache::slide(SequenceId sequence, std::int64_t sinks, std::int64_t window
 // Positions after a move must be in the encoding's range and must not decrease.
 void KvCache::check_move(SequenceId sequence, std::span<const Position> positions) const {
   encoding_.check_positions(positions, shape_.type);
+  const bool moves = !std::equal(positions.begin(), positions.end(), this->positions(sequence).begin());
+  require(!moves || !rotates() || !encoding_.rotation().mix, "cache: ", encoding_.scheme().name,
+          " mixes frequencies, so its cached keys cannot move");
   for (std::size_t t = 1; t < positions.size(); ++t) {
     require(positions[t] >= positions[t - 1], "cache: after this move of sequence ", sequence,
             " positions would decrease, from ", positions[t - 1], " to ", positions[t]);
@@ -314,8 +335,9 @@ void KvCache::settle(SequenceId sequence) {
     to.push_back(entry.position);
     mine.stored_at = entry.position;
   }
-  const HeadsView view = slots_view(keys_);
-  transition({&encoding_, &encoding_}, view, view, {moved, moved, from, to});
+  const HeadsView keys = slots_view(keys_), values = slots_view(values_);
+  transition({&encoding_, &encoding_}, keys, keys, {moved, moved, from, to});
+  if (turns_output(encoding_)) transition({&encoding_, &encoding_}, values, values, {moved, moved, from, to});
 }
 
 CachedSequence KvCache::gather(SequenceId sequence) const {
@@ -367,8 +389,11 @@ CachedSequence KvCache::gather(SequenceId sequence) const {
     old_ids.push_back(from[t]);
     new_ids.push_back(result.ids[t]);
   }
-  transition({raw ? nullptr : &encoding_, &encoding_}, slots_view(keys_), result.keys,
-             {inputs, outputs, old_ids, new_ids});
+  const Transition change{raw ? nullptr : &encoding_, &encoding_};
+  transition(change, slots_view(keys_), result.keys, {inputs, outputs, old_ids, new_ids});
+  if (turns_output(encoding_)) {
+    transition(change, slots_view(values_), result.values, {inputs, outputs, old_ids, new_ids});
+  }
   return result;
 }
 

@@ -111,6 +111,12 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
   }
 }
 
+void mix_row(const Rotation& rotation, std::int64_t key_head, std::vector<double>& cos, std::vector<double>& sin) {
+  if (!rotation.mix) return;
+  cos = mixed(*rotation.mix, rotation.mix->cos, key_head, cos);
+  sin = mixed(*rotation.mix, rotation.mix->sin, key_head, sin);
+}
+
 std::vector<double> rotate(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,
                            std::span<const double> head, std::int64_t key_head) {
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
@@ -118,10 +124,7 @@ std::vector<double> rotate(const Rotation& rotation, Role role, Direction direct
   std::vector<double> cos(pairs);
   std::vector<double> sin(pairs);
   reference::rotation_row(rotation, role, ids, cos, sin);
-  if (rotation.mix) {
-    cos = mixed(*rotation.mix, rotation.mix->cos, key_head, cos);
-    sin = mixed(*rotation.mix, rotation.mix->sin, key_head, sin);
-  }
+  mix_row(rotation, key_head, cos, sin);
   std::vector<double> result(head.begin(), head.end());
   for (double& value : result) value *= query_factor(rotation, role, ids[0]);  // those that are not rotated
   for (std::size_t i = 0; i < pairs; ++i) {

@@ -54,7 +54,13 @@ Sample make_sample(const Encoding& encoding, std::int64_t wanted, RandomNumbers&
     do key_heads = 1 + random.up_to(heads - 1);
     while (heads % key_heads != 0);
   };
-  if (const auto* rotation = std::get_if<Rotation>(&encoding.term())) head_dim = rotation->head_dim;
+  if (const auto* rotation = std::get_if<Rotation>(&encoding.term())) {
+    head_dim = rotation->head_dim;
+    if (rotation->mix) {
+      heads *= rotation->mix->heads;
+      key_heads = rotation->mix->heads;
+    }
+  }
   if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) {
     heads = bias->heads;
     group();

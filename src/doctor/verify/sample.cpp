@@ -8,6 +8,7 @@
 #include "doctor/verify/index.h"
 #include "locus/add.h"
 #include "locus/reference.h"
+#include "locus/turn_output.h"
 
 namespace locus::doctor {
 namespace {
@@ -44,11 +45,18 @@ std::vector<double> rows_at(std::span<const double> all, std::span<const std::in
   return rows;
 }
 
+// Which head of how many.
+struct HeadIndex {
+  std::int64_t head, heads;
+};
+
 std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const double> head,
-                            std::span<const Position> ids) {
+                            std::span<const Position> ids, const HeadIndex& index,
+                            Direction direction = Direction::forward) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   if (rotation == nullptr) return {head.begin(), head.end()};
-  return reference::rotate(*rotation, role, Direction::forward, ids, head);
+  const std::int64_t key_head = rotation->mix ? index.head / (index.heads / rotation->mix->heads) : 0;
+  return reference::rotate(*rotation, role, direction, ids, head, key_head);
 }
 
 double length_of(std::span<const double> head) {
@@ -132,12 +140,15 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
     k = rows_at(key_, slots, shape_.key_heads * shape_.head_dim);
     v = rows_at(value_, slots, shape_.key_heads * shape_.head_dim);
   }
-  Encoded result{
-      HeadsArray(type, query, q), HeadsArray(type, key, k), HeadsArray(type, key, k), HeadsArray(type, key, v), {}};
+  Encoded result{HeadsArray(type, query, q), HeadsArray(type, key, k), HeadsArray(type, key, k),
+                 HeadsArray(type, key, v),   HeadsArray(type, key, v), {},
+                 {}};
   if (encoding.site() == Site::query_key) {
     rotate(encoding, result.query.view(), ids, Role::query);
     rotate(encoding, result.key.view(), ids, Role::key);
+    if (turns_output(encoding)) rotate(encoding, result.value.view(), ids, Role::key);
   }
+  result.ids = ids;
   for (const std::int64_t slot : slots) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
   return result;
 }
@@ -161,19 +172,22 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   for (std::int64_t t = 0; t < shape_.tokens; ++t) slots.push_back(t);
   const PositionIds ids = ids_of(slots, 1, shift);
   Inputs inputs = exact_inputs(encoding, ids);
-  std::vector<double>&q = inputs.query, &k = inputs.key;
-  const std::vector<double>& v = inputs.value;
+  std::vector<double>&q = inputs.query, &k = inputs.key, &v = inputs.value;
   const double row = inputs.largest_row;
   Exact result;
-  std::vector<double> query_norms, key_norms;
+  std::vector<double> query_norms, key_norms, value_norms;
+  const auto ids_at = [&](std::int64_t t) {
+    std::vector<Position> own;
+    for (std::int64_t axis = 0; axis < ids.axes; ++axis) own.push_back(ids.axis(axis)[at(t)]);
+    return own;
+  };
   const auto turn = [&](std::vector<double>& rows, std::int64_t heads, Role role, std::vector<double>& norms) {
     for (std::int64_t t = 0; t < shape_.tokens; ++t) {
-      std::vector<Position> own;
-      for (std::int64_t axis = 0; axis < ids.axes; ++axis) own.push_back(ids.axis(axis)[at(t)]);
+      const std::vector<Position> own = ids_at(t);
       const Encoding under = role == Role::key && keys_under ? keys_under(t) : encoding;
       for (std::int64_t h = 0; h < heads; ++h) {
         const auto head = std::span(rows).subspan(at((t * heads + h) * shape_.head_dim), at(shape_.head_dim));
-        const std::vector<double> turned = rotated(under, role, head, own);
+        const std::vector<double> turned = rotated(under, role, head, own, {h, heads});
         std::copy(turned.begin(), turned.end(), head.begin());
         // An entry of a vector to which a row was added is off by what rounded either of the two.
         norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(shape_.head_dim)));
@@ -182,6 +196,8 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   };
   turn(q, shape_.heads, Role::query, query_norms);
   turn(k, shape_.key_heads, Role::key, key_norms);
+  const bool turns = turns_output(encoding);
+  if (turns) turn(v, shape_.key_heads, Role::key, value_norms);
 
   const HeadsArray query(ElementType::float64, {1, shape_.tokens, shape_.heads, shape_.head_dim}, q);
   const HeadsArray key(ElementType::float64, {1, shape_.tokens, shape_.key_heads, shape_.head_dim}, k);
@@ -201,7 +217,9 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   for (std::int64_t t = 0; t < shape_.tokens; ++t) {
     for (std::int64_t h = 0; h < shape_.heads; ++h) {
       const auto from = attention.output.begin() + (h * shape_.tokens + t) * shape_.head_dim;
-      result.output.insert(result.output.end(), from, from + shape_.head_dim);
+      std::vector<double> output(from, from + shape_.head_dim);
+      if (turns) output = rotated(encoding, Role::key, output, ids_at(t), {h, shape_.heads}, Direction::inverse);
+      result.output.insert(result.output.end(), output.begin(), output.end());
       result.log_sum_exp.push_back(attention.log_sum_exp[at(h * shape_.tokens + t)]);
       result.magnitude.push_back(attention.magnitude[at(h * shape_.tokens + t)]);
       double key_norm = 0;

@@ -23,8 +23,10 @@ struct Encoded {
   HeadsArray query;
   HeadsArray raw_key;  ///< as a cache takes it
   HeadsArray key;      ///< as attention meets it
+  HeadsArray raw_value;  ///< as a cache takes it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes
+  PositionIds ids;
 };
 
 struct SampleShape {

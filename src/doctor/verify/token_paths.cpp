@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "locus/cache.h"
+#include "locus/turn_output.h"
 
 namespace locus::doctor {
 namespace {
@@ -23,7 +24,7 @@ class KeyStore {
   }
 
   void append(const Encoded& tokens) {
-    if (cache_) return cache_->append(sequence_, tokens.raw_key.view(), tokens.value.view(), tokens.places);
+    if (cache_) return cache_->append(sequence_, tokens.raw_key.view(), tokens.raw_value.view(), tokens.places);
     const auto grow = [](std::vector<double>& all, const std::vector<double>& more) {
       all.insert(all.end(), more.begin(), more.end());
     };
@@ -63,6 +64,12 @@ void append_rows(PathResult& into, const std::vector<double>& output, std::span<
   into.tokens.insert(into.tokens.end(), tokens.begin(), tokens.end());
 }
 
+// Attention, and what follows it at the site output.
+void attend_whole(const AttentionCall& call, const Encoded& queries) {
+  attend(call);
+  if (turns_output(*call.encoding)) turn_output(*call.encoding, call.output, queries.ids);
+}
+
 AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const HeadsArray& output) {
   AttentionCall call{
       .query = tokens.query.view(), .key = tokens.key.view(), .value = tokens.value.view(), .output = output.view()};
@@ -92,7 +99,7 @@ void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& qu
   call.key = over.keys;
   call.value = over.values;
   call.key_ids = over.places;
-  attend(call);
+  attend_whole(call, queries);
   append_rows(into, output.values(), tokens);
 }
 
@@ -102,7 +109,7 @@ PathResult whole(const Sample& sample, ElementType type, Position shift, bool ca
   const HeadsArray output(type, {1, sample.tokens(), sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(sample.encoding(), encoded, output);
   call.mask.causal = causal;
-  attend(call);
+  attend_whole(call, encoded);
   return {tokens, output.values()};
 }
 
@@ -159,7 +166,7 @@ PathResult padded(const Sample& sample, ElementType type, bool left) {
   const HeadsArray output(type, {batch, width, sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(sample.encoding(), encoded, output);
   call.mask.keys = plan.mask;
-  attend(call);
+  attend_whole(call, encoded);
   PathResult result;
   const std::vector<double> all = output.values();
   const auto row = static_cast<std::ptrdiff_t>(sample.heads() * sample.head_dim());
@@ -179,7 +186,7 @@ PathResult packed(const Sample& sample, ElementType type) {
   const HeadsArray output(type, {1, boundaries.back(), sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(sample.encoding(), encoded, output);
   call.query_boundaries = call.key_boundaries = boundaries;
-  attend(call);
+  attend_whole(call, encoded);
   return {slots, output.values()};
 }
 
@@ -211,6 +218,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
   for (std::size_t i = 0; i < outputs.size(); ++i) parts.push_back({outputs[i].view(), lses[i].data()});
   const HeadsArray merged(type, extents);
   merge(parts, merged.view());
+  if (turns_output(sample.encoding())) turn_output(sample.encoding(), merged.view(), queries.ids);
   return {range(0, tokens), merged.values()};
 }
 
