@@ -27,8 +27,8 @@ TrialSpec spec_of(const SpeedRequest& request) {
   const Budget& budget = find_budget(request.preset, request.task);
   TrialSpec spec;
   spec.task = request.task;
-  spec.train_length = budget.train_length;
-  spec.lengths = {budget.train_length};
+  spec.trained_length = budget.trained_length;
+  spec.lengths = {budget.trained_length};
   spec.batch = budget.batch;
   spec.learning_rate = budget.learning_rate;
   spec.model = budget.model;

@@ -20,7 +20,7 @@ struct TrialSpec {
   std::string task;
   std::string scheme;  ///< a trained scheme: a registry name, which may carry arguments as in "rope:base=500000"
   std::int64_t seed = 1;
-  std::int64_t train_length = 64;
+  std::int64_t trained_length = 64;
   std::vector<std::int64_t> lengths;  ///< to test, the trained length first
   std::int64_t steps = 0;
   std::int64_t tune_steps = 0;  ///< of each stretched line's fine-tune at the longest length; 0: none

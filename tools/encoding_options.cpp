@@ -53,7 +53,7 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
                         .used = {},
                         .defaulted = {},
                         .unknown = {},
-                        .training_length = {},
+                        .trained_length = {},
                         .note = {},
                         .max_positions = max_positions,
                         .read = {}};
@@ -61,7 +61,7 @@ ChosenEncoding from_settings(const EncodingOptions& options, const Spelling& spe
     if (!arguments.has(name)) chosen.defaulted.push_back(name + " = " + to_text(value));
   }
   for (const char* name : {"original_length", "max_length"}) {
-    if (!chosen.training_length) chosen.training_length = chosen.encoding.arguments().maybe_integer(name);
+    if (!chosen.trained_length) chosen.trained_length = chosen.encoding.arguments().maybe_integer(name);
   }
   return chosen;
 }
@@ -77,7 +77,7 @@ std::vector<ChosenEncoding> from_config(const EncodingOptions& options, const Sp
                                 spelling.settings,  options.incomplete, adjust};
   for (const io::ModelEncoding& one : io::model_encodings(spelling.config, wanted)) {
     result.push_back({one.read.layer_type, one.encoding, one.read.used, one.read.defaulted, one.read.unknown,
-                      one.read.training_length, "", max_positions[one.read.layer_type], one.read});
+                      one.read.trained_length, "", max_positions[one.read.layer_type], one.read});
   }
   return result;
 }

@@ -40,7 +40,7 @@ struct ChosenEncoding {
   std::vector<std::string> used;
   std::vector<std::string> defaulted;
   std::vector<std::string> unknown;
-  std::optional<std::int64_t> training_length;
+  std::optional<std::int64_t> trained_length;
   std::string note = {};                           ///< printed after the command has succeeded
   std::optional<std::int64_t> max_positions = {};  ///< of a learned table that was made shorter, see positions_read
   io::LayerEncoding read = {};                     ///< from a config: everything that was read

@@ -27,7 +27,7 @@ const Rotation* rotation_of(const LintLayer& layer) {
 
 Json layer_json(const LintLayer& layer) {
   Json json{{"layer_type", layer.layer_type}, {"scheme", layer.scheme}};
-  if (layer.training_length) json["training_length"] = *layer.training_length;
+  if (layer.trained_length) json["training_length"] = *layer.trained_length;
   if (!layer.refusal.empty()) json["refusal"] = layer.refusal;
   if (const Rotation* rotation = rotation_of(layer)) {
     json["rule"] = layer.encoding->arguments().text("rule");
@@ -107,8 +107,8 @@ void print_layer(const LintModel& model, const LintLayer& layer) {
     }
   }
   std::cout << "  trained / served      ";
-  if (layer.training_length) std::cout << *layer.training_length;
-  if (!layer.training_length) std::cout << "unknown";
+  if (layer.trained_length) std::cout << *layer.trained_length;
+  if (!layer.trained_length) std::cout << "unknown";
   std::cout << " / ";
   if (model.served_length > 0) std::cout << model.served_length << '\n';
   if (model.served_length == 0) std::cout << "unknown\n";

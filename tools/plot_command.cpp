@@ -119,7 +119,7 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
       const std::string name = spellings.size() == 1    ? one.layer_type
                                : one.layer_type.empty() ? spelling.text
                                                         : spelling.text + " " + one.layer_type;
-      wanted.encodings.push_back({name, one.encoding, one.training_length});
+      wanted.encodings.push_back({name, one.encoding, one.trained_length});
       chosen.push_back(std::move(one));
     }
   }

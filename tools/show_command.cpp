@@ -174,7 +174,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
     json["max_positions"] = *chosen.max_positions;
     json["parameters"] = (*chosen.max_positions + encoding.hidden().row_offset) * encoding.hidden().dim;
   }
-  if (chosen.training_length) json["training_length"] = *chosen.training_length;
+  if (chosen.trained_length) json["training_length"] = *chosen.trained_length;
   add_reading(json, chosen);
   return json;
 }
@@ -188,9 +188,9 @@ void print_list(std::string_view title, const std::vector<std::string>& lines) {
 
 // Prints wavelengths, and the number of turns of each pair within the trained length. A pair with less than one turn
 // did not see all angles in training.
-void print_wavelengths(const Rotation& rotation, std::optional<std::int64_t> training_length) {
+void print_wavelengths(const Rotation& rotation, std::optional<std::int64_t> trained_length) {
   std::cout << std::right << std::setw(6) << "pair" << std::setw(16) << "inv_freq" << std::setw(18) << "wavelength";
-  if (training_length) std::cout << std::setw(14) << "turns in " << *training_length;
+  if (trained_length) std::cout << std::setw(14) << "turns in " << *trained_length;
   std::cout << '\n';
   for (std::size_t i = 0; i < rotation.inv_freq.size(); ++i) {
     const double w = rotation.inv_freq[i];
@@ -200,8 +200,8 @@ void print_wavelengths(const Rotation& rotation, std::optional<std::int64_t> tra
     } else {
       const double wavelength = 2 * std::numbers::pi / w;
       std::cout << std::setprecision(8) << wavelength;
-      if (training_length) {
-        std::cout << std::setw(18) << std::setprecision(4) << static_cast<double>(*training_length) / wavelength;
+      if (trained_length) {
+        std::cout << std::setw(18) << std::setprecision(4) << static_cast<double>(*trained_length) / wavelength;
       }
     }
     if (rotation.axes > 1) std::cout << "   axis " << static_cast<int>(rotation.axis[i]);
@@ -234,7 +234,7 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
               << "\nsoftmax-scale factor               " << rotation.softmax_scale_factor << '\n';
     if (encoding.length_dependent())
       std::cout << "depends on the sequence length: cached keys become wrong when it changes\n";
-    print_wavelengths(rotation, chosen.training_length);
+    print_wavelengths(rotation, chosen.trained_length);
   }
   for (const char* name : {"slopes", "offsets", "buckets"}) {
     if (json.contains(name) && json[name].is_array() && !json[name].empty() && json[name][0].is_number()) {

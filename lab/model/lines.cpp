@@ -11,7 +11,7 @@ namespace locus::lab {
 namespace {
 
 std::int64_t longest_of(const TrialSpec& spec) {
-  std::int64_t longest = spec.train_length;
+  std::int64_t longest = spec.trained_length;
   for (const std::int64_t length : spec.lengths) longest = std::max(longest, length);
   return longest;
 }
@@ -65,11 +65,11 @@ Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer&
   const Encoding trained = model.encoding();
   if (line.variant.empty()) return trained.at_length(length);
   if (line.variant == "resized") {
-    return length > spec.train_length ? resized(trained, spec.train_length, length) : trained;
+    return length > spec.trained_length ? resized(trained, spec.trained_length, length) : trained;
   }
   const bool constant = line.tuned || find_rule(line.variant).length_dependent;
   const std::int64_t longest = constant ? longest_of(spec) : length;
-  return under_rule(trained, line.variant, {.trained = spec.train_length, .longest = longest}).at_length(length);
+  return under_rule(trained, line.variant, {.trained = spec.trained_length, .longest = longest}).at_length(length);
 }
 
 }  // namespace locus::lab

@@ -76,7 +76,7 @@ Json config_of(const Transformer& model, const Encoding& encoding, const TaskDes
                  {"hidden_size", shape.width},
                  {"intermediate_size", model.weights().at("0.feed_forward.in").size(0)},
                  {"vocab_size", task.vocabulary},
-                 {"max_position_embeddings", spec.train_length},
+                 {"max_position_embeddings", spec.trained_length},
                  {"rms_norm_eps", static_cast<double>(norm_epsilon)},
                  {"tie_word_embeddings", false},
                  {"torch_dtype", "float32"},

@@ -38,9 +38,9 @@ SpeedOfScheme compare(const TrialSpec& spec, const Task& task, double seconds) {
   constexpr std::size_t least = 5;
   for (std::int64_t step = 0; spent < seconds || ours.size() < least; ++step) {
     const Questions questions =
-        questions_of(task.training(random, spec.batch, spec.train_length), task.description(), 0, spec.batch);
+        questions_of(task.training(random, spec.batch, spec.trained_length), task.description(), 0, spec.batch);
     const double own = seconds_of([&] {
-      model.loss(questions, model.encoding().at_length(spec.train_length)).backward();
+      model.loss(questions, model.encoding().at_length(spec.trained_length)).backward();
       optimiser.step(spec.learning_rate);
     });
     const double other = baseline ? seconds_of([&] { baseline->train_step(questions, spec.learning_rate); }) : 0;

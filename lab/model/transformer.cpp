@@ -64,7 +64,7 @@ ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task) {
   require(shape.layers >= 1 && shape.heads >= 1 && shape.width >= 1 && shape.width % shape.heads == 0,
           "the model needs layers, heads and a width that the heads divide, got ", shape.layers, ", ", shape.heads,
           " and ", shape.width);
-  std::int64_t longest = trial.train_length;
+  std::int64_t longest = trial.trained_length;
   for (const std::int64_t length : trial.lengths) longest = std::max(longest, length);
   return {.shape = shape,
           .vocabulary = task.vocabulary,

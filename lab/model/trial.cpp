@@ -19,9 +19,9 @@ namespace {
 constexpr std::int64_t train_loss_every = 10;
 
 void check(const TrialSpec& spec) {
-  require(spec.train_length >= 1 && spec.batch >= 1 && spec.test_rows >= 1 && spec.steps >= 0,
+  require(spec.trained_length >= 1 && spec.batch >= 1 && spec.test_rows >= 1 && spec.steps >= 0,
           "a trial needs a training length, a batch and test rows of at least 1, and no fewer than 0 steps, got ",
-          spec.train_length, ", ", spec.batch, ", ", spec.test_rows, " and ", spec.steps);
+          spec.trained_length, ", ", spec.batch, ", ", spec.test_rows, " and ", spec.steps);
   for (const std::int64_t length : spec.lengths)
     require(length >= 1, "a tested length must be at least 1, got ", length);
 }
@@ -41,14 +41,14 @@ class Trial {
         task_(make_task(spec.task, spec.text_file)),
         model_(model_spec(spec, task_->description()), spec.seed) {
     for (const std::int64_t length : spec.lengths) longest_ = std::max(longest_, length);
-    longest_ = std::max(longest_, spec.train_length);
+    longest_ = std::max(longest_, spec.trained_length);
   }
 
   std::vector<Measurement> run(const ModelFiles& files) {
     const std::vector<Line> lines = lines_with_variants(spec_);
     plan_work(lines);
     train(lines.front());
-    check_against_torch(model_, encoding_of(lines.front(), spec_, model_, spec_.train_length), spec_.train_length,
+    check_against_torch(model_, encoding_of(lines.front(), spec_, model_, spec_.trained_length), spec_.trained_length,
                         spec_.seed);
     make_tests();
     const at::Tensor trained = model_.weights().saved();
@@ -56,7 +56,7 @@ class Trial {
       if (line.tuned) {
         model_.weights().restore(trained);
         teach(line, {.steps = spec_.tune_steps,
-                     .rows = std::max<std::int64_t>(spec_.batch * spec_.train_length / longest_, 1),
+                     .rows = std::max<std::int64_t>(spec_.batch * spec_.trained_length / longest_, 1),
                      .length = longest_,
                      .learning_rate = spec_.learning_rate / 3,
                      .stream = "tuning"});
@@ -84,7 +84,7 @@ class Trial {
     const double start = processor_seconds();
     const Course course{.steps = spec_.steps,
                         .rows = spec_.batch,
-                        .length = spec_.train_length,
+                        .length = spec_.trained_length,
                         .learning_rate = spec_.learning_rate,
                         .stream = "training"};
     const std::int64_t peak = teach(line, course);
@@ -98,7 +98,7 @@ class Trial {
   // Rows of a learned table beyond the trained length are not trained and not counted.
   std::int64_t trained_parameters() {
     std::int64_t count = model_.weights().count();
-    if (model_.weights().has("positions.table")) count -= (longest_ - spec_.train_length) * spec_.model.width;
+    if (model_.weights().has("positions.table")) count -= (longest_ - spec_.trained_length) * spec_.model.width;
     return count;
   }
 
@@ -150,7 +150,7 @@ class Trial {
     for (std::size_t i = 0; i < tests_.size(); ++i) {
       const Encoding encoding = encoding_of(line, spec_, model_, spec_.lengths[i]);
       for (const TestSet& set : tests_[i]) {
-        const std::int64_t bucket = std::max<std::int64_t>(spec_.train_length / 4, 1);
+        const std::int64_t bucket = std::max<std::int64_t>(spec_.trained_length / 4, 1);
         for (Measurement& measurement : test_model(model_, encoding, task_->description(), set, bucket)) {
           measurement.line = line.name;
           add(std::move(measurement));

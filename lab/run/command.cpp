@@ -210,7 +210,7 @@ void add_options(CLI::App& app, Request& request) {
          "separated by ;")
       ->allow_extra_args(false);
   app.add_option("--seeds", request.plan.seeds, "Number of seeds, e.g. 3, or a list, e.g. 1,5,9");
-  app.add_option("--train-length", request.plan.train_length, "Tokens per sequence in training");
+  app.add_option("--train-length", request.plan.trained_length, "Tokens per sequence in training");
   app.add_option("--lengths", request.plan.lengths,
                  "Lengths to test, in trained lengths (1x,2x,8x) or in tokens (64,512)");
   app.add_option("--steps", request.plan.steps, "Training steps");

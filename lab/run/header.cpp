@@ -38,7 +38,7 @@ results::Task describe_task(const TaskDescription& task, const TrialSpec& spec) 
           .chance = task.chance,
           .majority = task.majority,
           .learned_at = task.learned_at,
-          .trained_length = spec.train_length,
+          .trained_length = spec.trained_length,
           .lengths = spec.lengths,
           .steps = spec.steps,
           .tune_steps = spec.tune_steps,

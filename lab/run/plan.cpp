@@ -55,20 +55,20 @@ std::vector<std::int64_t> chosen_seeds(const std::string& text, std::int64_t pre
 }
 
 /// The trained length first, then the longer ones.
-std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& budget, std::int64_t train_length) {
-  std::vector<std::int64_t> lengths = {train_length};
+std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& budget, std::int64_t trained_length) {
+  std::vector<std::int64_t> lengths = {trained_length};
   if (text.empty()) {
-    for (const std::int64_t times : budget.multiples) lengths.push_back(times * train_length);
+    for (const std::int64_t times : budget.multiples) lengths.push_back(times * trained_length);
   }
   for (const std::string& part : split(text)) {
     const bool times = part.ends_with('x');
     const std::int64_t number = number_of("--lengths", times ? part.substr(0, part.size() - 1) : part, 1, longest);
-    lengths.push_back(times ? number * train_length : number);
+    lengths.push_back(times ? number * trained_length : number);
   }
   std::sort(lengths.begin(), lengths.end());
   lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-  require(lengths.front() == train_length, "--lengths must not be below the trained length of the task ", budget.task,
-          " (", train_length, "), got ", lengths.front());
+  require(lengths.front() == trained_length, "--lengths must not be below the trained length of the task ", budget.task,
+          " (", trained_length, "), got ", lengths.front());
   require(lengths.back() <= longest, "--lengths must be at most ", longest, " tokens, got ", lengths.back());
   return lengths;
 }
@@ -76,10 +76,10 @@ std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& 
 TrialSpec spec_of(const PlanRequest& request, const Budget& budget) {
   TrialSpec spec;
   spec.task = budget.task;
-  spec.train_length = request.train_length.value_or(budget.train_length);
-  require(spec.train_length >= 8 && spec.train_length <= 65536, "--train-length must be from 8 to 65536, got ",
-          spec.train_length);
-  spec.lengths = chosen_lengths(request.lengths, budget, spec.train_length);
+  spec.trained_length = request.trained_length.value_or(budget.trained_length);
+  require(spec.trained_length >= 8 && spec.trained_length <= 65536, "--train-length must be from 8 to 65536, got ",
+          spec.trained_length);
+  spec.lengths = chosen_lengths(request.lengths, budget, spec.trained_length);
   spec.steps = request.steps.value_or(budget.steps);
   require(spec.steps >= 1 && spec.steps <= 10'000'000, "--steps must be from 1 to 10000000, got ", spec.steps);
   spec.tune_steps = budget.tune_steps;
@@ -131,8 +131,8 @@ std::vector<std::string> chosen_schemes(const PlanRequest& request, const Preset
 }  // namespace
 
 double training_work(const TrialSpec& spec) {
-  const std::int64_t longest = spec.lengths.empty() ? spec.train_length : spec.lengths.back();
-  const std::int64_t tokens = spec.steps * spec.train_length + spec.tune_steps * longest;
+  const std::int64_t longest = spec.lengths.empty() ? spec.trained_length : spec.lengths.back();
+  const std::int64_t tokens = spec.steps * spec.trained_length + spec.tune_steps * longest;
   return static_cast<double>(tokens * spec.batch * spec.model.layers * spec.model.width);
 }
 

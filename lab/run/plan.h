@@ -18,7 +18,7 @@ struct PlanRequest {
   std::vector<std::string> schemes = {};  ///< "none" means "nope"
   std::string seeds = {};                 ///< a count, "3", or a list, "1,5,9"
   std::string lengths = {};               ///< "1x,2x,8x" in training lengths, or tokens: "64,512"
-  std::optional<std::int64_t> train_length = {};
+  std::optional<std::int64_t> trained_length = {};
   std::optional<std::int64_t> steps = {};
   std::string text_file = {};  ///< adds the task `text` unless `tasks` says otherwise
 };

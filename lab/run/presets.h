@@ -22,7 +22,7 @@ struct Preset {
 struct Budget {
   std::string preset;
   std::string task;
-  std::int64_t train_length = 64;
+  std::int64_t trained_length = 64;
   std::int64_t steps = 0;
   std::int64_t tune_steps = 0;
   std::int64_t batch = 32;

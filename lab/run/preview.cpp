@@ -71,7 +71,7 @@ Json preview(const Plan& plan, const std::vector<StoredTrial>& finished, const G
     trials.push_back({{"task", spec.task},
                       {"scheme", spec.scheme},
                       {"seed", spec.seed},
-                      {"train_length", spec.train_length},
+                      {"train_length", spec.trained_length},
                       {"lengths", spec.lengths},
                       {"steps", spec.steps},
                       {"lines", parts.lines_of(spec)},

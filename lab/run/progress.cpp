@@ -125,12 +125,12 @@ void Progress::show(const Trials& trials) {
   const std::string work = work_table(trials, options_.timing, options_.workers, for_work);
   const auto used = static_cast<std::size_t>(std::count(work.begin(), work.end(), '\n'));
   screen.height -= std::min(screen.height, used);
-  const std::string text = answer_table(part_, task_, screen) + work;
-  if (text != shown_) draw(text);
+  draw(answer_table(part_, task_, screen).append(work));
 }
 
 /// Over what is shown, line by line: erasing all of it first would flicker, and fill the history of some terminals.
 void Progress::draw(const std::string& text) {
+  if (text == shown_) return;
   std::string drawn = up(shown_);
   for (const std::string& line : lines_in(text)) drawn += line + "\033[K\n";
   out_ << drawn << "\033[J" << std::flush;

@@ -40,7 +40,7 @@ Json to_json(const TrialSpec& spec) {
   return {{"task", spec.task},
           {"scheme", spec.scheme},
           {"seed", spec.seed},
-          {"train_length", spec.train_length},
+          {"train_length", spec.trained_length},
           {"lengths", spec.lengths},
           {"steps", spec.steps},
           {"tune_steps", spec.tune_steps},
@@ -59,7 +59,7 @@ TrialSpec spec_from_json(const Json& json) {
     json.at("task").get_to(spec.task);
     json.at("scheme").get_to(spec.scheme);
     json.at("seed").get_to(spec.seed);
-    json.at("train_length").get_to(spec.train_length);
+    json.at("train_length").get_to(spec.trained_length);
     json.at("lengths").get_to(spec.lengths);
     json.at("steps").get_to(spec.steps);
     json.at("tune_steps").get_to(spec.tune_steps);

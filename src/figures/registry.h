@@ -18,7 +18,7 @@ namespace locus::figures {
 struct Drawn {
   std::string name;
   Encoding encoding;
-  std::optional<std::int64_t> training_length = {};
+  std::optional<std::int64_t> trained_length = {};
 };
 
 /// What to draw. The figure chooses what is left empty.

@@ -104,7 +104,7 @@ LayerEncoding gguf_lab_encoding(const GgufFile& file) {
   require(text.has_value(), file.name(), ": locus_lab.encoding is missing");
   LayerEncoding layer = parse_encoding_json(*text, file.name() + ": locus_lab.encoding");
   layer.used = {"encoding"};
-  layer.training_length = file.integer("locus_lab.context_length");
+  layer.trained_length = file.integer("locus_lab.context_length");
   return layer;
 }
 

@@ -49,7 +49,7 @@ class RopeReader {
   LayerEncoding read(std::string layer_type, bool sliding) {
     layer_ = {.layer_type = std::move(layer_type), .scheme = "rope"};
     layer_.unknown = rope_.unknown;
-    layer_.training_length = rope_.original_context_length ? rope_.original_context_length : rope_.context_length;
+    layer_.trained_length = rope_.original_context_length ? rope_.original_context_length : rope_.context_length;
     if (rope_.context_length) set("max_length", *rope_.context_length);
     read_width(sliding);
     read_pairing();
@@ -283,7 +283,7 @@ LayerEncoding alibi(const GgufRope& rope, double bias_max) {
   } else {
     layer.defaulted.emplace_back("attention.max_alibi_bias = 8 (llama.cpp's default)");
   }
-  layer.training_length = rope.context_length;
+  layer.trained_length = rope.context_length;
   layer.unknown = rope.unknown;
   return layer;
 }
@@ -300,7 +300,7 @@ std::vector<LayerEncoding> t5_buckets(const GgufFile& file, const GgufRope& rope
     layer.arguments.set("bidirectional", bidirectional);
     layer.used = {"attention.head_count", "attention.relative_buckets_count"};
     layer.defaulted = {"relative_attention_max_distance = 128 (llama.cpp knows no other)"};
-    layer.training_length = rope.context_length;
+    layer.trained_length = rope.context_length;
     layers.push_back(std::move(layer));
   }
   return layers;
@@ -320,7 +320,7 @@ GgufEncoding resolve_gguf_encoding(const GgufFile& file, std::optional<std::int6
     layer.arguments.set("dim", table->shape[1]);
     layer.arguments.set("row_offset", std::int64_t{0});
     layer.used = {"position_embd.weight"};
-    layer.training_length = table->shape[0];
+    layer.trained_length = table->shape[0];
     result.layers.push_back(std::move(layer));
   } else if (rope.architecture.starts_with("t5")) {
     result.layers = t5_buckets(file, rope);

@@ -135,7 +135,7 @@ LayerEncoding resolve_locus_lab(Fields& fields) {
   LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding")());
   layer.used = {fields.path_of("locus_encoding")};
   layer.unknown = fields.notes().unknown;
-  layer.training_length = read_max_length(fields);
+  layer.trained_length = read_max_length(fields);
   return layer;
 }
 

@@ -21,7 +21,7 @@ LayerEncoding resolve_buckets(const Fields& model, const HfContext& context, boo
   layer.arguments.set("num_buckets", integer_or(fields, "relative_attention_num_buckets", 32));
   layer.arguments.set("max_distance", integer_or(fields, "relative_attention_max_distance", 128));
   layer.arguments.set("bidirectional", bidirectional);
-  layer.training_length = read_max_length(fields);
+  layer.trained_length = read_max_length(fields);
   if (context.model.softmax_scale != 0) layer.softmax_scale = context.model.softmax_scale;
   return finish_layer(std::move(layer), fields);
 }
@@ -59,7 +59,7 @@ std::vector<LayerEncoding> resolve_whisper(const Fields& model, const HfContext&
   decoder.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "d_model",
                                             context, "a learned table"));
   decoder.arguments.set("row_offset", std::int64_t{0});
-  decoder.training_length = rows;
+  decoder.trained_length = rows;
   return {std::move(encoder), finish_layer(std::move(decoder), fields)};
 }
 
@@ -86,9 +86,9 @@ LayerEncoding resolve_mpt(const Fields& model, const HfContext& context) {
                       with_default(read_heads(fields), context.model.heads, fields, "n_heads", context, "ALiBi"));
   layer.arguments.set("bias_max", bias_max.value_or(8));
   layer.arguments.set("form", std::string("mpt"));
-  layer.training_length = read_max_length(fields);
+  layer.trained_length = read_max_length(fields);
   // Its biases count from the last key: the length of the sequence belongs to them.
-  const std::int64_t length = context.options.length.value_or(layer.training_length.value_or(context.model.max_length));
+  const std::int64_t length = context.options.length.value_or(layer.trained_length.value_or(context.model.max_length));
   if (length > 0) layer.arguments.set("length", length);
   if (!context.options.length && length > 0) {
     fields.note_default("length", std::to_string(length), "the longest sequence, for no other is given");
@@ -125,7 +125,7 @@ LayerEncoding resolve_learned(const Fields& model, const HfContext& context, HfR
   layer.arguments.set("dim",
                       with_default(dim, context.model.hidden_size, fields, "hidden_size", context, "a learned table"));
   layer.arguments.set("row_offset", offset);
-  layer.training_length = rows - offset;
+  layer.trained_length = rows - offset;
   return finish_layer(std::move(layer), fields);
 }
 
@@ -146,8 +146,8 @@ LayerEncoding resolve_sinusoidal(const Fields& model, const HfContext& context, 
     first = padding.value_or(1) + 1;
   }
   layer.arguments.set("first_position", first);
-  layer.training_length = read_max_length(fields);
-  if (!layer.training_length) layer.training_length = fields.integer({"max_source_positions"});
+  layer.trained_length = read_max_length(fields);
+  if (!layer.trained_length) layer.trained_length = fields.integer({"max_source_positions"});
   fields.acknowledge({"static_position_embeddings"});
   return finish_layer(std::move(layer), fields);
 }
@@ -171,7 +171,7 @@ LayerEncoding resolve_distances(const Fields& model, const HfContext& context, b
   layer.arguments.set("clip", false);
   layer.arguments.set("index", std::string("query_minus_key"));
   layer.arguments.set("meets_key", meets_key);
-  layer.training_length = rows;
+  layer.trained_length = rows;
   LayerEncoding later = resolve_learned(model, context, context.model.row_offset);
   layer.alternatives.push_back({"transformers 5", later.scheme, later.arguments,
                                 "position_embedding_type is no longer read: a learned table of " +
@@ -204,7 +204,7 @@ LayerEncoding resolve_alibi(const Fields& model, const HfContext& context, std::
   layer.arguments.set(
       "heads", with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads", context, "ALiBi"));
   layer.arguments.set("form", std::string(form));
-  layer.training_length = read_max_length(fields);
+  layer.trained_length = read_max_length(fields);
   return finish_layer(std::move(layer), fields);
 }
 

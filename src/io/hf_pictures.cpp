@@ -35,7 +35,7 @@ LayerEncoding resolve_image_table(const Fields& model, const HfContext& context)
   layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
                                           context, "a learned table"));
   layer.arguments.set("row_offset", std::int64_t{0});
-  layer.training_length = grid->rows * grid->columns + before;
+  layer.trained_length = grid->rows * grid->columns + before;
   return finish_layer(std::move(layer), fields);
 }
 
@@ -55,7 +55,7 @@ LayerEncoding resolve_image_waves(const Fields& model, const HfContext& context)
   layer.arguments.set("grid_height", grid->rows);
   layer.arguments.set("grid_width", grid->columns);
   layer.arguments.set("prefix", context.model.extra_rows);
-  layer.training_length = grid->rows * grid->columns + context.model.extra_rows;
+  layer.trained_length = grid->rows * grid->columns + context.model.extra_rows;
   return finish_layer(std::move(layer), fields);
 }
 

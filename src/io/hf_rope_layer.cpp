@@ -37,7 +37,7 @@ class RopeLayerReader {
     read_type();
     max_length_ = read_max_length(fields_);
     if (max_length_) set("max_length", *max_length_);
-    layer_.training_length = max_length_;
+    layer_.trained_length = max_length_;
     read_width();
     read_pairing();
     set("base", read_base());
@@ -261,7 +261,7 @@ class RopeLayerReader {
       fields_.note_default(original_key, std::to_string(length), "transformers' default: max_position_embeddings");
     }
     set("original_length", length);
-    layer_.training_length = length;
+    layer_.trained_length = length;
   }
 
   /// Without a rule that needs it, an original length that is the length itself says nothing.

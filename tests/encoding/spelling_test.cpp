@@ -56,9 +56,9 @@ TEST(Spelling, AtNamesAConfig) {
 }
 
 TEST(Spelling, RefusesWithAMessageThatNamesTheFault) {
-  EXPECT_EQ(spelling_error("ropee").find("unknown scheme or rule 'ropee'; did you mean 'rope'? known: "), 0u)
+  EXPECT_EQ(spelling_error("ropee").find("unknown scheme 'ropee'; did you mean 'rope'? known: "), 0u)
       << spelling_error("ropee");
-  EXPECT_EQ(spelling_error("yran:2").find("unknown scheme or rule 'yran'; did you mean 'yarn'?"), 0u);
+  EXPECT_EQ(spelling_error("yran:2").find("unknown rule 'yran'; did you mean 'yarn'?"), 0u);
   EXPECT_EQ(spelling_error("rope:2"), "rope:2: a setting must be name=value, got '2'");
   EXPECT_EQ(spelling_error("rope:=2"), "rope:=2: a setting must be name=value, got '=2'");
   EXPECT_EQ(spelling_error("rope:base=1,base=2"), "rope:base=1,base=2: base is given twice");

@@ -148,7 +148,7 @@ TEST(SchemeFigures, SimilarityIsTheMeanCosine) {
 
 TEST(SchemeFigures, WavelengthsAreTwoPiOverTheFrequency) {
   Request request = of("rope", {{"head_dim", 4}, {"pairing", "half"}});
-  request.encodings[0].training_length = 100;
+  request.encodings[0].trained_length = 100;
   const Figure made = figure("wavelengths", request);
   expect_number(made, {{"pair", 0}}, "wavelength", 2 * std::numbers::pi);
   expect_number(made, {{"pair", 1}}, "wavelength", 200 * std::numbers::pi);

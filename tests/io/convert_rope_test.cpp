@@ -329,7 +329,7 @@ TEST_F(ConvertRope, TheLabsOwnModel) {
   EXPECT_EQ(read.model_type, "locus_lab");
   EXPECT_EQ(read.layers.at(0).scheme, "alibi");
   EXPECT_EQ(read.layers.at(0).arguments.integer("heads"), 2);
-  EXPECT_EQ(read.layers.at(0).training_length, 64);
+  EXPECT_EQ(read.layers.at(0).trained_length, 64);
 }
 
 TEST_F(ConvertRope, SaysWhatGgufCannotHold) {

@@ -46,7 +46,7 @@ TEST(GgufEncoding, AbsentKeysHaveLlamaCppsDefaults) {
   EXPECT_EQ(layer.arguments.text("pairing"), "interleaved");
   EXPECT_EQ(layer.arguments.real("base"), 10000);
   EXPECT_EQ(layer.arguments.text("rule"), "none");
-  EXPECT_EQ(layer.training_length, 8192);
+  EXPECT_EQ(layer.trained_length, 8192);
   EXPECT_EQ(layer.defaulted, (std::vector<std::string>{"attention.key_length = 128 (llama.cpp's default)",
                                                        "rope.dimension_count = 128 (llama.cpp's default)",
                                                        "rope.freq_base = 10000 (llama.cpp's default)"}));
@@ -106,7 +106,7 @@ TEST(GgufEncoding, QwenYarn) {
   expect_frequencies(encoding_of(layer), peer.json());
   const double wanted = peer.json()["attention_factor"].get<double>();  // 0.1 ln 4 + 1
   EXPECT_NEAR(encoding_of(layer).rotation().magnitude, wanted, 1e-12);
-  EXPECT_EQ(layer.training_length, 32768);
+  EXPECT_EQ(layer.trained_length, 32768);
   // attn_factor multiplies it; an ext_factor of 0 leaves plain division without a magnitude.
   EXPECT_NEAR(encoding_of(only_layer(GgufModel(model).real("rope.scaling.attn_factor", 0.5f))).rotation().magnitude,
               wanted / 2, 1e-12);

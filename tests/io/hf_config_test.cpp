@@ -118,7 +118,7 @@ TEST(HfConfig, NotesWhatWasReadDefaultedAndLeftOver) {
   EXPECT_EQ(config.model_type, "m");
   EXPECT_EQ(config.dtype, "bfloat16");
   const LayerEncoding& layer = config.layers.at(0);
-  EXPECT_EQ(layer.training_length, 512);
+  EXPECT_EQ(layer.trained_length, 512);
   for (const char* key :
        {"model_type", "text_config.rope_theta", "text_config.hidden_size", "text_config.num_attention_heads",
         "text_config.max_position_embeddings", "text_config.rope_scaling.type", "text_config.rope_scaling.factor"}) {
@@ -180,7 +180,7 @@ TEST(HfConfig, OriginalLength) {
   };
   EXPECT_EQ(resolve("phi3").arguments.integer("original_length"), 1024);
   EXPECT_EQ(resolve("llama").arguments.integer("original_length"), 2048);
-  EXPECT_EQ(resolve("llama").training_length, 2048);
+  EXPECT_EQ(resolve("llama").trained_length, 2048);
   EXPECT_TRUE(any_starts_with(resolve("llama").unknown, "ignored: original_max_position_embeddings ("));
   const auto absent = resolve_hf_config(R"({"head_dim": 4, "max_position_embeddings": 4096, "rope_scaling":
       {"type": "yarn", "factor": 4}})",

@@ -12,7 +12,7 @@ inline TrialSpec small_trial(const std::string& scheme, const std::string& task 
   TrialSpec spec;
   spec.task = task;
   spec.scheme = scheme;
-  spec.train_length = 16;
+  spec.trained_length = 16;
   spec.lengths = {16, 32};
   spec.steps = 10;
   spec.batch = 4;
@@ -29,7 +29,7 @@ class Questioner {
   }
   const TaskDescription& description() const { return task_->description(); }
   Questions next() {
-    return questions_of(task_->training(random_, spec_.batch, spec_.train_length), description(), 0, spec_.batch);
+    return questions_of(task_->training(random_, spec_.batch, spec_.trained_length), description(), 0, spec_.batch);
   }
 
  private:

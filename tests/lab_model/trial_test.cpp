@@ -87,7 +87,7 @@ TEST(TrialTest, TheSameSpecGivesTheSameNumbers) {
   for (const char* scheme : {"rope", "t5", "learned"}) {
     SCOPED_TRACE(scheme);
     TrialSpec spec = small_trial(scheme, "verbs");
-    spec.train_length = 24;
+    spec.trained_length = 24;
     spec.lengths = {24, 48};
     spec.tune_steps = 2;
     double last = -1;

@@ -41,7 +41,7 @@ struct HalfRun {
   /// The best beyond is t5 in `first` and rope in `back`; nope learns neither.
   static double score(const TrialSpec& spec, std::int64_t length) {
     if (spec.scheme == "nope") return 0.3;
-    if (length == spec.train_length) return 0.95;
+    if (length == spec.trained_length) return 0.95;
     const bool best = spec.scheme == (spec.task == "first" ? "t5" : "rope");
     return best ? 0.9 : spec.scheme == "alibi" ? 0.55 : 0.4;
   }

@@ -35,9 +35,9 @@ inline TaskDescription fake_task(const std::string& name) {
 }
 
 /// A loss of 1 that grows by `slope` with every doubling beyond the trained length, and with the seed.
-inline double fake_loss(double slope, std::int64_t seed, std::int64_t train_length, std::int64_t length) {
+inline double fake_loss(double slope, std::int64_t seed, std::int64_t trained_length, std::int64_t length) {
   double loss = 1 + 0.01 * static_cast<double>(seed);
-  for (std::int64_t l = train_length; l < length; l *= 2) loss += slope;
+  for (std::int64_t l = trained_length; l < length; l *= 2) loss += slope;
   return loss;
 }
 
@@ -61,7 +61,7 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
   std::vector<Measurement> measured = {{spec.scheme, "parameters", 0, -1, 1000},
                                        {spec.scheme, "seconds_per_step", 0, -1, 0.01}};
   for (const std::int64_t length : spec.lengths) {
-    const double loss = fake_loss(slope, spec.seed, spec.train_length, length);
+    const double loss = fake_loss(slope, spec.seed, spec.trained_length, length);
     if (fake_task(spec.task).metric == Metric::loss) {
       measured.push_back({spec.scheme, "loss", length, -1, loss});
     } else {

@@ -56,8 +56,8 @@ TEST(Plan, IsEveryTaskWithEverySchemeAndSeed) {
   std::set<std::string> keys;
   for (const TrialSpec& spec : plan.trials) {
     keys.insert(key_of(spec));
-    EXPECT_EQ(spec.lengths.front(), spec.train_length);
-    EXPECT_EQ(spec.lengths.back(), 8 * spec.train_length);
+    EXPECT_EQ(spec.lengths.front(), spec.trained_length);
+    EXPECT_EQ(spec.lengths.back(), 8 * spec.trained_length);
   }
   EXPECT_EQ(keys.size(), plan.trials.size());
   for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(plan.trials[i].seed, 1);  // seed by seed
@@ -88,7 +88,7 @@ TEST(Plan, FollowsTheOptions) {
   PlanRequest request{.preset = "quick", .tasks = {"first", "first"}, .schemes = {"none", "rope:base=500000"}};
   request.seeds = "9,4";
   request.lengths = "2x,100,64";
-  request.train_length = 16;
+  request.trained_length = 16;
   request.steps = 7;
   const Plan plan = make_plan(request);
   EXPECT_EQ(plan.tasks, (std::vector<std::string>{"first"}));
@@ -130,7 +130,7 @@ TEST(Plan, RefusesWithTheNameOfTheFault) {
     EXPECT_EQ(said.find("--lengths") != std::string::npos, std::string(lengths) != "64,") << lengths << ": " << said;
   }
   EXPECT_NE(asks([](PlanRequest& r) { r.steps = 0; }).find("--steps"), std::string::npos);
-  EXPECT_NE(asks([](PlanRequest& r) { r.train_length = 1; }).find("--train-length"), std::string::npos);
+  EXPECT_NE(asks([](PlanRequest& r) { r.trained_length = 1; }).find("--train-length"), std::string::npos);
   EXPECT_NE(asks([](PlanRequest& r) { r.tasks = {"text"}; }).find("--text"), std::string::npos);
   EXPECT_NE(asks([](PlanRequest& r) { r.text_file = "/no/such/file"; }).find("/no/such/file"), std::string::npos);
 }

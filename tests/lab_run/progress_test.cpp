@@ -16,7 +16,7 @@ namespace {
 /// 6 schemes on `back`, 6 on `first`.
 std::vector<TrialSpec> specs() {
   PlanRequest request{.preset = "quick", .tasks = {"back", "first"}};
-  request.train_length = 32;
+  request.trained_length = 32;
   request.steps = 100;
   return make_plan(request).trials;
 }

@@ -31,7 +31,7 @@ struct Lab {
   Json results(const std::string& task, const Given& given, const std::string& seeds = "3") {
     PlanRequest request{.preset = "quick", .tasks = {task}};
     request.seeds = seeds;
-    request.train_length = 32;
+    request.trained_length = 32;
     request.lengths = "1x,2x";
     std::map<std::string, std::vector<std::string>> lines;
     for (const auto& [line, numbers] : given) lines[line.substr(0, line.find('+'))].push_back(line);
@@ -162,7 +162,7 @@ TEST(Results, OmitsFailedSeedsButNotDivergedOnes) {
 TEST(Results, TakesTheMeanOverDepthsAsTheWhole) {
   Lab lab;
   PlanRequest request{.preset = "quick", .tasks = {"passkey"}, .schemes = {"rope"}};
-  request.train_length = 32;
+  request.trained_length = 32;
   request.lengths = "1x,2x";
   const Plan plan = make_plan(request);
   const std::int64_t run =

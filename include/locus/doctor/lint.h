@@ -37,7 +37,7 @@ struct LintLayer {
   std::string layer_type, scheme;
   Arguments arguments;
   std::vector<std::string> used, defaulted, unknown;
-  std::optional<std::int64_t> training_length;
+  std::optional<std::int64_t> trained_length;
   std::optional<Encoding> encoding;                       ///< at the served length; absent if the settings are invalid
   std::string refusal;                                    ///< why `encoding` is absent
   std::vector<std::string> not_applied = {};              ///< what the model also does but Locus does not

@@ -40,7 +40,7 @@ struct LayerEncoding {
   std::vector<std::string> used = {};       ///< paths of the keys read: `text_config.rope_theta`
   std::vector<std::string> defaulted = {};  ///< `rope_theta = 10000 (transformers' default)`: key first
   std::vector<std::string> unknown = {};    ///< keys about position that are not understood, or `ignored: key (reason)`
-  std::optional<std::int64_t> training_length = {};  ///< the trained length before any extension, if the file states it
+  std::optional<std::int64_t> trained_length = {};  ///< the trained length before any extension, if the file states it
   /// Arguments that are tensors in the file, with their shapes; see encoding_json.h.
   std::map<std::string, std::vector<std::int64_t>> tensors = {};
   std::vector<std::int64_t> layers = {};  ///< which layers, from 0 on; empty: all, or unknown

@@ -187,7 +187,7 @@ Diagnosis diagnose_hidden(const RotationDump& dump, const Expectation& expected)
   diagnosis.kind = dump.before == dump.after ? Diagnosis::Kind::unchanged : Diagnosis::Kind::no_rotation;
   diagnosis.storage = storage_of(dump);
   diagnosis.noise = unit_roundoff(diagnosis.storage);
-  if (!expected.positions) diagnosis.not_judged.push_back("positions were not given; 0, 1, 2, ... are assumed");
+  if (!expected.positions) diagnosis.not_judged.emplace_back("positions were not given; 0, 1, 2, ... are assumed");
   Added added(dump, encoding);
   diagnosis.verdicts = judge_rows(added, per_row(ids, dump.batch), dump.tokens);
   return diagnosis;

@@ -202,7 +202,7 @@ std::vector<Prediction> axis_predictions(const Expected& expected, std::int64_t 
   while (std::next_permutation(order.begin(), order.end())) {
     std::vector<std::uint8_t> axis;
     std::string text = "sections follow axes";
-    for (const std::uint8_t one : order) text += " " + std::to_string(one);
+    for (const std::uint8_t one : order) text.append(" ").append(std::to_string(one));
     for (const std::uint8_t one : rotation.axis) axis.push_back(order[one]);
     add("sections_swapped", text + " instead of 0 1 2 ...", axis);
   }

@@ -201,19 +201,19 @@ Findings served_beyond_trained(const LintModel& model) {
     const Rule& rule = find_rule(rule_of(layer));
     const bool without_rule = is_rope(layer) && !stretches(rule) && !rule.length_dependent;
     const bool table = layer.scheme == "learned";
-    if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.training_length || !looks_far(layer))
+    if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.trained_length || !looks_far(layer))
       continue;
-    if (model.served_length <= *layer.training_length) continue;
+    if (model.served_length <= *layer.trained_length) continue;
     Finding finding = about(layer);
     if (layer.scheme == "sinusoidal") finding.severity = Severity::warning;
     finding.keys = {length_key(model)};
-    finding.what = concat("Served to ", model.served_length, " tokens, trained to ", *layer.training_length,
+    finding.what = concat("Served to ", model.served_length, " tokens, trained to ", *layer.trained_length,
                           table ? ": the table has no more rows." : ", and no rule extends it.");
     finding.consequence = table ? "Positions beyond the table have no row: engines fail or read foreign memory."
                                 : "Beyond the trained length the slow pairs reach angles that the model never saw; "
                                   "perplexity usually explodes within a few hundred tokens.";
     finding.numbers = {{"served_length", static_cast<double>(model.served_length)},
-                       {"training_length", static_cast<double>(*layer.training_length)}};
+                       {"training_length", static_cast<double>(*layer.trained_length)}};
     findings.push_back(std::move(finding));
   }
   return findings;

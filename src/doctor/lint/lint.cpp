@@ -94,7 +94,7 @@ std::optional<double> extended_length(const LintLayer& layer) {
   const Rule& rule = find_rule(rule_of(layer));
   if (!stretches(rule) || rule.length_dependent) return {};
   if (original && factor) return static_cast<double>(*original) * *factor;
-  if (layer.training_length && factor) return static_cast<double>(*layer.training_length) * *factor;
+  if (layer.trained_length && factor) return static_cast<double>(*layer.trained_length) * *factor;
   return {};
 }
 

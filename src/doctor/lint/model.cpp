@@ -18,7 +18,7 @@ std::int64_t promised_length(const std::vector<io::LayerEncoding>& layers) {
   std::int64_t longest = 0;
   for (const io::LayerEncoding& layer : layers) {
     const auto stated = layer.arguments.maybe_integer("max_length");
-    longest = std::max({longest, stated.value_or(0), layer.training_length.value_or(0)});
+    longest = std::max({longest, stated.value_or(0), layer.trained_length.value_or(0)});
     const Value* rule = layer.arguments.find("rule");
     if (rule == nullptr || std::get<std::string>(*rule) != "yarn") continue;
     const double factor = layer.arguments.maybe_real("factor").value_or(1);
@@ -54,7 +54,7 @@ void take_layers(LintModel& model, std::vector<io::LayerEncoding> layers) {
                     .used = std::move(read.used),
                     .defaulted = std::move(read.defaulted),
                     .unknown = std::move(read.unknown),
-                    .training_length = read.training_length,
+                    .trained_length = read.trained_length,
                     .encoding = {},
                     .refusal = {},
                     .not_applied = std::move(read.not_applied),

@@ -25,8 +25,8 @@ Goal goal_of(const Drawn& drawn) {
   Goal goal;
   if (const auto length = given.maybe_integer("original_length")) {
     goal.trained = *length;
-  } else if (drawn.training_length) {
-    goal.trained = *drawn.training_length;
+  } else if (drawn.trained_length) {
+    goal.trained = *drawn.trained_length;
   }
   const auto factor = given.maybe_real("factor");
   const auto longest = given.maybe_integer("max_length");

@@ -39,7 +39,7 @@ struct Ladder {
       const double wavelength = 2 * std::numbers::pi / frequencies[i];
       shortest = shortest == 0 ? wavelength : std::min(shortest, wavelength);
       longest = std::max(longest, wavelength);
-      if (drawn.training_length && wavelength > static_cast<double>(*drawn.training_length)) ++partial;
+      if (drawn.trained_length && wavelength > static_cast<double>(*drawn.trained_length)) ++partial;
       rows.push_back({{"pair", i}, {"layers", drawn.name}, {"wavelength", rounded(wavelength)}});
     }
   }
@@ -49,7 +49,7 @@ struct Ladder {
 Json length_rule(const std::vector<Drawn>& encodings) {
   Json values = Json::array();
   for (const Drawn& drawn : encodings) {
-    if (drawn.training_length) values.push_back({{"length", *drawn.training_length}});
+    if (drawn.trained_length) values.push_back({{"length", *drawn.trained_length}});
   }
   if (values.empty()) return {};
   return {{"data", {{"values", values}}},
@@ -66,7 +66,7 @@ Figure draw_wavelengths(const Request& request) {
     names.push_back(drawn.name);
   }
   require(ladder.rows.size() > 0, "no pair of this encoding turns: there are no wavelengths");
-  const bool known_length = request.encodings.front().training_length.has_value();
+  const bool known_length = request.encodings.front().trained_length.has_value();
   Json spec = chart(std::move(ladder.rows));
   spec["height"] = 300;
   Json points = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 28}, {"tooltip", true}}},

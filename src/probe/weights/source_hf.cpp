@@ -138,7 +138,7 @@ Source open_hf_folder(const std::filesystem::path& path) {
     source.config.passkey = parse_passkey_frame(frame->dump(), name + ": passkey");
   }
   const auto stated = settings.integer({"max_position_embeddings", "n_positions", "seq_length"});
-  source.config.trained_length = source.encoding.training_length.value_or(stated.value_or(0));
+  source.config.trained_length = source.encoding.trained_length.value_or(stated.value_or(0));
   if (source.config.trained_length == 0) {
     source.config.trained_length = 2048;
     source.notes.emplace_back("the trained length is not in config.json: assumed 2048");
