@@ -87,14 +87,6 @@ struct HeadMix {
   Tensor cos, sin;  ///< [heads, frequencies, frequencies]
 };
 
-/// PoPE: channel i of a vector becomes the pair softplus(x_i) (cos, sin) of p w_i, for keys of p w_i + phase. The
-/// channels come first in a head of head_dim coordinates, then those that are not turned, then `channels` that are
-/// not read. Pairs come out interleaved, before the others.
-struct Polar {
-  std::int64_t heads = 0;  ///< of key_phase: key heads
-  Tensor key_phase;        ///< [heads, channels], radians
-};
-
 /// The arguments of ggml's rope call, for the profile that reproduces it.
 struct GgmlRope {
   float freq_base = 10000;
@@ -128,7 +120,6 @@ struct Rotation {
   std::vector<Phase> phases;              ///< per pair; empty: none
   std::optional<QueryScale> query_scale;  ///< on all coordinates of a query, also those that are not rotated
   std::optional<HeadMix> mix;
-  std::optional<Polar> polar;
   /// output site: values are rotated like keys, and what attention returns is rotated back by the query's position.
   bool turns_output = false;
 

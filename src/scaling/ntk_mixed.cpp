@@ -43,7 +43,7 @@ const Rule& ntk_mixed_rule() {
                       .least = 0,
                       .most = 16,
                       .above_least = true}},
-      .example = {{"factor", 4.0}, {"mixed_b", 0.75}},
+      .example = {{"factor", 4.0}},
       .compared = false,
       .exact = ntk_mixed<DoubleDouble>,
       .single = ntk_mixed<float>,

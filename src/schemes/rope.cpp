@@ -352,6 +352,7 @@ std::vector<Example> variants() {
                    {"rule", "geometric"},
                    {"id_scale", List{0.25, 0.03125, 0.03125}},
                    {"id_shift", List{-1, -1, -1}}})},
+      {"turned_output=true", small_rope({{"rotary_dim", 8}, {"rotary_offset", 8}, {"turned_output", true}})},
       {"temperature=steps", small_rope({{"temperature", "steps"}, {"temperature_length", 8}})},
       {"temperature=logarithm",
        small_rope({{"rotary_dim", 8}, {"temperature", "logarithm"}, {"temperature_length", 8}})},

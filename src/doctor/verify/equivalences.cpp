@@ -106,6 +106,10 @@ class Equivalences {
     same("left-padded = whole", padded(sample_, type_, true), "ids count the padding, or the mask lets it through");
     same("right-padded = whole", padded(sample_, type_, false), "the mask lets padding through");
     same("packed = whole", packed(sample_, type_), "ids are not reset at the start of a document");
+    if (n > 1) {
+      same("drafts verified as a tree = whole", drafted(sample_, type_),
+           "a draft has the id of its index instead of its depth, or sees its siblings");
+    }
     if (cacheable(sample_.encoding())) {
       same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into what they share");
     }

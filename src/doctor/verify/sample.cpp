@@ -13,7 +13,7 @@
 namespace locus::doctor {
 namespace {
 
-// Text has one axis; pictures between texts have three or four, and patches two.
+// Text has one axis; a picture, sound and a video between texts have three or more, and patches two.
 PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position start) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   const int axes = rotation == nullptr ? 1 : rotation->axes;
@@ -22,7 +22,8 @@ PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position star
   if (axes == 2) {
     all = positions::grid((tokens + 3) / 4, 4);
   } else {
-    const std::vector<positions::Segment> segments{positions::Text{tokens / 4}, positions::Vision{1, 2, 3},
+    const std::vector<positions::Segment> segments{positions::Text{tokens / 8}, positions::Vision{1, 2, 3},
+                                                   positions::Audio{3, 1.5}, positions::Vision{2, 1, 2, 2.5},
                                                    positions::Text{tokens}};
     all = positions::multimodal(segments).ids;
   }
@@ -120,11 +121,12 @@ std::vector<double> Sample::project(std::span<const double> hidden, std::span<co
 }
 
 Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
-                       std::int64_t batch, Position shift) const {
+                       std::int64_t batch, Position shift, std::span<const std::int64_t> placed_as) const {
+  const std::span<const std::int64_t> where = placed_as.empty() ? slots : placed_as;
   const std::int64_t tokens = static_cast<std::int64_t>(slots.size()) / batch;
   const Extents query{batch, tokens, shape_.heads, shape_.head_dim},
       key{batch, tokens, shape_.key_heads, shape_.head_dim};
-  const PositionIds ids = ids_of(slots, batch, shift);
+  const PositionIds ids = ids_of(where, batch, shift);
   std::vector<double> q, k, v;
   if (encoding.site() == Site::hidden) {
     const std::int64_t dim = encoding.hidden().dim;
@@ -149,7 +151,7 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
     if (turns_output(encoding)) rotate(encoding, result.value.view(), ids, Role::key);
   }
   result.ids = ids;
-  for (const std::int64_t slot : slots) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
+  for (const std::int64_t slot : where) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
   return result;
 }
 

@@ -153,6 +153,44 @@ PathResult forked(const Sample& sample, ElementType type) {
   return result;
 }
 
+PathResult drafted(const Sample& sample, ElementType type) {
+  const std::int64_t prefix = (sample.tokens() + 1) / 2, drafts = sample.tokens() - prefix;
+  // Node 2i is wrong and node 2i + 1 right; both follow the right node before them.
+  std::vector<std::int64_t> parents, slots, places;
+  for (std::int64_t i = 0; i < drafts; ++i) {
+    parents.insert(parents.end(), 2, 2 * i - 1);
+    slots.insert(slots.end(), {i % prefix, prefix + i});
+    places.insert(places.end(), 2, prefix + i);
+  }
+  const std::int64_t nodes = 2 * drafts, keys = prefix + nodes;
+  const std::vector<std::uint8_t> tree = positions::ancestor_mask(parents);
+  std::vector<std::uint8_t> visible;
+  for (std::int64_t node = 0; node < nodes; ++node) {
+    visible.insert(visible.end(), static_cast<std::size_t>(prefix), 1);
+    visible.insert(visible.end(), tree.begin() + node * nodes, tree.begin() + (node + 1) * nodes);
+  }
+  std::vector<std::int64_t> all = range(0, prefix), all_places = all;
+  all.insert(all.end(), slots.begin(), slots.end());
+  all_places.insert(all_places.end(), places.begin(), places.end());
+  const Encoded over = sample.encode(sample.encoding(), type, all, 1, 0, all_places);
+  const Encoded queries = sample.encode(sample.encoding(), type, slots, 1, 0, places);
+  const HeadsArray output(type, {1, nodes, sample.heads(), sample.head_dim()});
+  AttentionCall call = call_of(sample.encoding(), queries, output);
+  call.key = over.key.view();
+  call.value = over.value.view();
+  call.key_ids = over.places;
+  call.mask = {.pairs = visible};
+  attend_whole(call, queries);
+  PathResult result;
+  const std::vector<double> rows = output.values();
+  const auto row = static_cast<std::ptrdiff_t>(sample.heads() * sample.head_dim());
+  for (const std::int64_t node : drafts == 0 ? std::vector<std::int64_t>{} : positions::accepted_path(parents, nodes - 1)) {
+    const std::int64_t token[] = {places[static_cast<std::size_t>(node)]};
+    append_rows(result, {rows.begin() + node * row, rows.begin() + (node + 1) * row}, token);
+  }
+  return result;
+}
+
 PathResult padded(const Sample& sample, ElementType type, bool left) {
   const std::vector<std::int64_t> lengths = lengths_of(sample);
   const std::int64_t width = sample.tokens() + padding_slots, batch = static_cast<std::int64_t>(lengths.size());

@@ -16,6 +16,9 @@ struct PathResult {
 PathResult whole(const Sample& sample, ElementType type, Position shift = 0, bool causal = true);
 /// Through a cache: a first chunk, then chunks of the given size.
 PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, std::int64_t size);
+/// The second half as a tree of drafts, each beside a wrong one at the same place, verified in one call: the rows of the
+/// right ones.
+PathResult drafted(const Sample& sample, ElementType type);
 /// Rows of the whole, a part of it and one token in one batch.
 PathResult padded(const Sample& sample, ElementType type, bool left);
 /// The same three behind each other.
