@@ -20,10 +20,10 @@ namespace {
 /// What a kind prints: its ids, and further named numbers.
 struct Plan {
   PositionIds ids;
-  std::vector<std::string> axis_names = {};            ///< where there are several
-  std::optional<std::vector<std::uint8_t>> mask = {};  ///< of padded kinds
-  std::optional<std::vector<std::int64_t>> kept = {};  ///< of sinks: the ids' tokens in the text
-  std::optional<std::int64_t> decode_delta = {};       ///< of mrope
+  std::vector<std::string> axis_names = {};                ///< where there are several
+  std::optional<std::vector<std::uint8_t>> mask = {};      ///< of padded kinds
+  std::optional<std::vector<std::int64_t>> kept = {};      ///< of sinks: the ids' tokens in the text
+  std::optional<std::int64_t> decode_delta = {};           ///< of mrope
   std::optional<std::vector<Position>> visible_from = {};  ///< of compressed
 };
 
@@ -287,8 +287,8 @@ void add_tree(CLI::App& parent) {
 }
 
 void add_compressed(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "compressed", "Number keys that stand for several tokens each (DeepSeek V4)",
-                               "6 --rate 4");
+  CLI::App& command =
+      add_kind(parent, "compressed", "Number keys that stand for several tokens each (DeepSeek V4)", "6 --rate 4");
   const Given entries = add_text(command, "ENTRIES", "Number of compressed keys");
   const Given rate = add_text(command, "--rate", "Set the tokens per key");
   on_run(command, [=] {
@@ -350,8 +350,8 @@ void add_mrope(CLI::App& parent) {
   on_run(command, [=] {
     std::vector<positions::Segment> parsed;
     for (const std::string& segment : *segments) parsed.push_back(parse_segment(segment));
-    positions::Multimodal plan = positions::multimodal_after(
-        {parse_integer("--cached", *cached), parse_integer("--delta", *delta)}, parsed);
+    positions::Multimodal plan =
+        positions::multimodal_after({parse_integer("--cached", *cached), parse_integer("--delta", *delta)}, parsed);
     const std::int64_t from = optional_integer("--first", first).value_or(0);
     const std::int64_t count = optional_integer("--tokens", tokens).value_or(plan.ids.tokens - from);
     if (!first->empty() || !tokens->empty()) plan.ids = positions::chunk(plan.ids, from, count);

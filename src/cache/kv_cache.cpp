@@ -21,13 +21,13 @@ bool same_table(const Encoding& a, const Encoding& b) {
                           (!x.scale || (x.scale->zeta == y.scale->zeta && x.scale->scale_base == y.scale->scale_base &&
                                         x.scale->centre == y.scale->centre));
   const auto same_start = [](const Phase& a_phase, const Phase& b_phase) { return a_phase.turns == b_phase.turns; };
-  const bool same_phases =
-      std::equal(x.phases.begin(), x.phases.end(), y.phases.begin(), y.phases.end(), same_start);
+  const bool same_phases = std::equal(x.phases.begin(), x.phases.end(), y.phases.begin(), y.phases.end(), same_start);
   const bool same_mix = x.mix.has_value() == y.mix.has_value() &&
                         (!x.mix || (x.mix->cos.data == y.mix->cos.data && x.mix->sin.data == y.mix->sin.data));
-  return same_scale && same_phases && same_mix && x.turns_output == y.turns_output && x.turns == y.turns && x.magnitude == y.magnitude && x.pairing == y.pairing &&
-         x.rotary_dim == y.rotary_dim && x.rotary_offset == y.rotary_offset && x.axis == y.axis &&
-         x.deinterleaved_output == y.deinterleaved_output && x.profile == y.profile && x.table_type == y.table_type;
+  return same_scale && same_phases && same_mix && x.turns_output == y.turns_output && x.turns == y.turns &&
+         x.magnitude == y.magnitude && x.pairing == y.pairing && x.rotary_dim == y.rotary_dim &&
+         x.rotary_offset == y.rotary_offset && x.axis == y.axis && x.deinterleaved_output == y.deinterleaved_output &&
+         x.profile == y.profile && x.table_type == y.table_type;
 }
 
 // Whether one turn takes a pair of coordinates from one table to the other.

@@ -136,6 +136,9 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   Fields fields(model);
   const bool dynamic = fields.boolean({"use_dynamic_ntk"}).value_or(false);
   const bool logarithm = fields.boolean({"use_logn_attn"}).value_or(false);
+  const std::int64_t length =
+      logarithm ? with_default(fields.integer({"seq_length"}), 2048, fields, "seq_length", context, "use_logn_attn")
+                : 0;
   Layers layers = resolve_rope(fields, context);
   for (LayerEncoding& layer : layers) {
     if (dynamic) {
@@ -145,8 +148,6 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
     }
     if (logarithm) {
       layer.alternatives.push_back({"vLLM and llama.cpp", layer.scheme, layer.arguments, "use_logn_attn is not read"});
-      const auto length =
-          with_default(fields.integer({"seq_length"}), 2048, fields, "seq_length", context, "use_logn_attn");
       set_query_scale(layer, {.kind = QueryScale::Kind::logarithm, .length = length, .shift = 1});
     }
   }

@@ -19,8 +19,7 @@ Compressed compressed(std::int64_t entries, std::int64_t rate) {
 
 std::vector<std::uint8_t> compressed_visible(const Compressed& plan, std::span<const Position> queries) {
   const auto entries = static_cast<std::int64_t>(plan.visible_from.size());
-  const std::int64_t count =
-      checked_count("compressed_visible", static_cast<std::int64_t>(queries.size()), entries);
+  const std::int64_t count = checked_count("compressed_visible", static_cast<std::int64_t>(queries.size()), entries);
   auto visible = checked_vector<std::uint8_t>("compressed_visible", count);
   for (std::size_t q = 0; q < queries.size(); ++q) {
     for (std::size_t i = 0; i < plan.visible_from.size(); ++i) {

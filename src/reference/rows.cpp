@@ -59,7 +59,8 @@ void engine_row_of(const Rotation& rotation, double factor, std::span<const Posi
 }
 
 // Pair j of a head has the sum over frequencies i of row_i weights[head, i, j]; pairs beyond them have 1.
-std::vector<double> mixed(const HeadMix& mix, const Tensor& weights, std::int64_t head, const std::vector<double>& row) {
+std::vector<double> mixed(const HeadMix& mix, const Tensor& weights, std::int64_t head,
+                          const std::vector<double>& row) {
   std::vector<double> result(row.size(), 1.0);
   for (std::int64_t j = 0; j < mix.frequencies; ++j) {
     double sum = 0;

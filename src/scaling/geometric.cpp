@@ -16,7 +16,8 @@ Frequencies<Real> geometric(const RuleContext& context, const Arguments& argumen
   const Scalar lowest = Scalar(arguments.real("lowest")) * Scalar(double_double_pi);
   Frequencies<Real> result;
   for (std::int64_t j = 0; j < count; ++j) {
-    const Scalar share = count == 1 ? Scalar(0) : Scalar(static_cast<double>(j)) / Scalar(static_cast<double>(count - 1));
+    const Scalar share =
+        count == 1 ? Scalar(0) : Scalar(static_cast<double>(j)) / Scalar(static_cast<double>(count - 1));
     result.inv_freq.push_back(Real(lowest * pow(Scalar(context.base), share)));
   }
   return result;

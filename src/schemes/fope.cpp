@@ -59,7 +59,8 @@ SchemeResult make(const Arguments& arguments) {
   rotation.pairing = arguments.text("pairing") == "half" ? Pairing::half : Pairing::interleaved;
   rotation.axis.assign(static_cast<std::size_t>(rotation.pairs()), 0);
   const std::vector<DoubleDouble> all = plain_frequencies(rotation.rotary_dim, DoubleDouble(arguments.real("base")));
-  HeadMix mix{.heads = arguments.integer("heads"), .frequencies = kept_frequencies(arguments, all), .cos = {}, .sin = {}};
+  HeadMix mix{
+      .heads = arguments.integer("heads"), .frequencies = kept_frequencies(arguments, all), .cos = {}, .sin = {}};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const DoubleDouble w = static_cast<std::int64_t>(i) < mix.frequencies ? all[i] : DoubleDouble(0);
     rotation.inv_freq.push_back(w.hi);
@@ -119,10 +120,11 @@ const Scheme& fope_scheme() {
                      seed_parameter(),
                      deviation_parameter()},
       .make = make,
-      .example = {{"heads", std::int64_t{2}}, {"head_dim", std::int64_t{32}}, {"deviation", 0.3}},
-      .variants = {{"frequencies=5", {{"heads", 1}, {"head_dim", 16}, {"frequencies", 5}, {"deviation", 0.3}}},
-                   {"max_length=512 pairing=interleaved",
-                    {{"heads", 2}, {"head_dim", 32}, {"max_length", 512}, {"pairing", "interleaved"}, {"deviation", 0.3}}}},
+      .example = {{"heads", std::int64_t{1}}, {"head_dim", std::int64_t{32}}, {"deviation", 0.3}},
+      .variants =
+          {{"frequencies=5", {{"heads", 1}, {"head_dim", 16}, {"frequencies", 5}, {"deviation", 0.3}}},
+           {"max_length=512 pairing=interleaved",
+            {{"heads", 1}, {"head_dim", 32}, {"max_length", 512}, {"pairing", "interleaved"}, {"deviation", 0.3}}}},
   };
   return scheme;
 }

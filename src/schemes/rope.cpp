@@ -221,8 +221,8 @@ void set_frequencies(Rotation& rotation, const Arguments& arguments) {
           ", got ", rule.name);
   require(!rule.whole_head || rotation.rotary_dim == rotation.head_dim, "rope.rotary_dim must be head_dim (",
           rotation.head_dim, ") with rule=", rule.name, ", got ", rotation.rotary_dim);
-  require(!rule.whole_head || !rotation.restarts_per_axis, "rope.frequency_index must be running with rule=",
-          rule.name, ", got restarting");
+  require(!rule.whole_head || !rotation.restarts_per_axis, "rope.frequency_index must be running with rule=", rule.name,
+          ", got restarting");
   const RuleContext context{.rotary_dim = half_width ? rotation.rotary_dim / 2 : rotation.rotary_dim,
                             .base = arguments.real("base"),
                             .profile = rotation.profile};
@@ -245,8 +245,8 @@ void set_frequencies(Rotation& rotation, const Arguments& arguments) {
     rotation.inv_freq_low.assign(rotation.inv_freq.size(), 0);
     for (std::size_t i = 0; i < rotation.turns.size(); ++i) rotation.turns[i] = to_turns(rotation.inv_freq[i]);
   } else if (rotation.profile == Profile::ggml) {
-    require(axes != "pixtral" && axes != "dinov3" && axes != "sections", "rope.profile ggml does not support axes=",
-            axes);
+    require(axes != "pixtral" && axes != "dinov3" && axes != "sections",
+            "rope.profile ggml does not support axes=", axes);
     rotation.ggml = ggml_call(rule, context, arguments);
   }
 }
@@ -342,16 +342,14 @@ std::vector<Example> variants() {
        small_rope({{"axes", "sections"}, {"sections", List{2, 3, 3}}, {"section_order", "first_last"}})},
       {"axes=sections section_order=balanced",
        small_rope({{"axes", "sections"}, {"sections", List{4, 2, 2}}, {"section_order", "balanced"}})},
-      {"axes=sections pair_axis",
-       small_rope({{"axes", "sections"}, {"pair_axis", List{4, 0, 3, -1, 1, 2, 2, 0}}})},
-      {"axes=sections id_scale",
-       small_rope({{"axes", "sections"},
-                   {"sections", List{3, 3, 2}},
-                   {"section_order", "in_turn"},
-                   {"frequency_index", "restarting"},
-                   {"rule", "geometric"},
-                   {"id_scale", List{0.25, 0.03125, 0.03125}},
-                   {"id_shift", List{-1, -1, -1}}})},
+      {"axes=sections pair_axis", small_rope({{"axes", "sections"}, {"pair_axis", List{4, 0, 3, -1, 1, 2, 2, 0}}})},
+      {"axes=sections id_scale", small_rope({{"axes", "sections"},
+                                             {"sections", List{3, 3, 2}},
+                                             {"section_order", "in_turn"},
+                                             {"frequency_index", "restarting"},
+                                             {"rule", "geometric"},
+                                             {"id_scale", List{0.25, 0.03125, 0.03125}},
+                                             {"id_shift", List{-1, -1, -1}}})},
       {"turned_output=true", small_rope({{"rotary_dim", 8}, {"rotary_offset", 8}, {"turned_output", true}})},
       {"temperature=steps", small_rope({{"temperature", "steps"}, {"temperature_length", 8}})},
       {"temperature=logarithm",

@@ -17,52 +17,51 @@ namespace locus {
 using Sections = std::vector<std::int64_t>;
 
 inline std::vector<Parameter> axes_parameters() {
-  return {{.name = "axes",
-           .kind = ValueKind::choice,
-           .meaning = "how position axes map to pairs",
-           .fallback = std::string("1d"),
-           .choices = {"1d", "mrope", "mrope_interleaved", "grid", "pixtral", "dinov3", "sections"}},
-          {.name = "sections",
-           .kind = ValueKind::list,
-           .meaning = "mrope and sections: pairs per axis",
-           .least = 0,
-           .most = 32768},
-          {.name = "section_order",
-           .kind = ValueKind::choice,
-           .meaning = "sections: chunked, one axis after the other; in_turn; first_last, the other axes in turn before "
-                      "axis 0 (Ernie 4.5-VL); balanced (openPangu)",
-           .fallback = std::string("chunked"),
-           .choices = {"chunked", "in_turn", "first_last", "balanced"}},
-          {.name = "pair_axis",
-           .kind = ValueKind::list,
-           .meaning = "sections: the axis of each pair, instead of sections; -1: not rotated",
-           .least = -1,
-           .most = 7},
-          {.name = "frequency_index",
-           .kind = ValueKind::choice,
-           .meaning = "sections: whether the index of the frequencies runs on over all pairs or restarts in each axis, "
-                      "with the axis's own width",
-           .fallback = std::string("running"),
-           .choices = {"running", "restarting"}},
-          {.name = "id_scale",
-           .kind = ValueKind::list,
-           .meaning = "sections: per axis, what an id is multiplied by before it meets the frequencies (real "
-                      "coordinates, such as seconds)"},
-          {.name = "id_shift",
-           .kind = ValueKind::list,
-           .meaning = "sections: per axis, what is added to the scaled id"},
-          {.name = "grid_height", .kind = ValueKind::integer, .meaning = "dinov3: rows", .least = 1, .most = 65536},
-          {.name = "grid_width",
-           .kind = ValueKind::integer,
-           .meaning = "pixtral: ids per row; dinov3: columns",
-           .least = 1,
-           .most = 65536},
-          {.name = "prefix",
-           .kind = ValueKind::integer,
-           .meaning = "dinov3: leading tokens that are not rotated",
-           .fallback = std::int64_t{0},
-           .least = 0,
-           .most = 65536}};
+  return {
+      {.name = "axes",
+       .kind = ValueKind::choice,
+       .meaning = "how position axes map to pairs",
+       .fallback = std::string("1d"),
+       .choices = {"1d", "mrope", "mrope_interleaved", "grid", "pixtral", "dinov3", "sections"}},
+      {.name = "sections",
+       .kind = ValueKind::list,
+       .meaning = "mrope and sections: pairs per axis",
+       .least = 0,
+       .most = 32768},
+      {.name = "section_order",
+       .kind = ValueKind::choice,
+       .meaning = "sections: chunked, one axis after the other; in_turn; first_last, the other axes in turn before "
+                  "axis 0 (Ernie 4.5-VL); balanced (openPangu)",
+       .fallback = std::string("chunked"),
+       .choices = {"chunked", "in_turn", "first_last", "balanced"}},
+      {.name = "pair_axis",
+       .kind = ValueKind::list,
+       .meaning = "sections: the axis of each pair, instead of sections; -1: not rotated",
+       .least = -1,
+       .most = 7},
+      {.name = "frequency_index",
+       .kind = ValueKind::choice,
+       .meaning = "sections: whether the index of the frequencies runs on over all pairs or restarts in each axis, "
+                  "with the axis's own width",
+       .fallback = std::string("running"),
+       .choices = {"running", "restarting"}},
+      {.name = "id_scale",
+       .kind = ValueKind::list,
+       .meaning = "sections: per axis, what an id is multiplied by before it meets the frequencies (real "
+                  "coordinates, such as seconds)"},
+      {.name = "id_shift", .kind = ValueKind::list, .meaning = "sections: per axis, what is added to the scaled id"},
+      {.name = "grid_height", .kind = ValueKind::integer, .meaning = "dinov3: rows", .least = 1, .most = 65536},
+      {.name = "grid_width",
+       .kind = ValueKind::integer,
+       .meaning = "pixtral: ids per row; dinov3: columns",
+       .least = 1,
+       .most = 65536},
+      {.name = "prefix",
+       .kind = ValueKind::integer,
+       .meaning = "dinov3: leading tokens that are not rotated",
+       .fallback = std::int64_t{0},
+       .least = 0,
+       .most = 65536}};
 }
 
 inline Sections sections_of(const Arguments& arguments, std::int64_t pairs) {
@@ -205,8 +204,8 @@ inline void check_read_by(const std::string& axes, const Arguments& arguments) {
             reader.axes.size() > 1 ? " or " + reader.axes.back() : "", ", got axes=", axes);
   }
   for (const auto& [name, usual] : {std::pair{"section_order", "chunked"}, std::pair{"frequency_index", "running"}}) {
-    require(axes == "sections" || arguments.text(name) == usual, "rope.", name, " needs axes=sections, got axes=",
-            axes);
+    require(axes == "sections" || arguments.text(name) == usual, "rope.", name,
+            " needs axes=sections, got axes=", axes);
   }
 }
 

@@ -19,7 +19,8 @@ class AxesOracle : public ::testing::TestWithParam<std::string> {
   List list(const char* key) const { return settings_.at(key).get<List>(); }
 
   Arguments arguments() const {
-    Arguments result{{"pairing", settings_.at("pairing").get<std::string>().starts_with("half") ? "half" : "interleaved"}};
+    Arguments result{
+        {"pairing", settings_.at("pairing").get<std::string>().starts_with("half") ? "half" : "interleaved"}};
     for (const char* key : {"theta", "rope_theta"}) {
       if (settings_.contains(key)) result.set("base", settings_.at(key).get<double>());
     }

@@ -44,16 +44,8 @@ const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
 
 // Vectors of encodings that Locus does not have yet. Remove a folder from this list when its scheme is added.
 const std::set<std::string> awaited = {
-    "conformer",
-    "conv_position",
-    "cope",
-    "deberta_attention",
-    "decomposed_2d",
-    "distance_mlp",
-    "forget_gate",
-    "offset_map",
-    "pope",
-    "zigzag",
+    "conformer",  "conv_position", "cope",   "deberta_attention", "decomposed_2d", "distance_mlp", "forget_gate",
+    "offset_map", "pope",          "zigzag",
 };
 
 /// Names of the tests in a suite: `Test/case` for parameterised ones.

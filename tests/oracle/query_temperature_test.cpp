@@ -52,7 +52,8 @@ class QueryTemperatureOracle : public ::testing::TestWithParam<std::string> {
                    {"max_position_embeddings", 1 << 20},
                    {"rope_parameters", settings_.at("rope_parameters")}};
     if (latent()) {
-      for (const char* key : {"qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "rope_interleave"}) {
+      for (const char* key :
+           {"qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "rope_interleave"}) {
         config[key] = settings_.at(key);
       }
     } else {
@@ -174,7 +175,8 @@ TEST_P(QueryTemperatureOracle, InDouble) {
       double size = 0;
       for (const double x : want) size = std::max(size, std::fabs(x));
       Worst worst(array + (by_reference ? ".reference" : ".kernel"));
-      for (std::size_t i = 0; i < got.size(); ++i) worst.see(got[i], want[i], 4 * size * double_bound(largest_position()), i);
+      for (std::size_t i = 0; i < got.size(); ++i)
+        worst.see(got[i], want[i], 4 * size * double_bound(largest_position()), i);
     }
   }
 }

@@ -24,7 +24,8 @@ class SmallParametersOracle : public ::testing::TestWithParam<std::string> {
     if (scheme() == "telechat3-yarn") {
       config["max_position_embeddings"] = settings_.at("max_position_embeddings");
       block["rope_type"] = "telechat3-yarn";
-      for (const char* key : {"original_max_position_embeddings", "beta_fast", "beta_slow", "attn_factor", "truncate"}) {
+      for (const char* key :
+           {"original_max_position_embeddings", "beta_fast", "beta_slow", "attn_factor", "truncate"}) {
         block[key] = settings_.at(key);
       }
       block["factor"] = 77;  // vLLM does not look at it

@@ -59,7 +59,8 @@ TEST(RulesByHand, NtkMixedWithOneIsTheFixedForm) {
 TEST(RulesByHand, GeometricHasBothEnds) {
   const auto w = apply("geometric", {.rotary_dim = 8, .base = 1000}, {}).inv_freq;
   for (std::size_t j = 0; j < 4; ++j) EXPECT_NEAR(w[j].hi / (1.5707963267948966 * std::pow(10.0, j)), 1, 1e-14);
-  EXPECT_NEAR(apply("geometric", {.rotary_dim = 2, .base = 1000}, {{"lowest", 1}}).inv_freq[0].hi, 3.14159265358979, 1e-14);
+  EXPECT_NEAR(apply("geometric", {.rotary_dim = 2, .base = 1000}, {{"lowest", 1}}).inv_freq[0].hi, 3.14159265358979,
+              1e-14);
 }
 
 // TeleChat 3's magnitude: 0.07 ln 4 + 1.

@@ -45,9 +45,19 @@ def rope(
     rule: Union[str, Rule] = 'none',
     axes: str = '1d',
     sections: Optional[Sequence[float]] = None,
+    section_order: str = 'chunked',
+    pair_axis: Optional[Sequence[float]] = None,
+    frequency_index: str = 'running',
+    id_scale: Optional[Sequence[float]] = None,
+    id_shift: Optional[Sequence[float]] = None,
     grid_height: Optional[int] = None,
     grid_width: Optional[int] = None,
     prefix: int = 0,
+    temperature: str = 'none',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
+    turned_output: bool = False,
     output_order: str = 'same',
     max_length: Optional[int] = None,
     profile: str = 'exact',
@@ -66,12 +76,38 @@ def xpos(
     length: Optional[int] = None,
 ) -> Encoding: ...
 
+def query_temperature(
+    *,
+    head_dim: int,
+    temperature: str = 'steps',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
+) -> Encoding: ...
+
+def fope(
+    *,
+    heads: int,
+    head_dim: int,
+    pairing: str = 'half',
+    base: float = 10000.0,
+    frequencies: Optional[int] = None,
+    max_length: Optional[int] = None,
+    cos_mix: Optional[ArrayLike] = None,
+    sin_mix: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
 def alibi(
     *,
     heads: int,
     bias_max: float = 8.0,
     form: str = 'causal',
     length: Optional[int] = None,
+    total_heads: Optional[int] = None,
+    first_head: int = 0,
+    biased_heads: Optional[int] = None,
 ) -> Encoding: ...
 
 def t5(
@@ -159,6 +195,12 @@ def ntk(
     factor: float,
 ) -> Rule: ...
 
+def ntk_mixed(
+    *,
+    factor: float,
+    mixed_b: float = 1.0,
+) -> Rule: ...
+
 def dynamic_ntk(
     *,
     factor: float,
@@ -185,6 +227,7 @@ def yarn(
     truncate: bool = True,
     mscale: Optional[float] = None,
     mscale_all_dim: Optional[float] = None,
+    magnitude_slope: float = 0.1,
     attention_factor: Optional[float] = None,
 ) -> Rule: ...
 
@@ -213,4 +256,9 @@ def proportional(
     *,
     rotary_fraction: float,
     factor: float = 1.0,
+) -> Rule: ...
+
+def geometric(
+    *,
+    lowest: float = 0.5,
 ) -> Rule: ...

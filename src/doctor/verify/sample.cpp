@@ -142,8 +142,12 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
     k = rows_at(key_, slots, shape_.key_heads * shape_.head_dim);
     v = rows_at(value_, slots, shape_.key_heads * shape_.head_dim);
   }
-  Encoded result{HeadsArray(type, query, q), HeadsArray(type, key, k), HeadsArray(type, key, k),
-                 HeadsArray(type, key, v),   HeadsArray(type, key, v), {},
+  Encoded result{HeadsArray(type, query, q),
+                 HeadsArray(type, key, k),
+                 HeadsArray(type, key, k),
+                 HeadsArray(type, key, v),
+                 HeadsArray(type, key, v),
+                 {},
                  {}};
   if (encoding.site() == Site::query_key) {
     rotate(encoding, result.query.view(), ids, Role::query);

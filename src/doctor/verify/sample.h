@@ -21,8 +21,8 @@ inline constexpr std::int64_t padding_slots = 3;  ///< that a padded batch has b
 /// Tokens of a batch that went through the encoding, ready for attend().
 struct Encoded {
   HeadsArray query;
-  HeadsArray raw_key;  ///< as a cache takes it
-  HeadsArray key;      ///< as attention meets it
+  HeadsArray raw_key;    ///< as a cache takes it
+  HeadsArray key;        ///< as attention meets it
   HeadsArray raw_value;  ///< as a cache takes it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes

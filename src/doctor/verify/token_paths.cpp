@@ -184,7 +184,8 @@ PathResult drafted(const Sample& sample, ElementType type) {
   PathResult result;
   const std::vector<double> rows = output.values();
   const auto row = static_cast<std::ptrdiff_t>(sample.heads() * sample.head_dim());
-  for (const std::int64_t node : drafts == 0 ? std::vector<std::int64_t>{} : positions::accepted_path(parents, nodes - 1)) {
+  for (const std::int64_t node :
+       drafts == 0 ? std::vector<std::int64_t>{} : positions::accepted_path(parents, nodes - 1)) {
     const std::int64_t token[] = {places[static_cast<std::size_t>(node)]};
     append_rows(result, {rows.begin() + node * row, rows.begin() + (node + 1) * row}, token);
   }

@@ -43,14 +43,16 @@ Checks pictures_go_on() {
     }
   }
   wrong += multimodal_decode({14, whole.decode_delta}, 2).ids == chunk(whole.ids, 14, 2).ids ? 0 : 1;
-  checks.push_back(exactly("pictures in chunks, in turns and decoded have the ids of the whole", "positions", wrong, 0, ""));
+  checks.push_back(
+      exactly("pictures in chunks, in turns and decoded have the ids of the whole", "positions", wrong, 0, ""));
 
   // Drafts after the sound: a root and two children; the accepted path has the ids of decoding.
   const std::vector<std::int64_t> parents{-1, 0, 0};
   const PositionIds drafts = multimodal_tree(parents, {14, whole.decode_delta});
   const bool depths = drafts.ids == std::vector<Position>{11, 12, 12, 11, 12, 12, 11, 12, 12};
   const bool path = accepted_path(parents, 2) == std::vector<std::int64_t>{0, 2};
-  checks.push_back(exactly("drafts after pictures have the ids of decoding", "positions", depths && path ? 0 : 1, 0, ""));
+  checks.push_back(
+      exactly("drafts after pictures have the ids of decoding", "positions", depths && path ? 0 : 1, 0, ""));
   return checks;
 }
 
