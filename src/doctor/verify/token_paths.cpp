@@ -162,7 +162,7 @@ PathResult drafted(const Sample& sample, ElementType type) {
     slots.insert(slots.end(), {i % prefix, prefix + i});
     places.insert(places.end(), 2, prefix + i);
   }
-  const std::int64_t nodes = 2 * drafts, keys = prefix + nodes;
+  const std::int64_t nodes = 2 * drafts;
   const std::vector<std::uint8_t> tree = positions::ancestor_mask(parents);
   std::vector<std::uint8_t> visible;
   for (std::int64_t node = 0; node < nodes; ++node) {

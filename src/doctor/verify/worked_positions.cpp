@@ -21,7 +21,8 @@ Checks decode_goes_on(const std::function<PositionIds(std::int64_t, std::int64_t
 // Two tokens of text, a picture of 2 x 3, a video of 2 frames of 1 x 2 that last 3 ids each, two tokens of sound, text.
 Checks pictures_go_on() {
   using namespace positions;
-  const std::vector<Segment> all{Text{2}, Vision{1, 2, 3}, Vision{2, 1, 2, 3.0}, Audio{2}, Text{2}};
+  const std::vector<Segment> all{positions::Text{2}, Vision{1, 2, 3}, Vision{2, 1, 2, 3.0}, Audio{2},
+                                 positions::Text{2}};
   const Multimodal whole = multimodal(all);
   const std::vector<Position> written{0, 1, 2, 2, 2, 2, 2, 2, 5, 5, 8, 8, 9, 10, 11, 12,   // time
                                       0, 1, 2, 2, 2, 3, 3, 3, 5, 5, 5, 5, 9, 10, 11, 12,   // height
