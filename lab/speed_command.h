@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus-lab speed`: how much faster training is on the library's kernels than in torch's own operations.
+// `locus-lab speed`: how much faster training is with the library's kernels than with torch operations.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace locus::lab {
 /// argv[1] is "speed". Exit code 0, or 2 for bad input.
 int speed_main(int argc, char** argv);
 
-/// A few seconds of it, for results.json.
+/// Measures for a few seconds, for results.json.
 results::Speed measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes);
 
 }  // namespace locus::lab

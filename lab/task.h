@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task: sequences to learn from, sequences to be tested with, and the meaning of a score. Independent of models.
+// A task: training sequences, test sequences, and the meaning of a score. Independent of models.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Batch {
   std::int64_t rows = 0;
   std::int64_t length = 0;
   std::vector<std::int32_t> tokens;   ///< [rows, length]
-  std::vector<std::int32_t> targets;  ///< [rows, length], or [rows] where the task is pooled; -1: not asked
-  /// [rows, length] or empty. Targets with one number >= 0 make one answer, right only if all are; empty: each its own.
+  std::vector<std::int32_t> targets;  ///< [rows, length], or [rows] if the task is pooled; -1: not scored
+  /// [rows, length] or empty: one answer per target. Targets with the same number >= 0 form one answer.
   std::vector<std::int32_t> answers;
 };
 
@@ -74,7 +74,7 @@ class Task {
   virtual std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const = 0;
 };
 
-/// The tasks by name: verbs, passkey, back, first, order, text (which needs `text_file`). Error for any other name.
+/// The tasks by name: verbs, passkey, back, first, order, text (which needs `text_file`). Error: any other name.
 std::unique_ptr<Task> make_task(const std::string& name, const std::string& text_file = {});
 const std::vector<std::string>& task_names();
 

@@ -41,18 +41,18 @@ struct Measurement {
   double value = 0;
 };
 
-/// Called now and then with the share of the trial that is done, 0 to 1; renews the worker's lease.
+/// Called regularly with the finished share of the trial, 0 to 1; renews the worker's lease.
 using Heartbeat = std::function<void(double done)>;
 
 /// Where the trained model is saved for `locus probe`; nowhere unless a format is chosen.
 struct ModelFiles {
   std::string path;          ///< of a folder with config.json and model.safetensors; with ".gguf" appended, of a file
-  bool safetensors = false;  ///< the folder is wanted
-  bool gguf = false;         ///< the file is wanted
-  std::string trial;         ///< the trial's key, which the files carry
+  bool safetensors = false;  ///< writes the folder
+  bool gguf = false;         ///< writes the file
+  std::string trial;         ///< the trial's key, which is stored in the files
 };
 
-/// Trains, tests and saves. The same spec gives the same numbers, costs apart.
+/// Trains, tests and saves. The same spec gives the same numbers, except for costs.
 std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files = {});
 
 /// The names of the lines of a trained scheme, the plain one first; fine-tuned ones only with `tune_steps`.

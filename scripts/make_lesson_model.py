@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the model of lesson 6 again, learn/models/passkey-rope: a minute on one core.
+"""Retrains the model of lesson 6, learn/models/passkey-rope. Takes a minute on one core.
 
     scripts/make_lesson_model.py [build/release/bin/locus]
 
-The lab's model of the task passkey under RoPE, seed 1, preset standard; its weights are kept in 16 bits. Another machine may
-round differently while it trains: read lesson 6 again afterwards."""
+The model of the lab's task passkey with RoPE, seed 1, preset standard; its weights are stored in 16 bits. Training rounds
+differently on other machines, so review the numbers of lesson 6 afterwards."""
 import json
 import struct
 import subprocess
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def in_half(data):
-    """A safetensors file of float32 with every tensor as float16."""
+    """Converts every float32 tensor of a safetensors file to float16."""
     size = struct.unpack("<Q", data[:8])[0]
     header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
     new, weights = {"__metadata__": header.pop("__metadata__", {})}, b""

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints which model types of a transformers tree the table of families (src/io/families) does not know.
+"""Lists the model types of a transformers tree that the table of families (src/io/families) does not have.
 
     scripts/unknown_families.py PATH_TO_TRANSFORMERS
 
-Model types are those of every config class (`model_type = "..."` in src/transformers/models/*/configuration_*.py). Each unknown
-one is printed with signs found in its modeling code: rotary, alibi, relative, table, none. A row is also printed if its
-sizes or its base differ from the class's defaults (`differs`). Exit code 1 if something is printed. Needs only Python.
+Reads the model type of every config class (`model_type = "..."` in src/transformers/models/*/configuration_*.py). Prints each
+unknown one with the hints found in its modeling code: rotary, alibi, relative, table, none. Also prints a row if its sizes or
+its base differ from the defaults of the class (`differs`). Exit code 1 if something is printed. Needs only Python.
 """
 import ast
 import pathlib

@@ -61,7 +61,8 @@ void run_pairing(const PairingRequest& request) {
   for (const auto& file : report.files) std::cerr << "locus: wrote " << printable(file.string()) << '\n';
   if (engine_differs) {
     std::cerr << "locus: note: engines pair " << printable(report.architecture) << " as "
-              << name_of(*report.engine_pairing) << "; configure them for these weights, which are now " << request.to << '\n';
+              << name_of(*report.engine_pairing) << "; configure them for these weights, which are now " << request.to
+              << '\n';
   }
 }
 
@@ -127,7 +128,7 @@ void add_pairing(CLI::App& convert) {
   command->add_option("--from", request->from, "Set the pairing of the input weights [that of the architecture]")
       ->check(CLI::IsMember({"half", "interleaved"}));
   command->add_option("--config", request->config,
-                      "Read the number of heads from this config.json [the one beside the weights]");
+                      "Read the number of heads from this config.json [the one next to the weights]");
   add_destination(*command, request->destination, "Write this file; for shards and folders, a new folder");
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(

@@ -58,7 +58,7 @@ void add_report_command(CLI::App& app) {
   const auto request = std::make_shared<ReportRequest>();
   command->add_option("results", request->results, "A results.json, or the folder it is in")->required();
   command->add_option("-o,--output", request->output,
-                      "Write the page to this file; absent: report.html beside the results");
+                      "Write the page to this file; absent: report.html next to the results");
   command->add_option("--verification", request->verification,
                       "Read the output of `locus verify --json`; absent: run the verification now");
   command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence of the verification")

@@ -165,6 +165,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
     case Site::relative_key:
       add_relative(json, encoding);
       break;
+    case Site::output:  // no scheme acts there alone
     case Site::none:
       json["profile"] = name_of(Profile::exact);
       break;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The BLAS behind libtorch; the reference BLAS, ten times slower, is refused.
+// Identifies the BLAS behind libtorch, and refuses the reference BLAS, which is ten times slower.
 #pragma once
 
 #include <string>
 
 namespace locus::lab {
 
-/// Error where libtorch multiplies matrices at the speed of the reference BLAS. Sets one thread.
+/// Error: libtorch multiplies matrices at the speed of the reference BLAS. Sets one thread.
 void require_fast_blas();
 
 /// "OpenBLAS 0.3.21 ... Zen", or "unknown" for a BLAS that does not say; "1.13.1".

@@ -30,7 +30,7 @@ using SharedSetting = c10::intrusive_ptr<AttentionSetting>;
 
 /// x + attend(norm(x) w_qkv) w_out for x [rows x length, width]; w_qkv [3 width, width], w_out [width, width]. Queries
 /// and keys are rotated, or meet the position term, as the encoding says. `learned` holds the encoding's weights in the
-/// order of setting->learned (empty where there are none); they get gradients, but are read from setting->encoding.
+/// order of setting->learned (empty if there are none); they get gradients, but are read from setting->encoding.
 at::Tensor attention_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_qkv,
                            const at::Tensor& w_out, const at::Tensor& learned, const SharedSetting& setting);
 

@@ -43,7 +43,7 @@ std::vector<Line> lines_with_variants(const TrialSpec& spec) {
   if (has_table_of_rows(find_scheme(scheme.name))) {
     lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
   }
-  // A rule that was asked for is trained with and tested as it is.
+  // A requested rule is used for training and testing unchanged.
   if (!takes(find_scheme(scheme.name), "rule") || scheme.arguments.has("rule")) return lines;
   for (const Rule* rule : compared_rules()) {
     const std::string variant(rule->name);

@@ -6,9 +6,9 @@
 
 namespace locus::lab {
 
-/// Writes what `files` asks for: a folder with config.json and model.safetensors, a GGUF file, or both; float32, the
-/// same tensors in each. Every file is written aside and renamed, config.json last, so that a folder with it is
-/// complete. Error for an encoder, and where a file cannot be written.
+/// Writes the files that `files` requests: a folder with config.json and model.safetensors, a GGUF file, or both;
+/// float32, the same tensors in each. Every file is written atomically, config.json last, so that a folder with it is
+/// complete. Error: an encoder, or a file that cannot be written.
 void save_model(const Transformer& model, const TaskDescription& task, const TrialSpec& spec, const ModelFiles& files);
 
 }  // namespace locus::lab

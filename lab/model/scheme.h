@@ -23,14 +23,14 @@ SchemeText parse_scheme(const std::string& text);
 /// Whether the scheme has a parameter of this name.
 bool takes(const Scheme& scheme, std::string_view name);
 
-/// What an encoding needs to know of its model.
+/// The sizes of a model that an encoding needs.
 struct EncodingSize {
   ModelShape model;
   bool causal = true;
   std::int64_t positions = 0;  ///< rows of a learned table
 };
 
-/// The written arguments, those that the model determines, and for the rest what the scheme's own example says.
+/// Returns the written arguments, those that the model determines, and otherwise those of the scheme's example.
 Arguments complete_arguments(const SchemeText& scheme, const EncodingSize& size);
 
 /// A weight that attention learns through its encoding: an argument of the scheme and where its gradient comes out.
@@ -38,16 +38,16 @@ struct LearnedArgument {
   std::string name;
   std::vector<std::int64_t> shape;
   double deviation = 0;                  ///< of its initial values, normal around 0
-  bool exponential = false;              ///< the argument is e^weight, for it must stay positive
+  bool exponential = false;              ///< the argument is e^weight, since it must stay positive
   std::int64_t column = 0, columns = 1;  ///< its place among the numbers per head that share a gradient
   std::span<double> LearnedGradients::*gradient = nullptr;
   std::int64_t count() const;
 };
 
-/// Those of an encoding at the sites score and relative_key; none where nothing is learned.
+/// Those of an encoding at the sites score and relative_key; none if nothing is learned.
 std::vector<LearnedArgument> learned_arguments(const Encoding& encoding);
 
-/// The same encoding with `weights`, all learned arguments one behind the other.
+/// Returns the same encoding with `weights`: all learned arguments, concatenated.
 Encoding with_weights(const Encoding& encoding, std::span<const LearnedArgument> learned, const float* weights);
 
 }  // namespace locus::lab

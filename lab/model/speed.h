@@ -12,7 +12,7 @@ namespace locus::lab {
 struct SpeedOfScheme {
   std::string scheme;
   double steps_per_second = 0;
-  double torch_steps_per_second = 0;  ///< 0 where the baseline does not know the scheme
+  double torch_steps_per_second = 0;  ///< 0 if the baseline does not know the scheme
   double ratio() const { return torch_steps_per_second > 0 ? steps_per_second / torch_steps_per_second : 0; }
 };
 

@@ -15,7 +15,7 @@ namespace locus::lab {
 std::vector<Measurement> test_model(const Transformer& model, const Encoding& encoding, const TaskDescription& task,
                                     const TestSet& test, std::int64_t bucket);
 
-/// Compares one finished call of attend() with torch's matmul and softmax in double. Error where they differ by more
+/// Compares one finished call of attend() with torch's matmul and softmax in double. Error: they differ by more
 /// than the bound that attention.h states.
 void check_attention(const AttentionCall& call);
 

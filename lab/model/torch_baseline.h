@@ -17,7 +17,7 @@ bool baseline_knows(const SchemeText& scheme);
 
 class TorchBaseline {
  public:
-  /// Error for a scheme that the baseline does not know.
+  /// Error: a scheme that the baseline does not know.
   TorchBaseline(const ModelSpec& spec, std::int64_t seed);
   ~TorchBaseline();
 

@@ -16,7 +16,7 @@ constexpr std::int64_t hidden_factor = 4;
 
 std::string in_layer(std::int64_t layer, const char* name) { return std::to_string(layer) + "." + name; }
 
-// After the last attention, tokens no longer interact: only those that are asked continue.
+// After the last attention, tokens no longer interact: only the requested ones continue.
 at::Tensor only_asked(const at::Tensor& x, const Questions& questions) {
   return questions.asked.numel() == x.size(0) ? x : x.index_select(0, questions.asked);
 }

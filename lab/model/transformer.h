@@ -17,14 +17,14 @@
 
 namespace locus::lab {
 
-/// A batch as tensors, with the asked targets only.
+/// A batch as tensors, with the scored targets only.
 struct Questions {
   std::int64_t rows = 0, length = 0;
   at::Tensor tokens;   ///< [rows x length], int64
   at::Tensor asked;    ///< indices into rows x length (pooled: into rows), int64
   at::Tensor targets;  ///< [asked], int64
 };
-/// Rows [first, first + rows) of a batch. Error where shapes or numbers do not fit the task.
+/// Rows [first, first + rows) of a batch. Error: shapes or numbers do not fit the task.
 Questions questions_of(const Batch& batch, const TaskDescription& task, std::int64_t first, std::int64_t rows);
 
 /// The shape of a model; the same for the fast model and the baseline.
@@ -34,7 +34,7 @@ struct ModelSpec {
   bool causal = true;
   bool pooled = false;
   SchemeText scheme;
-  std::int64_t positions = 0;  ///< rows of a learned table: the longest length that will be met
+  std::int64_t positions = 0;  ///< rows of a learned table: the longest length that occurs
 };
 ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task);
 
@@ -55,12 +55,12 @@ class Transformer {
 
   /// The encoding with the weights as they are now.
   Encoding encoding() const;
-  /// Logits [asked, vocabulary]. Every encoding of the same site will do: a stretched one, or a resized table's.
+  /// Returns logits [asked, vocabulary]. Takes any encoding of the same site: a stretched one, or a resized table.
   at::Tensor logits(const Questions& questions, const Encoding& encoding) const;
   /// Mean cross-entropy.
   at::Tensor loss(const Questions& questions, const Encoding& encoding) const;
 
-  /// Shown each layer's attention as it was called; for checks.
+  /// Receives the attention call of each layer; for checks.
   void observe(std::function<void(const AttentionCall&)> observer) { observer_ = std::move(observer); }
 
  private:

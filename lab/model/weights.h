@@ -35,7 +35,7 @@ class Weights {
   const at::Tensor& values() const { return values_; }
   const at::Tensor& gradients() const { return gradients_; }
   std::int64_t count() const { return values_.numel(); }
-  std::int64_t decaying() const { return decaying_; }  ///< the first so many decay
+  std::int64_t decaying() const { return decaying_; }  ///< how many of the first decay
 
   at::Tensor saved() const { return values_.clone(); }
   void restore(const at::Tensor& saved) { values_.copy_(saved); }

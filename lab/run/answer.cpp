@@ -37,7 +37,7 @@ std::set<Cell> first_cell(const std::vector<StoredTrial>& trials, std::set<std::
   return cell;
 }
 
-/// Removes what is not of `task`'s complete seeds; false where nothing is left.
+/// Removes what is not of `task`'s complete seeds; false if nothing is left.
 bool keep_cells(results::Number& number, const std::set<Cell>& cells, const std::vector<std::int64_t>& all,
                 const std::vector<std::int64_t>& kept) {
   results::BySeed values(kept.size());

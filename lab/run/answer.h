@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run can say before it ends: the ranking and the curves of what is finished.
+// The answer of a run before it ends: the ranking and the curves of finished trials.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Screen {
 };
 
 /// The ranking so far with the curve over length of the task that ended last, at most `screen.height` lines of at most
-/// `screen.width` columns. Long tables lose their last rows, wide ones their shortest lengths. Empty where nothing is
+/// `screen.width` columns. Long tables lose their last rows, wide ones their shortest lengths. Empty if nothing is
 /// finished.
 std::string answer_table(const results::Results& part, const std::string& task, const Screen& screen);
 

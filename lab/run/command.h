@@ -6,7 +6,7 @@
 
 namespace locus::lab {
 
-/// Runs the command and returns the exit code: 0, 1 where a trial failed, 2 for bad input.
+/// Runs the command and returns the exit code: 0, 1 if a trial failed, 2 for bad input.
 int lab_main(int argc, char** argv, const Parts& parts);
 
 }  // namespace locus::lab

@@ -97,7 +97,7 @@ results::Results make_header(const Plan& plan, const Parts& parts, const std::st
       }
     }
   }
-  const bool is_default = baseline == "rope";  // may be absent unless it was asked for
+  const bool is_default = baseline == "rope";  // may be absent unless it was requested
   require(is_default || std::find(known.begin(), known.end(), baseline) != known.end(), "--baseline ", baseline,
           " is not a line of this run");
   return header;

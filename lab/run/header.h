@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run records when it begins: all of its results that do not depend on trials.
+// What a run records at its start: the part of its results that does not depend on trials.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace locus::lab {
 
-/// Run, tasks and lines of the plan; without times and speed. Error for a baseline that is not a line of the plan.
+/// Run, tasks and lines of the plan; without times and speed. Error: a baseline that is not a line of the plan.
 results::Results make_header(const Plan& plan, const Parts& parts, const std::string& baseline);
 
 /// The line of a name such as "rope+yarn+tuned".

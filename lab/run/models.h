@@ -17,7 +17,7 @@ struct SaveModels {
   std::filesystem::path folder;  ///< of all models of a run
 };
 
-/// Error for an unknown format.
+/// Error: an unknown format.
 void check(const SaveModels& save);
 /// "passkey-rope_base_500000-seed1": safe as a file name for any arguments of the scheme.
 std::string model_name(const TrialSpec& spec);

@@ -16,7 +16,7 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// State and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty where it does not
+/// State and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty if it does not
 /// exist. The name in field 2 may hold spaces and parentheses, so fields are counted from the last parenthesis.
 struct ProcessStat {
   std::string state, start;

@@ -35,7 +35,7 @@ struct Budget {
 const std::vector<Preset>& presets();
 /// Error naming the known ones.
 const Preset& find_preset(const std::string& name);
-/// Error for a task without a row in the table.
+/// Error: a task without a row in the table.
 const Budget& find_budget(const std::string& preset, const std::string& task);
 
 }  // namespace locus::lab

@@ -13,10 +13,10 @@ namespace locus::lab {
 /// Estimated times of trials.
 struct Guess {
   Timing timing;
-  std::string source;  ///< what they are estimated from, for readers
+  std::string source;  ///< what the estimate is based on, for readers
 };
 
-/// From finished trials; a task without any is tried for a few steps.
+/// Estimates from finished trials; for a task without any, runs a few steps.
 Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, const Parts& parts);
 
 /// {preset, seeds, workers, seconds, estimated_from, trials [{task, scheme, seed, train_length, lengths, steps, lines,

@@ -35,7 +35,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(const std::vector<StoredTrial>& trials);
-  /// Takes the live table away, before anything else is printed.
+  /// Removes the live table before anything else is printed.
   void clear();
   /// The same for a run that was stopped: on a terminal the answer so far stays.
   void stop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of a run, made of the store and of nothing else.
+// The results of a run, computed from the store alone.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace locus::lab {
 
-/// What the store holds of a run: header, the values of finished trials, costs and failures. Nothing follows from them
-/// yet: see results::conclude.
+/// Returns what the store has of a run: header, values of finished trials, costs and failures, without
+/// conclusions; see results::conclude.
 results::Results collect(Store& store, std::int64_t run);
 
 /// collect and conclude.

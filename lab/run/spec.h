@@ -10,7 +10,7 @@
 namespace locus::lab {
 
 Json to_json(const TrialSpec& spec);
-/// Error where a field is missing, unknown or of another type.
+/// Error: a field is missing, unknown or of another type.
 TrialSpec spec_from_json(const Json& json);
 
 /// Short and readable, e.g. "verbs-rope-1-5f3a09c2d1e4b786". Equal specs have equal keys; any other field, content of

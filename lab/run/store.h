@@ -63,9 +63,9 @@ class Store {
   std::vector<StoredTrial> finished_trials();         ///< of all runs
   std::vector<Measurement> measurements(const std::string& key);
 
-  /// Leases the first waiting trial of the run to `owner`; nothing where none waits.
+  /// Leases the first waiting trial of the run to `owner`; nothing if none waits.
   std::optional<StoredTrial> lease(std::int64_t run, const std::string& owner);
-  /// Renews a lease; false where it was lost.
+  /// Renews a lease; false if it was lost.
   bool keep(const std::string& key, const std::string& owner, double done);
   /// Ends a lease with all measurements at once; false, and nothing written, where it was lost.
   bool finish(const std::string& key, const std::string& owner, double seconds, const std::vector<Measurement>& all);

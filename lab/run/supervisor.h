@@ -19,7 +19,7 @@ struct Supervision {
 };
 
 /// True once every trial has finished or failed, false if stopped before. A crashed worker is replaced; a trial that
-/// crashed two workers has failed. Error where workers do not start. No worker outlives the call.
+/// crashed two workers has failed. Error: workers do not start. No worker outlives the call.
 bool supervise(Store& store, std::int64_t run, const Supervision& how);
 
 }  // namespace locus::lab

@@ -25,7 +25,7 @@ class Timing {
   std::vector<Known> known_;
 };
 
-/// Work time that the trials need that have not ended; absent where nothing is known yet. Running trials count by the
+/// Work time that the trials need that have not ended; absent if nothing is known yet. Running trials count by the
 /// share they report as done.
 std::optional<double> work_left(const std::vector<StoredTrial>& trials, const Timing& timing);
 

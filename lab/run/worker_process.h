@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker seen from its parent: a child process with one thread, which ends with its parent.
+// A worker as its parent sees it: a child process with one thread, which ends with its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -18,14 +18,14 @@ struct WorkerCommand {
 
 class WorkerProcess {
  public:
-  /// Error where it cannot be started.
+  /// Error: it cannot be started.
   explicit WorkerProcess(const WorkerCommand& command);
 
-  /// As the store names its leases.
+  /// Returns the owner name of its leases in the store.
   const std::string& owner() const { return owner_; }
-  /// The wait status once it has ended.
+  /// Returns the wait status after it has ended.
   std::optional<int> ended();
-  /// Ends it at once.
+  /// Kills it.
   void kill();
 
  private:

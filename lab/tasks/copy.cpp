@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy a token that only its position identifies: the one five steps back (exact relative position) or the first (exact
 // absolute position). Tokens are drawn independently from one vocabulary, so no other
-// token says anything about the answer; every position that has an answer is asked.
+// token says anything about the answer; every position that has an answer is scored.
 #include "tasks/tasks.h"
 
 namespace locus::lab {

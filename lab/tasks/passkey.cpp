@@ -3,7 +3,7 @@
 //
 //     n n n n K 7 2 9 n n n n n n n n n ? 7 2        asked from `?` on: 7 2 9
 //
-// K and ? are tokens of their own, n is any of four noise tokens, and the key is three different digits, so that each
+// K and ? are separate tokens, n is any of four noise tokens, and the key is three different digits, so that each
 // digit determines the next. All sequences of one length look alike but for the place of the key, which training draws
 // uniformly. A sixth of the keys is kept for testing and never trained on.
 #include <array>

@@ -18,7 +18,7 @@ std::unique_ptr<Task> make_first();
 std::unique_ptr<Task> make_order();
 std::unique_ptr<Task> make_text(const std::string& file);
 
-/// A batch of zeros that asks nothing yet. `shortest` is the least length at which the task can ask something.
+/// Returns a batch of zeros without targets. `shortest` is the shortest length at which the task has a target.
 inline Batch blank_batch(const TaskDescription& task, std::int64_t rows, std::int64_t length, std::int64_t shortest) {
   require(rows >= 1, "the task ", task.name, " needs at least 1 row, got ", rows);
   require(length >= shortest, "the task ", task.name, " needs a length of at least ", shortest, ", got ", length);
@@ -30,7 +30,7 @@ inline Batch blank_batch(const TaskDescription& task, std::int64_t rows, std::in
   return batch;
 }
 
-/// The rule for "learned" unless a task says otherwise: half of what the best fixed answer leaves to be gained.
+/// The default threshold for "learned": halfway between the best fixed answer and a perfect score.
 inline double halfway(double majority, double perfect) { return (majority + perfect) / 2; }
 
 }  // namespace locus::lab

@@ -130,7 +130,7 @@ std::vector<Sentence> all_sentences() {
   return all;
 }
 
-// Only what the sentence so far determines is asked. Not the verb itself (`he` comes first), and not `I read, you read,
+// Only what the sentence so far determines is scored. Not the verb itself (`he` comes first), and not `I read, you read,
 // he ...`, which may be present or past.
 void drop_undetermined_slots(std::vector<Sentence>& all) {
   std::map<std::u32string, std::set<std::u32string>> continuations;
@@ -230,7 +230,7 @@ class Verbs : public Task {
   }
 
   // Rows begin with a sentence, which holds what determines the answer. A sentence has one or two questions, so short
-  // rows are many. Empty where nothing can be asked.
+  // rows are many. Empty if nothing can be asked.
   Batch agreement(Random& random, std::int64_t rows, std::int64_t length) const {
     constexpr std::int64_t least_characters = 8192;
     rows = std::max(rows, least_characters / length);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lesson as its tests and its notebook see it: headings, fenced blocks, prose, formulas, numbers."""
+"""Parses a lesson for its tests and its notebook: headings, fenced blocks, prose, formulas, numbers."""
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ NUMBER = re.compile(r"(?<![\w.#])\d+(?:\.\d+)?(?![\w]|\.\d)")
 
 @dataclass
 class Block:
-    """A fenced block; `line` is where its text begins in the file, counted from 0."""
+    """A fenced block; `line` is the line of the file where its text begins, counted from 0."""
 
     language: str
     line: int
@@ -35,7 +35,7 @@ class Lesson:
 
     @property
     def formulas(self):
-        """What stands between dollars, without spaces and without the words of \\text."""
+        """Returns the formulas between dollar signs, without spaces and without the words of \\text."""
         found = (display or inline for display, inline in FORMULA.findall(self.prose))
         return [re.sub(r"\s+", "", re.sub(r"\\text\{[^}]*\}", r"\\text{}", plain_numbers(one))) for one in found]
 
@@ -50,7 +50,7 @@ def plain_numbers(text):
 
 
 def stems():
-    """The names of all lessons, in whatever language they exist."""
+    """Returns the names of all lessons, in any language."""
     return sorted({path.stem for language in LANGUAGES for path in (LEARN / language).glob("*.md")})
 
 
@@ -79,8 +79,8 @@ def read(language, stem):
 
 
 def stated_numbers(prose):
-    """Numbers that the prose states: with a decimal point, or of at least four digits. Years, references to papers and
-    issues, addresses and comments state nothing."""
+    """Returns the numbers in the prose: with a decimal point, or of at least four digits. Years, references to papers
+    and issues, addresses and comments do not count."""
     text = re.sub(r"<!--.*?-->", " ", prose, flags=re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "] ", text)
     text = re.sub(r"arXiv \d+\.\d+|\b(?:19|20)\d\d\b(?!,\d)", " ", plain_numbers(text))
@@ -88,7 +88,7 @@ def stated_numbers(prose):
 
 
 def is_among(stated, shown):
-    """Whether one of the shown numbers, rounded as the stated one is, gives it."""
+    """Returns true if one of the shown numbers, rounded like the stated one, equals it."""
     decimals = len(stated.partition(".")[2])
     value = float(stated)
     return any(abs(one - value) <= 0.500001 * 10.0**-decimals for one in shown)

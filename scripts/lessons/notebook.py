@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lesson as a Jupyter notebook (nbformat 4.5): commands and Python programs become cells with what they print."""
+"""Converts a lesson to a Jupyter notebook (nbformat 4.5): commands and Python programs become cells with output."""
 import json
 import re
 
@@ -45,7 +45,7 @@ def text_cell(source):
 
 
 def command_cells(block):
-    """A cell per command of a console block."""
+    """Returns one cell per command of a console block."""
     cells = []
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         lines = part.splitlines()
@@ -58,7 +58,7 @@ def command_cells(block):
 
 
 def cells_of(lesson):
-    """Prose and programs in the order of the file. A program and the text block below it are one cell; C++ stays text."""
+    """Returns cells in the order of the file. A program and the text block below it are one cell; C++ stays text."""
     lines = lesson.path.read_text(encoding="utf-8").splitlines()
     cells, at, folded = [], 0, False
     waiting = ""  # prose that is not yet in a cell
@@ -77,7 +77,7 @@ def cells_of(lesson):
         at = block.line + len(block.lines) + 1
         folded = waiting.count("<details>") > waiting.count("</details>")
         if folded or block.language in ("cpp", "text"):
-            # A fold cannot hold a cell, and C++ has none: shown as they stand.
+            # A folded block cannot contain a cell, and C++ has no cells: both stay text.
             waiting += "".join(line + "\n" for line in lines[block.line - 1 : at])
             continue
         flush()
@@ -112,7 +112,7 @@ def text_of(lesson):
 
 
 def notebooks():
-    """[(path, its text as it should be)] of all lessons."""
+    """Returns [(path, expected text)] of all notebooks."""
     return [
         (path_of(language, stem), text_of(lessons.read(language, stem)))
         for stem in lessons.stems()

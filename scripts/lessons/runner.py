@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what a lesson or its notebook shows, and compares what is printed with what is shown."""
+"""Runs the programs of a lesson or notebook, and compares their output with the output shown."""
 import contextlib
 import io
 import os
@@ -12,11 +12,11 @@ from pathlib import Path
 
 
 class Mismatch(Exception):
-    """What was printed is not what is shown."""
+    """The output differs from the output shown."""
 
 
 def compare(shown, printed, source):
-    """`...` stands for any lines, and inside a line for any characters."""
+    """Compares outputs; `...` matches any lines, and inside a line any characters."""
     lines = printed.splitlines()
     at, anything = 0, False
     for line in shown:
@@ -35,12 +35,12 @@ def compare(shown, printed, source):
             raise Mismatch(f"{source}\ndoes not print\n{line}\nbut\n{printed}")
         at, anything = at + 1, False
     if not anything and at < len(lines):
-        raise Mismatch(f"{source}\nprints more than is shown:\n{printed}")
+        raise Mismatch(f"{source}\nprints more than the lesson shows:\n{printed}")
 
 
 @contextlib.contextmanager
 def workplace(learn):
-    """A fresh folder in which `learn` is the lessons' folder and `locus` the built command."""
+    """Makes a folder in which `learn` is the folder of the lessons and `locus` the built command."""
     before = os.getcwd(), os.environ["PATH"]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "learn").symlink_to(learn)
@@ -57,7 +57,7 @@ def workplace(learn):
 
 
 def run_command(command):
-    """What a command prints. `  # exit 1` behind it says that it must end so; its errors are shown then."""
+    """Returns the output of a command. With `  # exit 1` after it, that exit code is expected, and errors are included."""
     command, _, code = command.partition("  # exit ")
     words = shlex.split(command)
     if words[0] != "locus":
@@ -88,7 +88,7 @@ def run_cpp(text):
 
 
 def commands_of(block):
-    """[(command, the lines shown below it)] of a console block; a backslash continues a command."""
+    """Returns [(command, the lines shown below it)] of a console block; a backslash continues a command."""
     found, lines = [], iter(block.lines)
     for line in lines:
         if line.startswith("$ "):
@@ -97,7 +97,7 @@ def commands_of(block):
                 command = command[:-1].rstrip() + " " + next(lines).strip()
             found.append((command, []))
         elif not found:
-            raise Mismatch(f"a console block begins with `$ locus`, not with {line}")
+            raise Mismatch(f"a console block must begin with `$ locus`, got {line}")
         else:
             found[-1][1].append(line)
     return found
@@ -105,13 +105,13 @@ def commands_of(block):
 
 def run_lesson(lesson):
     """Runs all blocks in order, in one Python session. A `text` block shows what the program above it prints.
-    Returns how many were run."""
+    Returns the number of blocks."""
     names, count = {"__name__": "__main__"}, 0
     waiting = None  # what the program above printed
 
     def settle():
         if waiting:
-            raise Mismatch(f"{lesson.path}: a program prints what no block shows:\n{waiting}")
+            raise Mismatch(f"{lesson.path}: no block shows the output of a program:\n{waiting}")
 
     for block in lesson.blocks:
         source = f"{lesson.path}:{block.line + 1}"
@@ -131,7 +131,7 @@ def run_lesson(lesson):
         elif block.language == "cpp":
             waiting = run_cpp(block.text)
         else:
-            raise Mismatch(f"{source}: blocks are console, python, cpp or text, not {block.language!r}")
+            raise Mismatch(f"{source}: a block must be console, python, cpp or text, got {block.language!r}")
         count += 1
     settle()
     return count

@@ -8,22 +8,22 @@
 
 namespace locus::doctor {
 
-/// Where a fault enters.
+/// The part of a computation that a fault affects.
 enum class FaultSite : std::uint8_t {
   none,         ///< nothing is wrong
   ids,          ///< position ids
   frequencies,  ///< the rule, its parameters, the sections of several axes
-  rotation,     ///< direction and count of the rotations
-  slice,        ///< pairing, width, offset, order of the output
+  rotation,     ///< direction and number of rotations
+  slice,        ///< pairing, width, offset, output order
   magnitude,    ///< the factor on cos and sin
   precision,    ///< the arithmetic type of angles and tables
   coverage,     ///< tokens, heads or coordinates that were treated differently from the rest
-  heads,        ///< which head is which
+  heads,        ///< the order and the number of heads
   bias,         ///< numbers added to the scores
   mask,         ///< which keys a query sees
   cache,        ///< which keys and values are read
-  softmax,      ///< scale, sum, and the merging of parts
-  unknown       ///< no fault of the catalogue explains what was seen
+  softmax,      ///< scale, sum, merging of partial results
+  unknown       ///< no fault of the catalogue explains the measurement
 };
 
 struct Fault {
@@ -35,7 +35,7 @@ struct Fault {
 
 std::span<const Fault> all_faults();
 
-/// Error naming the nearest known id where `id` is unknown.
+/// Error: an unknown id; names the nearest known one.
 const Fault& find_fault(std::string_view id);
 
 }  // namespace locus::doctor

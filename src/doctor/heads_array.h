@@ -20,7 +20,7 @@ struct Extents {
 class HeadsArray {
  public:
   HeadsArray(ElementType type, const Extents& extents);
-  /// Values in order of the axes, each rounded once to the type.
+  /// Takes values in the order of the axes and rounds each once to the type.
   HeadsArray(ElementType type, const Extents& extents, std::span<const double> values);
 
   HeadsView view() const;
@@ -29,10 +29,10 @@ class HeadsArray {
  private:
   ElementType type_;
   Extents extents_;
-  mutable std::vector<std::byte> bytes_;  // a view of it is not const
+  mutable std::vector<std::byte> bytes_;  // mutable: HeadsView is not const
 };
 
-/// Half a unit in the last place of a number of size 1: 2^-24, 2^-8, 2^-11.
+/// Returns half a unit in the last place at size 1: 2^-24, 2^-8, 2^-11.
 double unit_roundoff(ElementType type);
 
 }  // namespace locus::doctor

@@ -142,7 +142,7 @@ void require_encoding_name(std::string_view name) {
   for (const Scheme* scheme : schemes()) known.push_back(scheme->name);
   const auto first_rule = static_cast<std::ptrdiff_t>(known.size());
   for (const Rule* rule : rules()) known.push_back(rule->name);
-  // A rule stands for RoPE under it; an unknown name is called what its nearest known name is.
+  // A rule means RoPE with this rule. An unknown name counts as whatever its nearest known name is.
   const auto nearest = nearest_name(name, known);
   const bool like_rule = nearest && std::find(known.begin() + first_rule, known.end(), *nearest) != known.end();
   fail_unknown(like_rule ? "rule" : "scheme", name, known);

@@ -10,8 +10,8 @@ namespace locus::figures {
 using Json = nlohmann::ordered_json;
 
 struct Figure {
-  std::string name;     ///< as `locus plot --list` says, [a-z0-9-]
-  std::string title;    ///< plain text, what the figure shows
+  std::string name;     ///< as in `locus plot --list`, [a-z0-9-]
+  std::string title;    ///< plain text: what the figure shows
   std::string caption;  ///< plain text, one or two sentences: how to read it
   Json spec;            ///< a Vega-Lite 5 specification; rows in data.values (or datasets), nothing loaded
 };

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
-/// Where the bytes are to end up. Renaming onto a link would replace the link, and renaming onto /dev/null would
-/// replace the device, so links are resolved and everything but a regular file is refused.
+/// Returns the path that receives the bytes. Renaming onto a link would replace the link, and renaming onto /dev/null
+/// would replace the device, so links are resolved and anything but a regular file is refused.
 fs::path resolve_target(const fs::path& path) {
   std::error_code error;
   const fs::path target = fs::is_symlink(path, error) ? fs::canonical(path, error) : path;
@@ -30,17 +30,17 @@ fs::path resolve_target(const fs::path& path) {
   return target;
 }
 
-/// A file of our own beside the target, removed again unless it was renamed into place. Its name does not contain the
-/// target's: that one may already be as long as the file system allows.
+/// A temporary file next to the target, removed unless it was renamed. Its name does not contain the target's, which
+/// may already be as long as the file system allows.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& target) : target_(target), path_(target.parent_path()) {
     stream_ = std::fopen(path_.path().c_str(), "wbx");
     if (stream_ != nullptr) return;
     const int cause = errno;
-    path_.release();  // nothing of ours is there
+    path_.release();  // nothing was created
     errno = cause;
-    fail_with_cause("cannot create a temporary file beside it");
+    fail_with_cause("cannot create a temporary file next to it");
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 2> layer_types = {"full_attention", "slid
 
 bool holds(const OrderedJson& object, const char* key) { return object.contains(key) && !object.at(key).is_null(); }
 
-/// The value, taken out of the object; null where there is none.
+/// Removes and returns the value; null if there is none.
 OrderedJson take(OrderedJson& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return nullptr;
@@ -56,7 +56,7 @@ class LayoutConverter {
     }
     if (!scaled && !based) return;
     require(!based || object.at("rope_theta").is_number(), name_, ": ", path,
-            "rope_theta must be a number to be moved, got a list");
+            "rope_theta must be a number to be converted, got a list");
     OrderedJson block = OrderedJson::object();
     OrderedJson scaling = take(object, "rope_scaling");
     if (scaling.is_object()) block = std::move(scaling);
@@ -73,7 +73,7 @@ class LayoutConverter {
       object["rope_parameters"] = {{"full_attention", std::move(block)},
                                    {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", local}}}};
     }
-    notes_.push_back(path + "rope_parameters holds what stood in flat keys");
+    notes_.push_back(path + "rope_parameters now has the settings of the flat keys");
   }
 
   void to_flat(OrderedJson& object, const std::string& path) {
@@ -89,15 +89,15 @@ class LayoutConverter {
     const std::string type = block.value("rope_type", block.value("type", "default"));
     const bool plain = type == "default" && block.size() <= 1;
     if (!plain) {
-      block["type"] = type;  // the name that older readers look for
+      block["type"] = type;  // the name that older readers expect
       object["rope_scaling"] = std::move(block);
     } else {
       object["rope_scaling"] = nullptr;
     }
-    notes_.push_back(path + "rope_theta and rope_scaling hold what stood in rope_parameters");
+    notes_.push_back(path + "rope_theta and rope_scaling now have the settings of rope_parameters");
   }
 
-  /// Only Gemma's form has flat keys for two kinds of layers: sliding ones differ by their base alone.
+  /// Only Gemma has flat keys for two layer types: sliding layers differ in their base only.
   OrderedJson merge_layer_types(OrderedJson& object, OrderedJson blocks, const std::string& path) {
     OrderedJson full, sliding;
     for (auto& [key, value] : blocks.items()) {
@@ -106,11 +106,11 @@ class LayoutConverter {
       (key == "full_attention" ? full : sliding) = value;
     }
     require(full.is_object() && sliding.is_object(), name_, ": ", path,
-            "rope_parameters must have full_attention and sliding_attention to be made flat");
+            "rope_parameters must have full_attention and sliding_attention to be converted to flat keys");
     const OrderedJson base = take(sliding, "rope_theta");
     const std::string type = sliding.value("rope_type", "default");
     require(type == "default" && sliding.size() <= 1 && base.is_number(), name_, ": ", path,
-            "rope_parameters.sliding_attention says more than a base, which the flat layout cannot");
+            "rope_parameters.sliding_attention has more than a base, which the flat layout cannot express");
     object["rope_local_base_freq"] = base;
     return full;
   }
@@ -123,11 +123,11 @@ class LayoutConverter {
 bool same_arguments(const Arguments& a, const Arguments& b) {
   return std::equal(
       a.all().begin(), a.all().end(), b.all().begin(), b.all().end(), [](const auto& one, const auto& other) {
-        return one.first == other.first && to_text(one.second) == to_text(other.second);  // configs hold no tensors
+        return one.first == other.first && to_text(one.second) == to_text(other.second);  // configs have no tensors
       });
 }
 
-/// The kinds of layers in one order: the layouts name them in different ones.
+/// Returns the layer types in one order, since the layouts name them in different orders.
 std::vector<LayerEncoding> layers_by_type(std::string_view text, const std::string& name) {
   std::vector<LayerEncoding> layers = resolve_hf_config(text, name).layers;
   std::stable_sort(layers.begin(), layers.end(), [](const LayerEncoding& one, const LayerEncoding& other) {
@@ -136,7 +136,7 @@ std::vector<LayerEncoding> layers_by_type(std::string_view text, const std::stri
   return layers;
 }
 
-/// Both texts must mean the same to the reader.
+/// Error: the two texts have different meanings.
 void require_same_meaning(std::string_view before, const std::string& after, const std::string& name) {
   const std::vector<LayerEncoding> a = layers_by_type(before, name), b = layers_by_type(after, name);
   const bool same =
@@ -144,13 +144,13 @@ void require_same_meaning(std::string_view before, const std::string& after, con
         return one.layer_type == other.layer_type && one.scheme == other.scheme &&
                same_arguments(one.arguments, other.arguments);
       });
-  require(same, name, ": the other layout would not mean the same for this model; nothing is written");
+  require(same, name, ": the other layout would have a different meaning for this model; nothing was written");
 }
 
 }  // namespace
 
 ConvertedConfig convert_config_layout(std::string_view json_text, ConfigLayout to, const std::string& name) {
-  parse_json_document(json_text, name);  // bounds and messages
+  parse_json_document(json_text, name);  // checks limits
   OrderedJson root = OrderedJson::parse(json_text);
   LayoutConverter converter(to, name);
   try {
@@ -159,7 +159,7 @@ ConvertedConfig convert_config_layout(std::string_view json_text, ConfigLayout t
     fail(name, ": a RoPE setting has the wrong type: ", error.what());
   }
   ConvertedConfig converted{root.dump(2) + "\n", converter.take_notes()};
-  require(!converted.notes.empty(), name, ": has no RoPE settings to move; it may have the layout already");
+  require(!converted.notes.empty(), name, ": has no RoPE settings to convert; it may already have this layout");
   require_same_meaning(json_text, converted.text, name);
   return converted;
 }

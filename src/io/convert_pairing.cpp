@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a model are mapped and written again with some regions taken in another order. Nothing is decoded or
-// held in memory, and what is not moved keeps its bytes: header, padding, order, unknown keys.
+// Maps the files of a model and writes them with some regions reordered. Nothing is decoded or held in memory, and
+// everything that is not moved keeps its bytes: header, padding, order, unknown keys.
 #include "locus/io/convert_pairing.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file and what changes in it.
+/// A file and its changes.
 struct PlannedFile {
   std::shared_ptr<const MappedFile> mapping;
   std::vector<MovedTensor> moved;
@@ -60,7 +60,7 @@ PlannedFile plan_safetensors(const fs::path& path, PairingPlan& plan) {
   return planned;
 }
 
-/// The lab's GGUF file with its tensors moved and its own statement of the pairing.
+/// Writes the lab's GGUF file with moved tensors and the new pairing stated.
 void write_stating(const GgufFile& file, const std::vector<MovedTensor>& moved, Pairing to, const fs::path& output) {
   std::vector<GgufEntry> metadata = file.metadata();
   for (GgufEntry& entry : metadata) {
@@ -80,7 +80,7 @@ void write_stating(const GgufFile& file, const std::vector<MovedTensor>& moved, 
   write_gguf(output, metadata, tensors);
 }
 
-/// config.json of the lab's folder with its own statement of the pairing.
+/// Writes config.json of the lab's folder with the new pairing stated.
 void write_stating(const fs::path& config, Pairing to, const fs::path& output) {
   const MappedFile file(config);
   auto json = nlohmann::ordered_json::parse(text_of(file.bytes()));
@@ -94,7 +94,7 @@ class PairingConverter {
  public:
   PairingConverter(fs::path input, const ConvertPairingOptions& options) : input_(std::move(input)), options_(options) {
     require(options_.in_place == options_.output.empty(), input_.string(),
-            ": say either where the result goes (--output) or that the input is to be replaced (--in-place)");
+            ": give either the output (--output) or replace the input (--in-place)");
   }
 
   PairingReport run() {
@@ -112,16 +112,16 @@ class PairingConverter {
   }
 
  private:
-  /// Moving the rows of weights that have the wanted pairing would ruin them without a sign.
+  /// Permuting weights that already have the requested pairing would silently ruin them.
   void check_direction(const ModelShape& shape) const {
     const auto from = options_.from ? options_.from : shape.engine_pairing;
     require(from.has_value(), input_.string(), ": the pairing of ", shown(shape.architecture),
-            " is not known; say which one its weights have (--from)");
+            " is unknown; give the pairing of its weights (--from)");
     if (*from != options_.to) return;
     const Pairing other = options_.to == Pairing::half ? Pairing::interleaved : Pairing::half;
     require(!options_.from, input_.string(), ": --from and --to must differ, got ", name_of(*from), " twice");
     fail(input_.string(), ": the weights of ", shown(shape.architecture), " are ", name_of(*from),
-         " already; if these are not, say so (--from ", name_of(other), ")");
+         " already; if these weights are not, give their pairing (--from ", name_of(other), ")");
   }
 
   void learn(const ModelShape& shape, const PairingPlan& plan) {
@@ -143,7 +143,7 @@ class PairingConverter {
   ModelShape shape_from(const fs::path& beside) const {
     const fs::path& config = options_.config.empty() ? beside : options_.config;
     require(fs::exists(config), config.string(),
-            ": not found; the config.json of the model tells its heads (--config)");
+            ": not found; the model's config.json is needed for its heads (--config)");
     const MappedFile file(config);
     return model_shape_hf(text_of(file.bytes()), config.string());
   }
@@ -164,7 +164,7 @@ class PairingConverter {
   PairingReport convert_gguf() {
     PlannedFile planned{std::make_shared<const MappedFile>(input_), {}};
     const GgufFile file = parse_gguf(planned.mapping->bytes(), input_.string());
-    require(options_.config.empty(), input_.string(), ": a GGUF file tells its heads itself, --config is not for it");
+    require(options_.config.empty(), input_.string(), ": a GGUF file states its heads; --config does not apply");
     const ModelShape shape = model_shape_gguf(file);
     PairingPlan plan(options_.to, shape.of_layer);
     for (const GgufTensor& tensor : file.tensors()) {

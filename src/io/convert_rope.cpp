@@ -19,7 +19,7 @@ bool is_rope_tensor(std::string_view name) {
   return name == "rope_freqs.weight" || name == "rope_factors_long.weight" || name == "rope_factors_short.weight";
 }
 
-/// Replaces the entry of the same key where it stands, else appends it.
+/// Replaces the entry with the same key in place, or appends it.
 void set_entry(std::vector<GgufEntry>& metadata, const GgufEntry& entry) {
   const auto found =
       std::find_if(metadata.begin(), metadata.end(), [&](const GgufEntry& old) { return old.key == entry.key; });
@@ -30,7 +30,7 @@ void set_entry(std::vector<GgufEntry>& metadata, const GgufEntry& entry) {
   }
 }
 
-/// A config of another model would be caught by its sizes.
+/// Detects the config of a different model by its sizes.
 void check_shape(const GgufFile& file, const GgufEntry& entry, const std::string& config) {
   const auto counts = file.integers(entry.key);
   if (!counts) return;
@@ -40,11 +40,11 @@ void check_shape(const GgufFile& file, const GgufEntry& entry, const std::string
           "), got ", wanted, "; the two are of different models");
 }
 
-/// What stays of a model's file beside the new settings; what goes without being replaced is noted in them.
-void keep_the_rest(const GgufFile& file, GgufRopeSettings& settings, std::vector<GgufEntry>& metadata,
-                   std::vector<GgufTensor>& tensors) {
+/// Keeps the rest of a model's file, and notes what is removed without a replacement.
+void keep_other_entries(const GgufFile& file, GgufRopeSettings& settings, std::vector<GgufEntry>& metadata,
+                        std::vector<GgufTensor>& tensors) {
   const auto gone = [&](const std::string& name) {
-    settings.notes.push_back("removed: " + name + ", the config has nothing for it");
+    settings.notes.push_back("removed: " + name + ", the config has no such setting");
   };
   for (const GgufEntry& entry : file.metadata()) {
     const bool stays = !entry.key.starts_with(settings.architecture + ".rope.") ||
@@ -63,7 +63,7 @@ void keep_the_rest(const GgufFile& file, GgufRopeSettings& settings, std::vector
   }
 }
 
-/// The object that holds the settings: the root, or that of the language model in it.
+/// Returns the object that holds the settings: the root, or its language model.
 OrderedJson& text_model_of(OrderedJson& object) {
   for (const std::string_view key : hf_nesting_keys) {
     const auto nested = object.find(std::string(key));
@@ -72,7 +72,7 @@ OrderedJson& text_model_of(OrderedJson& object) {
   return object;
 }
 
-/// Every name under which a config says what is about to be said anew.
+/// All names under which a config may state the settings that are about to be written.
 constexpr std::array<std::string_view, 13> replaced_keys = {"rope_theta",
                                                             "rotary_emb_base",
                                                             "global_rope_theta",
@@ -99,7 +99,7 @@ std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, co
   if (!gguf.empty()) {
     file = read_gguf(gguf);
     const auto own = file->text("general.architecture");
-    require(own.has_value(), gguf.string(), ": general.architecture must be there to tell which keys are meant");
+    require(own.has_value(), gguf.string(), ": general.architecture is missing; it determines the names of the keys");
     require(architecture.empty() || architecture == *own, gguf.string(), ": the architecture is ", shown(*own),
             ", got ", shown(architecture));
     wanted = *own;
@@ -107,7 +107,7 @@ std::vector<std::string> write_gguf_rope(const std::filesystem::path& config, co
   GgufRopeSettings settings = gguf_rope_settings(text_of(text.bytes()), config.string(), wanted);
   if (file) {
     for (const GgufEntry& entry : settings.shape) check_shape(*file, entry, config.string());
-    keep_the_rest(*file, settings, metadata, tensors);
+    keep_other_entries(*file, settings, metadata, tensors);
     for (const GgufEntry& entry : settings.shape) {
       if (file->find(entry.key) == nullptr) metadata.push_back(entry);
     }
@@ -132,7 +132,7 @@ std::vector<std::string> write_hf_rope(const std::filesystem::path& gguf, const 
   std::string text = settings.json;
   if (!base.empty()) {
     const MappedFile file(base);
-    parse_json_document(text_of(file.bytes()), base.string());  // refuses what is no object, too large or too deep
+    parse_json_document(text_of(file.bytes()), base.string());  // Error: not an object, too large or too deep
     OrderedJson config = OrderedJson::parse(text_of(file.bytes()));
     OrderedJson& model = text_model_of(config);
     for (const std::string_view old : replaced_keys) model.erase(std::string(old));

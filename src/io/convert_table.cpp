@@ -89,7 +89,7 @@ std::vector<std::byte> encoded(std::span<const double> values, ElementType type)
   return rounded<BFloat16>(values, [](double value) { return to_bfloat16(value); });
 }
 
-/// The keys by which configs give the length of a learned table.
+/// The keys under which configs state the length of a learned table.
 constexpr std::array<std::string_view, 4> length_keys = {"max_position_embeddings", "n_positions", "n_ctx",
                                                          "max_target_positions"};
 
@@ -97,10 +97,10 @@ class TableConverter {
  public:
   TableConverter(fs::path input, const ConvertTableOptions& options) : input_(std::move(input)), options_(options) {
     require(options_.in_place == options_.output.empty(), input_.string(),
-            ": say either where the result goes (--output) or that the input is to be replaced (--in-place)");
-    require(options_.to_grid.has_value() == options_.from_grid.has_value(), "a grid needs both its sizes");
-    require(options_.to_grid || options_.to >= 1, "the wanted number of positions must be at least 1, got ",
-            options_.to);
+            ": give either the output (--output) or replace the input (--in-place)");
+    require(options_.to_grid.has_value() == options_.from_grid.has_value(),
+            "a grid must have both its old and its new size");
+    require(options_.to_grid || options_.to >= 1, "the new number of positions must be at least 1, got ", options_.to);
   }
 
   TableReport run() {
@@ -111,7 +111,7 @@ class TableConverter {
       convert_gguf();
     } else {
       require(kind != FileKind::json && kind != FileKind::safetensors_index, input_.string(),
-              ": give the folder of a sharded model, its index and config.json change too");
+              ": give the folder of a sharded model; its index and config.json change too");
       const SafetensorsFile file = read_safetensors(input_);
       write_safetensors_with_table(file, single_output());
     }
@@ -124,7 +124,7 @@ class TableConverter {
     return options_.in_place ? input_ : options_.output;
   }
 
-  /// Sets the report's shapes and returns the bytes of the new table.
+  /// Sets the shapes of the report and returns the bytes of the new table.
   std::vector<std::byte> resized(const std::vector<std::int64_t>& shape, std::span<const std::byte> bytes,
                                  std::optional<ElementType> type, std::string_view type_name, const std::string& file) {
     const std::string what = file + ": tensor " + shown(options_.tensor);
@@ -132,10 +132,10 @@ class TableConverter {
     require(shape.size() == 2 || (shape.size() == 3 && shape[0] == 1), what,
             " must have the axes [rows, dim] or [1, rows, dim], got ", shape.size(), " axes");
     const std::int64_t rows = shape[shape.size() - 2], dim = shape.back(), prefix = options_.resize.prefix_rows;
-    require(prefix >= 0 && prefix < rows, what, " must have rows behind its prefix (", prefix, "), it has ", rows);
+    require(prefix >= 0 && prefix < rows, what, " must have rows after its prefix (", prefix, "), it has ", rows);
     const std::int64_t to = options_.to_grid ? product(*options_.to_grid) : options_.to;
     require(!options_.from_grid || product(*options_.from_grid) == rows - prefix, what, " must have ",
-            options_.from_grid ? product(*options_.from_grid) : 0, " rows behind its prefix, it has ", rows - prefix);
+            options_.from_grid ? product(*options_.from_grid) : 0, " rows after its prefix, it has ", rows - prefix);
     require(
         checked_multiply(static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(dim), what) <= most_table_values,
         what, " must not grow beyond ", most_table_values, " values, got ", to, " rows of ", dim);
@@ -156,7 +156,7 @@ class TableConverter {
         checked_multiply(static_cast<std::uint64_t>(grid.height), static_cast<std::uint64_t>(grid.width), "the grid"));
   }
 
-  /// The new length for a key that has the old one: of all rows (GPT-2, RoBERTa) or of those behind the prefix (OPT).
+  /// Returns the new length for a key with the old one: all rows (GPT-2, RoBERTa), or those after the prefix (OPT).
   std::optional<std::int64_t> new_length(std::int64_t old_length) const {
     if (old_length == rows_before_) return rows_after_;
     const std::int64_t prefix = options_.resize.prefix_rows;
@@ -204,7 +204,7 @@ class TableConverter {
     report_.files.push_back(output);
   }
 
-  /// Names that look like a position table, for the message about one that is not there.
+  /// Returns names that look like a position table, for the error about a missing one.
   template <class Tensor>
   static std::string similar(const std::vector<Tensor>& tensors) {
     std::string names;
@@ -273,7 +273,7 @@ class TableConverter {
   template <class Change>
   static void write_changed_json(const fs::path& from, const fs::path& to, Change change) {
     const MappedFile file(from);
-    parse_json_document(text_of(file.bytes()), from.string());  // refuses what is no object, too large or too deep
+    parse_json_document(text_of(file.bytes()), from.string());  // Error: not an object, too large or too deep
     OrderedJson root = OrderedJson::parse(text_of(file.bytes()));
     change(root);
     const std::string text = root.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

@@ -43,7 +43,7 @@ Value value_of(const Json& json, const std::string& what) {
   if (json.is_number_float()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
   if (json.is_array()) return list_of(json, what);
-  fail(what, " must be a number, a text, true, false, a list or the shape of a tensor, got ",
+  fail(what, " must be a number, a string, true, false, a list or the shape of a tensor, got ",
        json.dump().substr(0, 80));
 }
 
@@ -72,11 +72,10 @@ std::string encoding_json(const Encoding& encoding) {
 
 LayerEncoding parse_encoding_json(std::string_view text, const std::string& name) {
   const Json json = parse_strict_json(text, name);
-  require(json.contains("scheme") && json["scheme"].is_string(), name, ": scheme must be there and be a text");
-  require(json.contains("arguments") && json["arguments"].is_object(), name,
-          ": arguments must be there and be an object");
+  require(json.contains("scheme") && json["scheme"].is_string(), name, ": scheme must be given, as a string");
+  require(json.contains("arguments") && json["arguments"].is_object(), name, ": arguments must be given, as an object");
   for (const auto& [key, unused] : json.items()) {
-    require(key == "scheme" || key == "arguments", name, ": must have scheme and arguments only, got ",
+    require(key == "scheme" || key == "arguments", name, ": must have only scheme and arguments, got ",
             key.substr(0, 80));
   }
   LayerEncoding layer{.scheme = json["scheme"].get<std::string>()};
@@ -93,8 +92,7 @@ LayerEncoding parse_encoding_json(std::string_view text, const std::string& name
 
 std::string encoding_json_with(std::string_view text, Pairing pairing, const std::string& name) {
   Json json = parse_strict_json(text, name);
-  require(json.contains("arguments") && json["arguments"].is_object(), name,
-          ": arguments must be there and be an object");
+  require(json.contains("arguments") && json["arguments"].is_object(), name, ": arguments must be given, as an object");
   json["arguments"]["pairing"] = std::string(name_of(pairing));
   return json.dump();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GGUF file is: "GGUF", version (uint32), number of tensors and of metadata entries (uint64 each); per entry a key
-// (string), the type of its value (uint32) and the value; per tensor a name (string), the number of axes (uint32),
-// their lengths (uint64 each, innermost first), the type (uint32) and the offset of its data (uint64); then, at the
-// next multiple of the alignment, the data, where every offset is a multiple of the alignment too.
+// A GGUF file has: "GGUF", the version (uint32), the numbers of tensors and of metadata entries (uint64 each); per
+// entry a key (string), the type of its value (uint32) and the value; per tensor a name (string), the number of axes
+// (uint32), their lengths (uint64 each, innermost first), the type (uint32) and the offset of its data (uint64); then,
+// at the next multiple of the alignment, the data. Every offset is a multiple of the alignment too.
 #include "locus/io/gguf.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ GgufHeader take_header(ByteReader& reader) {
   header.version = reader.number<std::uint32_t>("the version");
   const std::uint32_t swapped = byte_swapped(header.version);
   require(header.version < 65536 || swapped >= 65536, name, ": big endian GGUF (version ", swapped,
-          ") is not read; convert the file to little endian");
+          ") is not supported; convert the file to little endian");
   require(header.version == 2 || header.version == 3, name, ": GGUF version must be 2 or 3, got ", header.version);
   header.tensors = reader.number<std::uint64_t>("the number of tensors");
   header.entries = reader.number<std::uint64_t>("the number of metadata entries");
@@ -50,7 +50,7 @@ std::string take_name(ByteReader& reader, std::string_view what) {
   return std::string(text_of(reader.take(length, what)));
 }
 
-/// Everything of a tensor but its data, and where those begin.
+/// A tensor without its data, and the offset of its data.
 struct PlacedGgufTensor {
   GgufTensor tensor;
   std::uint64_t offset;
@@ -64,7 +64,7 @@ PlacedGgufTensor take_tensor(ByteReader& reader) {
   require(axes <= gguf_most_axes, reader.name(), ": tensor ", shown(tensor.name), " must have at most ", gguf_most_axes,
           " axes, got ", axes);
   for (std::uint32_t axis = 0; axis < axes; ++axis) {
-    tensor.shape.push_back(reader.number<std::int64_t>("a tensor's shape"));  // negative lengths are found below
+    tensor.shape.push_back(reader.number<std::int64_t>("a tensor's shape"));  // negative lengths are checked below
   }
   std::reverse(tensor.shape.begin(), tensor.shape.end());
   tensor.type = static_cast<GgufTensorType>(reader.number<std::uint32_t>("a tensor's type"));
@@ -72,7 +72,7 @@ PlacedGgufTensor take_tensor(ByteReader& reader) {
   return placed;
 }
 
-/// Data of different tensors must not overlap.
+/// Error: the data of two tensors overlap.
 void check_apart(std::span<const GgufTensor> tensors, const std::string& name) {
   std::vector<const GgufTensor*> in_order;
   for (const GgufTensor& tensor : tensors) {
@@ -108,7 +108,7 @@ std::uint64_t gguf_tensor_bytes(const GgufTensor& tensor, const std::string& fil
   return checked_multiply(elements / block->elements, block->bytes, subject);
 }
 
-/// Fills a GgufFile, front to back.
+/// Fills a GgufFile from front to back.
 class GgufParser {
  public:
   static GgufFile parse(std::span<const std::byte> bytes, const std::string& name,
@@ -147,11 +147,11 @@ class GgufParser {
     const auto own = bytes.subspan(start, reader.at() - start);
     entry.value.bytes.assign(own.begin(), own.end());
     const bool is_new = file.key_index_.emplace(entry.key, file.metadata_.size()).second;
-    require(is_new, file.name_, ": metadata key ", shown(entry.key), " must be there once, got it twice");
+    require(is_new, file.name_, ": metadata key ", shown(entry.key), " must occur once, got it twice");
     file.metadata_.push_back(std::move(entry));
   }
 
-  /// The data begin at the next aligned byte behind the directory; without tensors there need not be any.
+  /// The data begin at the next aligned byte after the directory. A file without tensors may end there.
   static void find_data(GgufFile& file, std::span<const std::uint64_t> offsets, ByteReader& reader) {
     if (file.tensors_.empty()) return;
     reader.take(padding_to(file.alignment_, reader.at()), "the padding before the data");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block layouts by ggml's own definition (ggml-common.h); h is a float16, integers are unsigned unless said otherwise.
+// Block layouts as defined in ggml-common.h. h is a float16; integers are unsigned unless stated otherwise.
 //
 //   Q8_0   32 elements   h d | 32 signed bytes q                      x_i = d q_i
 //   Q4_0   32 elements   h d | 16 bytes                               x_i = d (q_i - 8)
@@ -15,7 +15,7 @@
 //          byte l (r even) or l + 32 (r odd), from the low (r < 2) or high half of it, and bits 4-5 from bits 2r, 2r +
 //          1 of high byte l
 //
-// Products are taken in float32 from left to right, so that results have ggml's bits.
+// Products are computed in float32 from left to right, so that results are bit-identical to ggml's.
 #include "locus/io/gguf_blocks.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// llama.cpp's reading of a GGUF file's position settings (llama_model_base::load_hparams and llama_context of 2026):
+// How llama.cpp reads a GGUF file's position settings (llama_model_base::load_hparams and llama_context of 2026):
 //   scaling type       absent: linear, which with no factor is none
-//   freq_scale         1 / scaling.factor, 1 where that is absent or 0
+//   freq_scale         1 / scaling.factor, 1 if that is absent or 0
 //   YaRN               cos and sin times m(f, k) / m(f, a) where yarn_log_multiplier gives a, else m(f, 1); then times
 //                      scaling.attn_factor. DeepSeek's converter writes 0.1 a and its graph puts m(f, a)^2 on the
 //                      softmax scale; k = 1, but k = a in DeepSeek where a is not 1.
@@ -26,18 +26,18 @@ bool is_one_of(const std::array<std::string_view, size>& names, const std::strin
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Sliding layers have a base of their own, 10000 unless the file says otherwise, and no scaling.
+// Sliding layers have their own base, 10000 by default, and no scaling.
 constexpr std::array<std::string_view, 3> own_sliding_base = {"gemma-embedding", "gemma3", "gemma3n"};
 // Full layers do not rotate.
 constexpr std::array<std::string_view, 1> sliding_only = {"cohere2"};
 // Every fourth layer does not rotate.
 constexpr std::array<std::string_view, 2> some_without = {"llama4", "smollm3"};
-// The head's rotary part stands apart from the rest (latent attention).
+// The head has a separate rotary part (latent attention).
 constexpr std::array<std::string_view, 5> latent = {"deepseek2", "deepseek2-ocr", "deepseek32", "glm-dsa", "minicpm3"};
-// ALiBi with a maximum of 8 although the file does not say so.
+// ALiBi with a maximum of 8, which the file does not state.
 constexpr std::array<std::string_view, 3> alibi_of_eight = {"bloom", "jina-bert-v2", "refact"};
 
-constexpr std::int64_t widest = 65536;  // what the scheme takes; keeps lists of a hostile file small
+constexpr std::int64_t widest = 65536;  // limit of the scheme; bounds the lists of a hostile file
 
 double magnitude(double factor, double k) { return factor <= 1 ? 1 : 0.1 * k * std::log(factor) + 1; }
 
@@ -45,7 +45,7 @@ class RopeReader {
  public:
   RopeReader(const GgufRope& rope, std::optional<std::int64_t> length) : rope_(rope), length_(length) {}
 
-  /// `sliding`: a layer of the kind that has its own base and no scaling.
+  /// `sliding`: a layer of the type that has its own base and no scaling.
   LayerEncoding read(std::string layer_type, bool sliding) {
     layer_ = {.layer_type = std::move(layer_type), .scheme = "rope"};
     layer_.unknown = rope_.unknown;
@@ -74,7 +74,7 @@ class RopeReader {
       return *given;
     }
     require(rope_.embedding_length && rope_.head_count && !rope_.head_count->empty(), rope_.architecture,
-            ": attention.key_length, or embedding_length and attention.head_count, must be there to tell head_dim");
+            ": attention.key_length, or embedding_length and attention.head_count, must be given for head_dim");
     const std::int64_t heads = *std::max_element(rope_.head_count->begin(), rope_.head_count->end());
     require(heads >= 1, rope_.architecture, ": attention.head_count must be at least 1, got ", heads);
     const std::int64_t width = *rope_.embedding_length / heads;
@@ -100,7 +100,7 @@ class RopeReader {
 
   void read_pairing() {
     require(rope_.rope_type.has_value(), "general.architecture ", rope_.architecture,
-            " is not in llama.cpp's table, so its pairing is not known");
+            " is not in llama.cpp's table, so its pairing is unknown");
     const bool interleaved = rope_.rope_type == GgufRopeType::interleaved;
     set("pairing", std::string(interleaved ? "interleaved" : "half"));
     const bool in_turn = rope_.rope_type == GgufRopeType::imrope;
@@ -142,8 +142,8 @@ class RopeReader {
     const double stretch = type == "none" ? 1 : factor();
     const bool ramp = type == "yarn" && ext_factor() != 0 && stretch != 1;
     const bool lists = rope_.freq_factors || rope_.long_factors || rope_.short_factors;
-    require(!(ramp && lists), rope_.architecture, ": rope.scaling.type yarn together with a tensor of factors is not ",
-            "a rule that Locus has");
+    require(!(ramp && lists), rope_.architecture, ": Locus has no rule for rope.scaling.type yarn together with ",
+            "a tensor of factors");
     if (ramp) return read_yarn(stretch);
     const bool has_keys_of_its_own = type == "none" || type == "linear" || type == "yarn" || type == "longrope";
     if (!has_keys_of_its_own) {
@@ -184,12 +184,12 @@ class RopeReader {
       return *rope_.original_context_length;
     }
     require(rope_.context_length.has_value(), rope_.architecture, ": rope.scaling.original_context_length or ",
-            "context_length must be there for this rule");
+            "context_length must be given for this rule");
     defaulted("rope.scaling.original_context_length = " + std::to_string(*rope_.context_length));
     return *rope_.context_length;
   }
 
-  /// A negative one means "not set".
+  /// Negative means "not set".
   double ext_factor() const {
     const double given = rope_.yarn_ext_factor.value_or(-1);
     return given < 0 ? 1 : given;
@@ -205,13 +205,13 @@ class RopeReader {
     set("original_length", original_length());
     set("beta_fast", rope_.yarn_beta_fast.value_or(32));
     set("beta_slow", rope_.yarn_beta_slow.value_or(1));
-    set("truncate", true);  // always, in ggml
+    set("truncate", true);  // always true in ggml
     double attention = magnitude(stretch, 1);
     if (rope_.yarn_log_multiplier.value_or(0) != 0) {
       used("rope.scaling.yarn_log_multiplier");
       const bool tenths = is_one_of(latent, rope_.architecture);
       const double all = *rope_.yarn_log_multiplier / (tenths ? 0.1 : 1);
-      // float32 0.1 x 1 divided by 0.1 is 1 again, but for the last bits
+      // float32 0.1 x 1 divided by 0.1 is 1 except for the last bits
       const bool is_one = std::fabs(all - 1) < 1e-6;
       attention = magnitude(stretch, rope_.architecture == "deepseek2" && !is_one ? all : 1) / magnitude(stretch, all);
       if (tenths) set("mscale_all_dim", is_one ? 1 : all);
@@ -228,7 +228,7 @@ class RopeReader {
     return divisors;
   }
 
-  /// Any divisors: one list for all lengths (rope_freqs), or a long and a short one.
+  /// Reads arbitrary divisors: one list for all lengths (rope_freqs), or a long and a short one.
   void read_divisors(double stretch, double attention) {
     const auto& for_all = rope_.freq_factors;
     if (for_all) used("rope_freqs.weight");
@@ -252,7 +252,7 @@ class RopeReader {
 std::vector<LayerEncoding> rotations(const GgufRope& rope, std::optional<std::int64_t> length) {
   RopeReader reader(rope, length);
   LayerEncoding nope{.scheme = "nope"};
-  const bool slides = rope.architecture != "gemma3" || rope.sliding_window.value_or(0) > 0;  // some of them do not
+  const bool slides = rope.architecture != "gemma3" || rope.sliding_window.value_or(0) > 0;  // some have no window
   if ((is_one_of(own_sliding_base, rope.architecture) && slides) || rope.freq_base_swa) {
     return {reader.read("sliding_attention", true), reader.read("full_attention", false)};
   }
@@ -299,7 +299,7 @@ std::vector<LayerEncoding> t5_buckets(const GgufFile& file, const GgufRope& rope
     layer.arguments.set("max_distance", std::int64_t{128});
     layer.arguments.set("bidirectional", bidirectional);
     layer.used = {"attention.head_count", "attention.relative_buckets_count"};
-    layer.defaulted = {"relative_attention_max_distance = 128 (llama.cpp knows no other)"};
+    layer.defaulted = {"relative_attention_max_distance = 128 (llama.cpp supports no other)"};
     layer.trained_length = rope.context_length;
     layers.push_back(std::move(layer));
   }
@@ -327,7 +327,7 @@ GgufEncoding resolve_gguf_encoding(const GgufFile& file, std::optional<std::int6
   } else if (rope.max_alibi_bias.value_or(0) > 0 || is_one_of(alibi_of_eight, rope.architecture)) {
     result.layers.push_back(alibi(rope, rope.max_alibi_bias.value_or(8)));
   } else if (rope.architecture == "baichuan" && rope.block_count == 40) {
-    result.layers.push_back(alibi(rope, 8));  // the 13B model, told by its 40 layers
+    result.layers.push_back(alibi(rope, 8));  // the 13B model, recognized by its 40 layers
   } else if (rope.rope_type == GgufRopeType::none) {
     result.layers.push_back({.scheme = "nope", .unknown = rope.unknown});
   } else {

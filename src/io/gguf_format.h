@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reader and writer of GGUF share.
+// Shared by the reader and the writer of GGUF.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ inline constexpr std::string_view gguf_alignment_key = "general.alignment";
 inline constexpr std::size_t gguf_most_axes = 4;
 inline constexpr std::size_t gguf_longest_key = 65535;
 
-/// Moves the reader past a value of `type`, checking all of it.
+/// Moves the reader past a value of `type` and checks all of it.
 void skip_gguf_value(ByteReader& reader, GgufValueType type);
 
-/// The value of general.alignment; `what` names file and key.
+/// Returns the value of general.alignment. `what` names file and key.
 std::uint64_t gguf_alignment(const GgufValue& value, const std::string& what);
 
-/// Bytes that a tensor of this shape takes; its rows (the last axis) must be whole blocks.
+/// Returns the number of bytes of a tensor of this shape. Error: rows (the last axis) that are not whole blocks.
 std::uint64_t gguf_tensor_bytes(const GgufTensor& tensor, const std::string& file_name);
 
 template <class T>

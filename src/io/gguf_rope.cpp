@@ -11,7 +11,7 @@
 namespace locus::io {
 namespace {
 
-/// The keys of one architecture. A rope key is understood if and only if it was asked for.
+/// The keys of one architecture. A rope key counts as understood if it was read.
 class ArchitectureKeys {
  public:
   ArchitectureKeys(const GgufFile& file, const std::string& architecture) : file_(file), prefix_(architecture + ".") {}
@@ -104,7 +104,8 @@ bool has_axes(const GgufRope& rope) {
 GgufRope collect_gguf_rope(const GgufFile& file) {
   GgufRope rope;
   const auto architecture = file.text("general.architecture");
-  require(architecture.has_value(), file.name(), ": general.architecture must be there to tell which keys are meant");
+  require(architecture.has_value(), file.name(),
+          ": general.architecture is missing; it determines the names of the keys");
   require(!architecture->empty(), file.name(), ": general.architecture must not be empty");
   rope.architecture = *architecture;
   ArchitectureKeys keys(file, *architecture);

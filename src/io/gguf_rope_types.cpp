@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rotation llama.cpp gives to an architecture (llama_model_rope_type of August 2026), by general.architecture.
+// The rotation that llama.cpp applies for each general.architecture (llama_model_rope_type of August 2026).
 #include <algorithm>
 #include <array>
 
@@ -8,7 +8,7 @@
 namespace locus::io {
 namespace {
 
-// Positions enter by ALiBi, learned rows, buckets, recurrence, or not at all.
+// Positions enter through ALiBi, learned rows, buckets, recurrence, or not at all.
 constexpr std::array<std::string_view, 22> without_rotation = {
     "arwkv7",          "bloom",   "clip",        "gpt2",       "gptj",   "jais", "jamba",
     "jina-bert-v2",    "kimi-k3", "kimi-linear", "mamba",      "mamba2", "mpt",  "nemotron_h",
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 44> interleaved_always = {
     "llama",        "llama-embed", "llama4",        "maincoder",  "minicpm",       "mistral3",     "mistral4",
     "muse-glimmer", "nanbeige",    "neo-bert",      "olmo",       "plm",           "pockettts",    "smollm3",
     "starcoder",    "xverse"};
-// Pairs at a distance of half the rotary width.
+// Pairs half the rotary width apart.
 constexpr std::array<std::string_view, 71> half_always = {
     "afmoe",           "apertus",     "bailingmoe2",  "bert",           "bitnet",         "codeshell",
     "cogvlm",          "dbrx",        "dflash",       "dots1",          "dream",          "eurobert",
@@ -41,9 +41,9 @@ constexpr std::array<std::string_view, 71> half_always = {
 constexpr std::array<std::string_view, 2> mrope_always = {"paddleocr", "qwen2vl"};
 // Several axes interleaved.
 constexpr std::array<std::string_view, 5> imrope_always = {"qwen35", "qwen35moe", "qwen3tts", "qwen3vl", "qwen3vlmoe"};
-// Neighbours for text models, mrope where the file has sections.
+// Neighbours for text models; mrope if the file has sections.
 constexpr std::array<std::string_view, 1> interleaved_or_mrope = {"glm4"};
-// Half for text models, mrope where the file has sections.
+// Half for text models; mrope if the file has sections.
 constexpr std::array<std::string_view, 2> half_or_mrope = {"glm4moe", "hunyuan_vl"};
 
 static_assert(std::is_sorted(without_rotation.begin(), without_rotation.end()) &&
@@ -53,7 +53,7 @@ static_assert(std::is_sorted(without_rotation.begin(), without_rotation.end()) &
                   std::is_sorted(imrope_always.begin(), imrope_always.end()) &&
                   std::is_sorted(interleaved_or_mrope.begin(), interleaved_or_mrope.end()) &&
                   std::is_sorted(half_or_mrope.begin(), half_or_mrope.end()),
-              "the lists are searched by bisection");
+              "the lists must be sorted for binary search");
 
 template <std::size_t size>
 bool contains(const std::array<std::string_view, size>& sorted, std::string_view architecture) {

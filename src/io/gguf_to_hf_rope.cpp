@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GGUF -> config.json, in the keys that every version of transformers reads: rope_theta and rope_scaling.
+// Converts GGUF to config.json, in the keys that every version of transformers reads: rope_theta and rope_scaling.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The double with the shortest decimals among those that round to this float32; other doubles as they are.
+/// Returns the double with the fewest decimals that rounds to this float32; doubles that are not float32 are unchanged.
 double shortest(double value) {
   const auto narrow = static_cast<float>(value);
   if (static_cast<double>(narrow) != value || !std::isfinite(value)) return value;
@@ -31,7 +31,7 @@ double shortest(double value) {
   return result;
 }
 
-/// The shortest decimal x for which x times `unit`, as a float32, is `product`.
+/// Returns the shortest decimal x such that x times `unit`, as a float32, is `product`.
 double simplest_quotient(double product, double unit) {
   const double quotient = product / unit;
   for (int digits = 1; digits <= 9; ++digits) {
@@ -53,29 +53,29 @@ class HfRopeWriter {
     if (const auto type = model_type_of(rope_.architecture)) {
       config_["model_type"] = *type;
     } else {
-      note("architecture " + shown(rope_.architecture) + " has no model_type that is known here");
+      note("architecture " + shown(rope_.architecture) + " has no known model_type");
     }
     write_shape();
     if (rope_.freq_base) config_["rope_theta"] = shortest(*rope_.freq_base);
-    if (!rope_.freq_base) note("rope_theta is not in the file; llama.cpp takes 10000");
+    if (!rope_.freq_base) note("rope_theta is not in the file; llama.cpp uses 10000");
     if (rope_.freq_base_swa) config_["rope_local_base_freq"] = shortest(*rope_.freq_base_swa);
     write_scaling();
     write_sections();
     if (!scaling_.empty()) config_["rope_scaling"] = scaling_;
-    for (const std::string& key : rope_.unknown) note("not carried: " + key);
-    if (rope_.scaling_alpha) note("not carried: rope.scaling.alpha");
+    for (const std::string& key : rope_.unknown) note("not converted: " + key);
+    if (rope_.scaling_alpha) note("not converted: rope.scaling.alpha");
     return {config_.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n", std::move(notes_)};
   }
 
  private:
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
-  /// A count that is the same for all layers.
+  /// Returns a count that is the same for all layers.
   std::optional<std::int64_t> common(const std::optional<std::vector<std::int64_t>>& counts, const char* key) {
     if (!counts || counts->empty()) return std::nullopt;
     const bool alike =
         std::all_of(counts->begin(), counts->end(), [&](auto count) { return count == counts->front(); });
-    if (!alike) note(std::string("not carried: ") + key + " differs between layers");
+    if (!alike) note(std::string("not converted: ") + key + " differs between layers");
     return alike ? std::optional(counts->front()) : std::nullopt;
   }
 
@@ -87,7 +87,7 @@ class HfRopeWriter {
     if (heads) config_["num_attention_heads"] = *heads;
     if (pairs) config_["num_key_value_heads"] = *pairs;
     if (rope_.dimension_count_swa && rope_.dimension_count_swa != rope_.dimension_count) {
-      note("not carried: rope.dimension_count_swa differs from rope.dimension_count");
+      note("not converted: rope.dimension_count_swa differs from rope.dimension_count");
     }
     if (has_latent_attention(rope_.architecture)) {
       if (rope_.dimension_count) config_["qk_rope_head_dim"] = *rope_.dimension_count;
@@ -103,7 +103,7 @@ class HfRopeWriter {
     config_["partial_rotary_factor"] = fraction(*rope_.dimension_count, head_dim);
   }
 
-  /// Readers take int(head_dim x fraction): the quotient, or its neighbour where the product falls short.
+  /// Readers compute int(head_dim x fraction): returns the quotient, or the next double if the product is too small.
   static double fraction(std::int64_t width, std::int64_t head_dim) {
     const double quotient = static_cast<double>(width) / static_cast<double>(head_dim);
     const bool enough = static_cast<std::int64_t>(static_cast<double>(head_dim) * quotient) == width;
@@ -121,13 +121,13 @@ class HfRopeWriter {
       if (type == "yarn") write_magnitude();
     }
     if (rope_.freq_factors) {
-      require(type == "none", file_.name(), ": rope_freqs.weight beside a scaling of type ", type,
+      require(type == "none", file_.name(), ": rope_freqs.weight together with a scaling of type ", type,
               " has no counterpart in config.json");
       write_llama3();
     }
   }
 
-  /// What the registry says of the rule's keys. A trained length that is absent follows from the context's.
+  /// Writes the keys of the rule as the registry lists them. A missing trained length follows from the context length.
   void write_keys(const Rule& rule) {
     require(!rule.hf_types.empty(), file_.name(), ": rope.scaling.type ", shown(rule.gguf_type),
             " has no counterpart in config.json");
@@ -148,15 +148,15 @@ class HfRopeWriter {
     if (rope_.yarn_log_multiplier) {
       const double tenth = log_multiplier_per_mscale(rope_.architecture);
       const double mscale = simplest_quotient(*rope_.yarn_log_multiplier, tenth);
-      scaling_["mscale"] = mscale;  // equal pairs cancel on cos and sin; the multiplier acts on the scores
+      scaling_["mscale"] = mscale;  // equal values cancel on cos and sin; the multiplier acts on the scores
       scaling_["mscale_all_dim"] = mscale;
     }
-    if (rope_.yarn_ext_factor) note("not carried: rope.scaling.yarn_ext_factor");
+    if (rope_.yarn_ext_factor) note("not converted: rope.scaling.yarn_ext_factor");
   }
 
   void write_longrope() {
     require(rope_.long_factors && rope_.short_factors, file_.name(),
-            ": rope_factors_long.weight and rope_factors_short.weight must be there for type longrope");
+            ": rope_factors_long.weight and rope_factors_short.weight must be given for type longrope");
     scaling_["rope_type"] = "longrope";
     scaling_["short_factor"] = decimals(*rope_.short_factors);
     scaling_["long_factor"] = decimals(*rope_.long_factors);
@@ -178,7 +178,7 @@ class HfRopeWriter {
   void write_llama3() {
     const auto found =
         recover_llama3(*rope_.freq_factors, rope_.freq_base.value_or(10000), rope_.original_context_length);
-    require(found.has_value(), file_.name(), ": the divisors in rope_freqs.weight are not those of the rule llama3, ",
+    require(found.has_value(), file_.name(), ": the divisors in rope_freqs.weight are not those of the rule llama3; ",
             "config.json has no other form for them");
     scaling_["rope_type"] = "llama3";
     scaling_["factor"] = found->factor;
@@ -186,7 +186,7 @@ class HfRopeWriter {
     scaling_["high_freq_factor"] = found->high_freq_factor;
     scaling_["original_max_position_embeddings"] = static_cast<std::int64_t>(found->original_length);
     if (!rope_.original_context_length) {
-      note("original_max_position_embeddings follows from the divisors if low_freq_factor is 1");
+      note("original_max_position_embeddings was computed from the divisors, assuming that low_freq_factor is 1");
     }
   }
 
@@ -206,9 +206,9 @@ class HfRopeWriter {
   std::vector<std::string> notes_;
 };
 
-/// A model that Locus's lab saved states its encoding, whatever scheme it is.
+/// A model saved by Locus's lab states its encoding, whatever its scheme.
 HfRopeSettings lab_settings(const GgufFile& file) {
-  gguf_lab_encoding(file);  // says what is wrong with it
+  gguf_lab_encoding(file);  // reports errors in it
   OrderedJson config = {{"model_type", "locus_lab"}};
   for (const auto& [key, from] : {std::pair{"num_attention_heads", "locus_lab.attention.head_count"},
                                   std::pair{"hidden_size", "locus_lab.embedding_length"},

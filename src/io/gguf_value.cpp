@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number is stored as it is, a boolean as one byte of 0 or 1, a string as its length (uint64) and its bytes, an array
-// as the type of its elements (uint32), their number (uint64) and the elements, which may be arrays again.
+// A number is stored directly, a boolean as one byte of 0 or 1, a string as its length (uint64) and its bytes, an array
+// as the type of its elements (uint32), their number (uint64) and the elements, which may be arrays.
 #include "locus/io/gguf_value.h"
 
 #include <array>
@@ -24,7 +24,7 @@ GgufValueType checked_type(std::uint32_t number, const std::string& name) {
   return static_cast<GgufValueType>(number);
 }
 
-/// Of numbers and booleans; 0 for strings and arrays, which carry their own size.
+/// Size of numbers and booleans; 0 for strings and arrays, which store their own size.
 std::size_t size_of(GgufValueType type) {
   using enum GgufValueType;
   switch (type) {
@@ -133,7 +133,7 @@ void skip(ByteReader& reader, GgufValueType type, int depth) {
   }
 }
 
-/// Decodes the whole of a value; bytes left over are a fault.
+/// Decodes a complete value. Error: bytes are left over.
 template <class Take>
 auto decode(const GgufValue& value, const std::string& what, Take take) {
   ByteReader reader(value.bytes, what);
@@ -142,7 +142,7 @@ auto decode(const GgufValue& value, const std::string& what, Take take) {
   return result;
 }
 
-/// Decodes an array whose element type passes `fits`.
+/// Decodes an array if `fits` accepts its element type.
 template <class Element, class Fits, class Take>
 std::vector<Element> decode_array(const GgufValue& value, const std::string& what, std::string_view rule, Fits fits,
                                   Take take) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout is described in gguf.cpp. Tensors are placed one after the other, each padded to the alignment: ggml reads
-// no other order.
+// gguf.cpp describes the layout. Tensors follow each other, each padded to the alignment: ggml reads no other order.
 #include <set>
 
 #include "io/gguf_format.h"
@@ -9,7 +8,7 @@
 namespace locus::io {
 namespace {
 
-constexpr std::size_t longest_tensor_name = 63;  // ggml keeps names in 64 bytes, the last of them zero
+constexpr std::size_t longest_tensor_name = 63;  // ggml stores names in 64 bytes with a terminating zero
 constexpr std::uint64_t largest_alignment = 1 << 20;
 
 void check_value(const GgufValue& value, const std::string& what) {
@@ -18,14 +17,14 @@ void check_value(const GgufValue& value, const std::string& what) {
   require(reader.remaining() == 0, what, " must end after its value, ", reader.remaining(), " bytes are left over");
 }
 
-/// Appends the entries and returns the alignment that they ask for.
+/// Appends the entries and returns the alignment that they set.
 std::uint64_t append_metadata(std::string& head, std::span<const GgufEntry> metadata, const std::string& name) {
   std::uint64_t alignment = gguf_default_alignment;
   std::set<std::string_view> keys;
   for (const auto& [key, value] : metadata) {
     require(!key.empty() && key.size() <= gguf_longest_key, name, ": a metadata key must have 1 to ", gguf_longest_key,
             " bytes, got ", key.size());
-    require(keys.insert(key).second, name, ": metadata key ", shown(key), " must be there once, got it twice");
+    require(keys.insert(key).second, name, ": metadata key ", shown(key), " must occur once, got it twice");
     check_value(value, name + ": " + key);
     if (key == gguf_alignment_key) alignment = gguf_alignment(value, name + ": " + key);
     require(alignment <= largest_alignment, name, ": ", gguf_alignment_key, " must be at most ", largest_alignment,
@@ -44,8 +43,7 @@ void append_directory(std::string& head, std::span<const GgufTensor> tensors, st
   for (const GgufTensor& tensor : tensors) {
     require(!tensor.name.empty() && tensor.name.size() <= longest_tensor_name, name,
             ": a tensor's name must have 1 to ", longest_tensor_name, " bytes, got ", shown(tensor.name));
-    require(names.insert(tensor.name).second, name, ": tensor ", shown(tensor.name),
-            " must be there once, got it twice");
+    require(names.insert(tensor.name).second, name, ": tensor ", shown(tensor.name), " must occur once, got it twice");
     require(tensor.shape.size() <= gguf_most_axes, name, ": tensor ", shown(tensor.name), " must have at most ",
             gguf_most_axes, " axes, got ", tensor.shape.size());
     const std::uint64_t size = gguf_tensor_bytes(tensor, name);

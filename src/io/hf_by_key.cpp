@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families where a key of the file decides how positions enter: one function each, chosen by the row's name.
+// Families that are decided by a key of the file: one function each, chosen by the row's name.
 #include <array>
 
 #include "io/hf_resolve.h"
@@ -30,7 +30,7 @@ Layers resolve_beit(const Fields& model, const HfContext& context) {
   const bool shared = fields.boolean({"use_shared_relative_position_bias"}).value_or(false);
   if (per_layer || shared) refuse_model(fields, context, context.model.what);
   if (fields.boolean({"use_absolute_position_embeddings"}).value_or(false)) {
-    return resolve_picture(fields, context, HfFamily::image_table);
+    return resolve_images(fields, context, HfFamily::image_table);
   }
   return resolve_nope(fields);
 }
@@ -50,7 +50,7 @@ Layers resolve_conformer(const Fields& model, const HfContext& context) {
   if (kind == "relative") return {resolve_transformer_xl(fields, context)};
   if (kind == "rotary") {
     refuse_model(fields, context,
-                 "turns the hidden state before it is projected to queries and keys "
+                 "rotates the hidden state before it is projected to queries and keys "
                  "(position_embeddings_type rotary)");
   }
   if (kind != "relative_key") return resolve_nope(fields);
@@ -71,10 +71,10 @@ Layers resolve_conformer(const Fields& model, const HfContext& context) {
   return {finish_layer(std::move(layer), own)};
 }
 
-/// Speech encoder and text decoder of one model; the text side alone can be expressed.
+/// Speech encoder and text decoder of one model; only the text side can be expressed.
 Layers resolve_seamless(const Fields& model, const HfContext& context) {
   refuse_model(model, context,
-               "has a Conformer with positions of its own ({position_embeddings_type=relative}) for "
+               "has a Conformer with separate positions ({position_embeddings_type=relative}) for "
                "speech, and sinusoidal rows for text");
 }
 
@@ -89,7 +89,7 @@ Layers resolve_siglip2_vision(const Fields& model, const HfContext& context) {
                                           context, "a learned table"));
   layer.arguments.set("row_offset", std::int64_t{0});
   layer.not_applied.emplace_back(
-      "this model also resizes its table to the shape of each picture; Locus does not apply "
+      "this model also resizes its table to the shape of each image; Locus does not apply "
       "that yet");
   return {finish_layer(std::move(layer), fields)};
 }
@@ -125,13 +125,13 @@ Layers resolve_chatglm(const Fields& model, const HfContext& context) {
   Fields fields(model);
   if (fields.boolean({"position_encoding_2d"}).value_or(false)) {
     refuse_model(fields, context,
-                 "of the first version turns two halves of the head by two position ids, one of the "
+                 "of the first version rotates two halves of the head by two position ids, one of the "
                  "prompt and one of the answer (position_encoding_2d)");
   }
   return resolve_rope(fields, context);
 }
 
-/// Qwen's first version. Other engines than its own code ignore both keys.
+/// Qwen's first version. Only its own code reads these two keys.
 Layers resolve_qwen(const Fields& model, const HfContext& context) {
   Fields fields(model);
   const bool dynamic = fields.boolean({"use_dynamic_ntk"}).value_or(false);
@@ -154,7 +154,7 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   return layers;
 }
 
-/// Sines and cosines of the running number of each tube of patches.
+/// Sines and cosines of the index of each tube of patches.
 Layers resolve_videomae(const Fields& model, const HfContext& context) {
   return {resolve_sinusoidal(model, context, "interleaved", "vaswani")};
 }
@@ -205,7 +205,7 @@ std::vector<LayerEncoding> resolve_by_key(const Fields& fields, const HfContext&
   for (const Resolver& row : resolvers) {
     if (row.name == context.model.name) return row.resolve(fields, context);
   }
-  refuse_model(fields, context, "decides by a key of its own how positions enter");
+  refuse_model(fields, context, "has a key that decides how positions enter");
 }
 
 }  // namespace locus::io

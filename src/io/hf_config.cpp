@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The config.json resolver: finds the models in the file, their families, and the layers that were asked for.
+// The config.json resolver: finds the models in the file, their families, and the requested layers.
 #include "locus/io/hf_config.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Whether the file has a RoPE key. `null` counts: only rotary models write `rope_scaling: null`.
+/// True if the file has a RoPE key. `null` counts: only rotary models write `rope_scaling: null`.
 bool has_rope_key(const Fields& fields) {
   for (const auto& [key, value] : fields.json().items()) {
     const std::string word = lower(key);
@@ -40,7 +40,7 @@ bool has_rope_key(const Fields& fields) {
   return false;
 }
 
-/// What the file itself says about the kind of encoding, in place of what the model type implies.
+/// The encoding that the file states, instead of the one that the model type implies.
 struct StatedKind {
   HfFamily family;
   bool alibi = false, distances = false, meets_key = false;
@@ -50,7 +50,7 @@ StatedKind stated_kind(Fields& fields, const HfContext& context) {
   StatedKind kind{context.model.family};
   const auto stated = fields.text({"position_embedding_type", "position_embedding"});
   if (!stated) {
-    // GraniteMoeHybrid rotates only when told to.
+    // GraniteMoeHybrid rotates only if the file says so.
     if (context.model.name == "granitemoehybrid") {
       fields.note_default("position_embedding_type", "none", why_default(context));
       kind.family = HfFamily::nope;
@@ -81,13 +81,13 @@ StatedKind stated_kind(Fields& fields, const HfContext& context) {
   return kind;
 }
 
-/// RoPE is concluded from a known family or from a rope key in the file, never from their absence.
+/// RoPE is inferred from a known family or from a rope key in the file, never from their absence.
 void require_rope_evidence(const Fields& fields, const HfContext& context) {
   if (context.listed || has_rope_key(fields)) return;
   const std::string type =
       context.model_type.empty() ? "no model_type is given" : "model_type '" + context.model_type + "' is unknown";
   fail(fields.file(), ": ", fields.path().empty() ? "" : fields.path() + " ", type,
-       ", and no key mentions RoPE, ALiBi or a table of positions: its encoding cannot be concluded");
+       ", and no key mentions RoPE, ALiBi or a table of positions: its encoding cannot be inferred");
 }
 
 std::vector<LayerEncoding> resolve_kind(Fields& fields, const HfContext& context) {
@@ -102,7 +102,7 @@ std::vector<LayerEncoding> resolve_kind(Fields& fields, const HfContext& context
     kind.family = HfFamily::rope;
   }
   if (kind.family == HfFamily::baichuan) {
-    // The files of both sizes are alike; their code is not. The 7B model is the one of width 4096.
+    // The files of both sizes are alike; their code is not. The 7B model has width 4096.
     const bool rotates = read_hidden_size(fields) == 4096;
     fields.note_default("position_embedding", rotates ? "ROPE" : "ALIBI", "Baichuan, by its hidden_size");
     if (!rotates) return {resolve_alibi(fields, context, "causal")};
@@ -116,7 +116,7 @@ std::vector<LayerEncoding> resolve_kind(Fields& fields, const HfContext& context
   return resolve_other(fields, context, kind.family);
 }
 
-/// What every layer of the family does beside its encoding.
+/// Adds what every layer of the family does in addition to its encoding.
 void add_what_else(std::vector<LayerEncoding>& layers, Fields& fields, const HfContext& context) {
   const HfFamily family = context.model.family;
   const bool refuses =
@@ -127,11 +127,11 @@ void add_what_else(std::vector<LayerEncoding>& layers, Fields& fields, const HfC
   for (LayerEncoding& layer : layers) layer.not_applied.push_back(sentence);
 }
 
-/// A model that Locus's lab saved states its encoding.
+/// A model saved by Locus's lab states its encoding.
 LayerEncoding resolve_locus_lab(Fields& fields) {
   const Json* const own = fields.peek("locus_encoding");
   require(own != nullptr && own->is_object(), fields.subject("locus_encoding"),
-          " must be there and be an object, for model_type is locus_lab");
+          " must be there and be an object, since model_type is locus_lab");
   LayerEncoding layer = parse_encoding_json(own->dump(), fields.subject("locus_encoding")());
   layer.used = {fields.path_of("locus_encoding")};
   layer.unknown = fields.notes().unknown;
@@ -157,7 +157,7 @@ std::vector<LayerEncoding> resolve_place(const ModelPlace& place, const std::str
   return layers;
 }
 
-/// Is `layer_type` named in the file's layer_types, although all of its layers are alike?
+/// True if the file's layer_types has `layer_type`, although all of its layers are alike.
 bool names_layer_type(const Json& object, const std::string& layer_type) {
   const auto types = object.find("layer_types");
   return types != object.end() && types->is_array() &&
@@ -171,7 +171,7 @@ void keep_layer_type(std::vector<LayerEncoding>& layers, const std::string& want
     if (!layer.layer_type.empty()) known.push_back(layer.layer_type);
   }
   if (known.empty() && names_layer_type(object, wanted)) return;
-  require(!known.empty(), file, ": layer_type cannot be chosen, all layers are alike; got ", wanted);
+  require(!known.empty(), file, ": layer_type must be empty, because all layers are alike; got ", wanted);
   std::erase_if(layers, [&](const LayerEncoding& layer) { return layer.layer_type != wanted; });
   if (layers.empty()) fail(file, ": ", unknown_name("layer type", wanted, {known.begin(), known.end()}));
 }
@@ -180,7 +180,7 @@ HfPart resolve_part(const ModelPlace& place, const std::string& file, const std:
   HfPart part{
       .path = place.path.substr(0, place.path.size() - 1), .model_type = place.model_type, .layers = {}, .refusal = {}};
   try {
-    // A part may itself have parts: what counts is its own language model, or itself.
+    // A part may have parts: its own language model counts, or else the part itself.
     Notes notes;
     ModelPlaces inner = find_models(*place.object, file, notes);
     ModelPlace& main = inner.main.front();

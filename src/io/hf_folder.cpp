@@ -19,7 +19,7 @@ std::optional<fs::path> file_in(const fs::path& folder, const char* name) {
   return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
 }
 
-/// Names in the folder that end like this, sorted; at most a few, for a message.
+/// Returns a few names in the folder with this ending, sorted, for a message.
 std::string some_ending_in(const fs::path& folder, std::string_view ending) {
   std::error_code error;
   std::vector<std::string> names;
@@ -39,7 +39,7 @@ HfFolder find_hf_folder(const std::filesystem::path& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   require(fs::exists(status), folder.string(), ": cannot read (", error.message(), ")");
-  require(fs::is_directory(status), folder.string(), ": a model folder is needed, this is a file");
+  require(fs::is_directory(status), folder.string(), ": must be a model folder, got a file");
   const auto config = file_in(folder, "config.json");
   if (!config) {
     const std::string gguf = some_ending_in(folder, ".gguf");
@@ -59,7 +59,7 @@ const std::filesystem::path& HfFolder::require_weights() const {
           ", but neither model.safetensors nor model.safetensors.index.json");
   const std::string pickles = some_ending_in(folder, ".bin");
   require(pickles.empty(), folder.string(), ": has no safetensors; ", pickles,
-          " may be a Python pickle and is not read, save the model with safe_serialization=True");
+          " may be a Python pickle, which is not supported; save the model with safe_serialization=True");
   fail(folder.string(), ": has no weights (model.safetensors or model.safetensors.index.json)");
 }
 

@@ -11,7 +11,7 @@
 namespace locus::io {
 namespace {
 
-// Values: far above any config; bounds what 16 MB of "[]," can allocate.
+// Far above any config; bounds what 16 MB of "[]," can allocate.
 constexpr JsonLimits config_limits{.depth = 64, .values = 1'000'000};
 constexpr std::size_t longest_quote = 120;
 constexpr std::int64_t largest_integer = (std::int64_t{1} << 31) - 1;
@@ -24,7 +24,7 @@ std::string shortened(std::string text) {
   return text + "...";
 }
 
-/// The value as a message shows it.
+/// Formats the value for a message.
 std::string shown(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
@@ -37,7 +37,7 @@ JsonDocument parse_json_document(std::string_view text, const std::string& name)
   require(text.size() <= most_config_bytes, name, " must be at most ", most_config_bytes >> 20, " MB, got ",
           text.size(), " bytes");
   require(text.find_first_not_of(" \t\r\n") != std::string_view::npos, name, " must hold a JSON object, got nothing");
-  // The parser takes a zero byte for the end of the text and would not see what is hidden behind it.
+  // The parser treats a zero byte as the end of the text and would ignore everything after it.
   require(text.find('\0') == std::string_view::npos, name, " is not JSON: it has a zero byte");
   JsonScan scan = scan_json(text, name, config_limits);
   JsonDocument document;
@@ -91,7 +91,7 @@ double Fields::checked_number(const Found& found) const {
 std::optional<std::int64_t> Fields::integer(Keys keys, std::int64_t least) {
   const Found found = ask(keys);
   if (!found.value) return {};
-  // Some files write 8192.0: whole reals are as good as integers.
+  // Some files write 8192.0, so whole real numbers count as integers.
   const double value = found.value->is_number() ? found.value->get<double>() : std::nan("");
   if (!(value >= static_cast<double>(least) && value <= static_cast<double>(largest_integer)) ||
       value != std::floor(value)) {
@@ -205,7 +205,7 @@ void Fields::note_ignored(std::string_view key, std::string_view why) {
   notes_->add_unknown("ignored: " + shortened(path_of(key)) + " (" + std::string(why) + ")");
 }
 
-void Fields::note_left_over(bool all) {
+void Fields::note_unread(bool all) {
   for (const auto& [key, value] : object_->items()) {
     if (value.is_null() || asked_.contains(key) || !(all || is_about_position(key))) continue;
     notes_->add_unknown(shortened(path_of(key)));

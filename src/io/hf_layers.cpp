@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kinds of layers a RoPE model has, and which rope block belongs to each. It follows convert_rope_params_to_dict
-// of transformers 5, where a non-empty rope_scaling is taken before rope_parameters.
+// Finds the layer types of a RoPE model and the rope block of each. Follows convert_rope_params_to_dict of transformers
+// 5, where a non-empty rope_scaling takes precedence over rope_parameters.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -10,7 +10,7 @@
 namespace locus::io {
 namespace {
 
-/// Is the block keyed by layer types? Then its values are blocks, or null for layers that do not rotate.
+/// True if the block is keyed by layer types. Its values are then blocks, or null for layers that do not rotate.
 bool is_per_layer(const Json& block) {
   bool any = false;
   for (const auto& [key, value] : block.items()) {
@@ -43,7 +43,7 @@ RopeBlock choose_block(Fields& fields, const HfContext& context, const Json& def
   return {};
 }
 
-/// The names in the order of `first`, then the others in their own.
+/// Orders the plans by `first`; the others follow in their own order.
 void order_by(std::vector<LayerPlan>& plans, const std::vector<std::string>& first) {
   std::stable_sort(plans.begin(), plans.end(), [&](const LayerPlan& a, const LayerPlan& b) {
     return std::find(first.begin(), first.end(), a.layer_type) < std::find(first.begin(), first.end(), b.layer_type);
@@ -57,7 +57,7 @@ std::vector<LayerPlan> plan_per_layer_block(const RopeBlock& block, bool own_bas
           most_layer_types, " layer types, got ", block.json->size());
   std::vector<LayerPlan> plans;
   for (const auto& [key, value] : block.json->items()) {
-    constexpr std::size_t longest_name = 100;  // it goes into messages and notes
+    constexpr std::size_t longest_name = 100;  // appears in messages and notes
     require(key.size() <= longest_name, fields.file(), ": ", block.path, "* must have names of at most ", longest_name,
             " characters, got ", key.size());
     LayerPlan plan{
@@ -76,7 +76,7 @@ std::int64_t count_layers(Fields& fields) {
   return count <= most_layers ? count : 0;
 }
 
-/// Splits the layers by `no_rope_layers` (1 means that the layer rotates), or by every n-th.
+/// Splits the layers by `no_rope_layers` (1: the layer rotates), or by every n-th.
 std::vector<LayerPlan> plan_with_some_without(Fields& fields, const RopeBlock& block) {
   LayerPlan rotating{.layer_type = "rope", .block = block}, still{.layer_type = "no_rope", .rotates = false};
   const Json* list = fields.peek("no_rope_layers");
@@ -100,7 +100,7 @@ std::vector<LayerPlan> plan_with_some_without(Fields& fields, const RopeBlock& b
   return {std::move(rotating), std::move(still)};
 }
 
-/// Groups layers whose numbers are equal: `layer_rope_theta` of Granite, lists of Step 3.5.
+/// Groups layers with equal numbers: `layer_rope_theta` of Granite, lists of Step 3.5.
 std::vector<LayerPlan> plan_by_bases(Fields& fields, const HfContext& context, const RopeBlock& block) {
   std::vector<double> bases;
   if (const Json* list = fields.peek("layer_rope_theta"); list && list->is_array() && !list->empty()) {
@@ -121,7 +121,7 @@ std::vector<LayerPlan> plan_by_bases(Fields& fields, const HfContext& context, c
   } else {
     return {{.layer_type = "", .block = block}};
   }
-  if (bases.empty()) {  // how many layers there are is not told
+  if (bases.empty()) {  // the number of layers is unknown
     return {{.layer_type = "rope", .block = block}, {.layer_type = "no_rope", .rotates = false}};
   }
   std::map<double, std::vector<std::int64_t>> groups;
@@ -139,7 +139,7 @@ std::vector<LayerPlan> plan_by_bases(Fields& fields, const HfContext& context, c
   return plans;
 }
 
-/// The kinds of layers by name, one per layer: as given, or as the family implies.
+/// Returns the layer type of each layer: as given, or as the family implies.
 std::vector<std::string> layer_names(Fields& fields, const HfContext& context) {
   for (const std::string_view key : {"layer_types", "layers_block_type"}) {
     if (const auto types = fields.text_list({key}); types && !types->empty()) return *types;
@@ -154,7 +154,7 @@ std::vector<std::string> layer_names(Fields& fields, const HfContext& context) {
   std::vector<std::string> names;
   if (every < 1) return names;
   const std::int64_t count = count_layers(fields);
-  std::int64_t first = 0;  // Cohere's mixture of experts counts from behind its dense layers
+  std::int64_t first = 0;  // Cohere's mixture of experts counts from the end of its dense layers
   if (const Json* dense = fields.peek("first_k_dense_replace");
       model.name == "cohere2_moe" && dense && dense->is_number_integer() && *dense >= 0) {
     first = *dense;
@@ -163,11 +163,12 @@ std::vector<std::string> layer_names(Fields& fields, const HfContext& context) {
     const bool full = i < first || (i - first + (model.full_first ? 0 : 1)) % every == 0;
     names.emplace_back(full ? full_attention : sliding_attention);
   }
-  if (!model.rope_block.empty() && !names.empty()) names.back() = full_attention;  // Gemma 4 ends with a full one
+  if (!model.rope_block.empty() && !names.empty()) names.back() = full_attention;  // Gemma 4 ends with a full layer
   return names;
 }
 
-/// Step 3.5: `rope_theta` and `partial_rotary_factors` may have an entry per layer; the scaling is for full layers.
+/// Step 3.5: `rope_theta` and `partial_rotary_factors` may have one entry per layer; the scaling applies to full
+/// layers.
 std::vector<LayerPlan> plan_by_lists(Fields& fields, const RopeBlock& block, const std::vector<std::string>& names) {
   const auto list_of = [&](std::string_view key) {
     const Json* value = fields.peek(key);
@@ -219,7 +220,7 @@ std::vector<LayerPlan> plan_compressed(Fields& fields, const RopeBlock& block, s
   return plans;
 }
 
-/// Cohere's mixture of experts may rotate its dense first layers although they see everything.
+/// Cohere's mixture of experts may rotate its dense first layers, although they are full ones.
 void add_dense_prefix(std::vector<LayerPlan>& plans, Fields& fields, const RopeBlock& block) {
   const std::int64_t dense = fields.integer({"first_k_dense_replace"}, 0).value_or(0);
   const std::int64_t pattern = fields.integer({"prefix_dense_sliding_window_pattern"}).value_or(1);
@@ -232,9 +233,9 @@ void add_dense_prefix(std::vector<LayerPlan>& plans, Fields& fields, const RopeB
   plans.insert(plans.begin(), std::move(prefix));
 }
 
-/// The layers of each kind, where their names are known.
+/// Sets the layers of each type, if their names are known.
 void place_layers(std::vector<LayerPlan>& plans, const std::vector<std::string>& names) {
-  // What mixes tokens in other ways has no positions to report.
+  // Layers that mix tokens by other means have no positions to report.
   constexpr std::array<std::string_view, 8> other_mixers = {
       "linear_attention", "conv", "mamba", "recurrent", "moe", "mlp", "lightning", "mamba2"};
   const auto mixes = [&](const std::string& name) {
@@ -264,10 +265,10 @@ std::vector<LayerPlan> plan_layers(Fields& fields, const HfContext& context, con
     return plans;
   }
   std::vector<LayerPlan> plans;
-  bool from_pattern = true;  // which kinds occur is for layer_types to say
+  bool from_pattern = true;  // layer_types decides which types occur
   if (block.json && is_per_layer(*block.json)) {
     plans = plan_per_layer_block(block, own_bases, fields, context);
-    // Without layer_types these classes take all layers for the first kind, which is also the first by name.
+    // Without layer_types, these classes assign all layers to the first type, which is also the first by name.
     if (block.is_default && names.empty() && context.model.full_every == 0) plans.resize(1);
     from_pattern = !names.empty() && block.is_default;
   } else if (kind == HfLayers::layer_bases) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of families: one row per model type, in families/*.inc. Each row names where its facts were seen. Rows
-// marked `transformers NAME` were read in src/transformers/models/NAME of transformers 5.16 (commit d56c55bf): sizes and
-// defaults in configuration_*.py, the pairing in modeling_*.py. How to tell the pairing there:
+// The table of families: one row per model type, in families/*.inc. Each row names its source. Rows marked
+// `transformers NAME` follow src/transformers/models/NAME of transformers 5.16 (commit d56c55bf): sizes and defaults
+// from configuration_*.py, the pairing from modeling_*.py. How to recognize the pairing there:
 //   half             rotate_half splits at shape[-1] // 2, or torch.chunk(x, 2) (gpt_oss)
 //   interleaved      x[..., 0::2] and x[..., 1::2], or view_as_complex (deepseek_v2, llama4)
 //   deinterleaving   apply_rotary_pos_emb_interleave
-// In vLLM is_neox_style=True is half. scripts/unknown_families.py lists what a tree of transformers has and we have not.
+// In vLLM, is_neox_style=True is half. scripts/unknown_families.py lists families that a transformers tree has and this
+// table does not.
 #include "io/hf_models.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 constexpr auto interleaved = HfPairing::interleaved;
 constexpr auto deinterleaving = HfPairing::deinterleaving;
 
-// What the config classes fill in where the file has no rope block.
+// Defaults of the config classes for files without a rope block.
 constexpr std::string_view apertus_block =
     R"({"rope_type": "llama3", "rope_theta": 12000000.0, "factor": 8.0, "original_max_position_embeddings": 8192,
         "low_freq_factor": 1.0, "high_freq_factor": 4.0})";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the config.json resolver for every scheme but RoPE.
+// The part of the config.json resolver for all schemes but RoPE.
 #include "io/hf_resolve.h"
 
 namespace locus::io {
@@ -36,7 +36,7 @@ std::vector<LayerEncoding> resolve_t5(const Fields& model, const HfContext& cont
   return layers;
 }
 
-/// Two sites: a table under the first layer, and buckets on the scores of all.
+/// Two sites: a table added before the first layer, and buckets on the scores of all layers.
 std::vector<LayerEncoding> resolve_mpnet(const Fields& model, const HfContext& context) {
   LayerEncoding table = resolve_learned(model, context, context.model.row_offset);
   table.layer_type = "embeddings";
@@ -72,14 +72,14 @@ LayerEncoding resolve_mpt(const Fields& model, const HfContext& context) {
   const auto alibi = attention.boolean({"alibi"});
   if (!alibi) attention.note_default("alibi", "true", "transformers' default for mpt");
   if (!alibi.value_or(true)) {
-    // transformers adds the bias whatever the key says; MosaicML's own code has a learned table then.
+    // transformers adds the bias whatever the key says; MosaicML's code then has a learned table.
     refuse_model(fields, context,
-                 "has attn_config.alibi false: a learned table in its own code, ALiBi all the same in "
+                 "has attn_config.alibi false: a learned table in its own code, but ALiBi in "
                  "transformers");
   }
   const auto bias_max = attention.positive({"alibi_bias_max"});
   if (!bias_max) attention.note_default("alibi_bias_max", "8", "transformers' default for mpt");
-  attention.note_left_over(false);
+  attention.note_unread(false);
 
   LayerEncoding layer{.scheme = "alibi"};
   layer.arguments.set("heads",
@@ -87,19 +87,19 @@ LayerEncoding resolve_mpt(const Fields& model, const HfContext& context) {
   layer.arguments.set("bias_max", bias_max.value_or(8));
   layer.arguments.set("form", std::string("mpt"));
   layer.trained_length = read_max_length(fields);
-  // Its biases count from the last key: the length of the sequence belongs to them.
+  // The biases count from the last key, so they depend on the length of the sequence.
   const std::int64_t length = context.options.length.value_or(layer.trained_length.value_or(context.model.max_length));
   if (length > 0) layer.arguments.set("length", length);
   if (!context.options.length && length > 0) {
-    fields.note_default("length", std::to_string(length), "the longest sequence, for no other is given");
+    fields.note_default("length", std::to_string(length), "the longest sequence, since no other is given");
   }
   return finish_layer(std::move(layer), fields);
 }
 
 }  // namespace
 
-/// OPT's and BART's tables have two rows more than max_position_embeddings; RoBERTa's number includes the rows up to
-/// the padding's. `max_positions` is what remains for positions.
+/// OPT's and BART's tables have two rows more than max_position_embeddings. RoBERTa's number includes the rows up to
+/// the padding row. `max_positions` is what remains for positions.
 LayerEncoding resolve_learned(const Fields& model, const HfContext& context, HfRowOffset row_offset) {
   Notes notes = model.notes();
   Fields fields(model, notes);
@@ -119,7 +119,7 @@ LayerEncoding resolve_learned(const Fields& model, const HfContext& context, HfR
     require(offset < rows, fields.subject("pad_token_id"), " must leave rows for positions in a table of ", rows,
             ", got ", offset - 1);
   }
-  auto dim = fields.integer({"embedding_size", "word_embed_proj_dim"});  // a width of their own: ELECTRA, ALBERT
+  auto dim = fields.integer({"embedding_size", "word_embed_proj_dim"});  // separate in ELECTRA and ALBERT
   if (!dim || context.model.name == "opt") dim = read_hidden_size(fields);
   layer.arguments.set("max_positions", rows - offset);
   layer.arguments.set("dim",
@@ -140,7 +140,7 @@ LayerEncoding resolve_sinusoidal(const Fields& model, const HfContext& context, 
   layer.arguments.set("arrangement", std::string(arrangement));
   layer.arguments.set("rate", std::string(rate));
   std::int64_t first = 0;
-  if (context.model.row_offset == HfRowOffset::after_padding) {  // fairseq counts from the row after the padding's
+  if (context.model.row_offset == HfRowOffset::after_padding) {  // fairseq counts from the row after the padding row
     const auto padding = fields.integer({"pad_token_id"}, 0);
     if (!padding) fields.note_default("pad_token_id", "1", "transformers' default");
     first = padding.value_or(1) + 1;
@@ -211,7 +211,7 @@ LayerEncoding resolve_alibi(const Fields& model, const HfContext& context, std::
 std::vector<LayerEncoding> resolve_nope(const Fields& model) {
   Notes notes = model.notes();
   Fields fields(model, notes);
-  // Rope keys in the file do not make it rotate: each is named.
+  // Rope keys in the file do not make the model rotate; each is reported.
   for (const std::string_view key : {"rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor"}) {
     if (fields.has(key)) fields.note_ignored(key, "the attention of this model does not rotate");
   }
@@ -248,7 +248,7 @@ std::vector<LayerEncoding> resolve_other(const Fields& model, const HfContext& c
     case HfFamily::image_table:
     case HfFamily::image_waves:
     case HfFamily::windows:
-      return resolve_picture(model, context, family);
+      return resolve_images(model, context, family);
     case HfFamily::by_key:
       return resolve_by_key(model, context);
     case HfFamily::nope:
@@ -258,7 +258,7 @@ std::vector<LayerEncoding> resolve_other(const Fields& model, const HfContext& c
                                  std::string(context.model.what) + "): there are no positions to encode",
                              false);
     case HfFamily::composite:
-      fail(model.file(), ": ", context.model_type, " is made of parts (", context.model.parts,
+      fail(model.file(), ": ", context.model_type, " consists of parts (", context.model.parts,
            "), and the file describes none of them");
     default:
       break;
@@ -329,7 +329,7 @@ LayerEncoding with_notes(LayerEncoding layer, Notes notes) {
 }
 
 LayerEncoding finish_layer(LayerEncoding layer, Fields& fields) {
-  fields.note_left_over(false);
+  fields.note_unread(false);
   return with_notes(std::move(layer), fields.notes());
 }
 

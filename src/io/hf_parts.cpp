@@ -19,7 +19,7 @@ bool lists(const List& list, std::string_view key) {
   return std::find(list.begin(), list.end(), key) != list.end();
 }
 
-/// The model type that `row` gives to its part `key`: "text_config=llama vision_config=pixtral".
+/// Returns the model type that `row` gives to its part `key`: "text_config=llama vision_config=pixtral".
 std::string default_type(const HfModel* row, std::string_view key) {
   if (row == nullptr) return {};
   const std::string entry = std::string(key) + "=";
@@ -41,7 +41,7 @@ class Search {
 
   ModelPlaces run(const Json& root) {
     Notes unused;
-    Fields(root, "", file_, unused).text({"model_type"});  // refuses what is no text
+    Fields(root, "", file_, unused).text({"model_type"});  // Error: not a string
     descend({.object = &root, .model_type = stated_type(root)});
     const Json& main = *found_.main.front().object;
     if (stated_type(main).empty() && !stated_type(root).empty()) notes_.used.emplace_back("model_type");
@@ -49,11 +49,11 @@ class Search {
   }
 
  private:
-  /// The objects inside `place` that are models of their own.
+  /// Returns the keys of the objects inside `place` that are models.
   std::vector<std::string> children(const ModelPlace& place, const HfModel* row) const {
     std::vector<std::string> keys;
     Notes unused;
-    Fields(*place.object, place.path, file_, unused).object({"text_config"});  // refuses what is no object
+    Fields(*place.object, place.path, file_, unused).object({"text_config"});  // Error: not an object
     for (const auto& [key, value] : place.object->items()) {
       if (!value.is_object() || value.empty()) continue;
       const bool named = lists(language_keys, key) || !default_type(row, key).empty();
@@ -71,7 +71,7 @@ class Search {
     return inner;
   }
 
-  /// The key of the one nested language model.
+  /// Returns the key of the single nested language model.
   std::optional<std::string> language_key(const HfModel* row, const std::vector<std::string>& keys) const {
     for (const std::string_view key : language_keys) {
       if (lists(keys, key)) return std::string(key);
@@ -124,7 +124,7 @@ class Search {
     found_.main.push_back(std::move(place));
   }
 
-  /// The encoder of a pair may have a language model of its own inside.
+  /// The encoder of a pair may contain a language model.
   void descend_role(ModelPlace place, const std::string& key) {
     const std::size_t before = found_.main.size();
     descend(std::move(place));
@@ -133,7 +133,7 @@ class Search {
     }
   }
 
-  /// Older files keep the keys of the text model at the top, and some leave all of it to the class.
+  /// Older files have the keys of the text model at the top level, and some omit all of them.
   static void flatten(ModelPlace& place, const HfModel* row) {
     for (const std::string_view key : language_keys) {
       const std::string type = default_type(row, key);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the config.json resolver for encoders of pictures: tables and waves over patches, windows.
+// The part of the config.json resolver for image encoders: tables and waves over patches, windows.
 #include "io/hf_resolve.h"
 
 namespace locus::io {
 namespace {
 
-/// A number for both sides, or [rows, columns].
+/// Reads one number for both sides, or [rows, columns].
 std::optional<PatchGrid> read_sides(Fields& fields, std::string_view key, std::int64_t fallback) {
   const Json* value = fields.peek(key);
   if (value == nullptr || value->is_number()) {
@@ -16,7 +16,7 @@ std::optional<PatchGrid> read_sides(Fields& fields, std::string_view key, std::i
   }
   const auto sides = fields.integer_list({key});
   require(sides->size() == 2 && (*sides)[0] >= 1 && (*sides)[1] >= 1, fields.subject(key),
-          " must be a number or two of at least 1, got ", sides->size(), " entries");
+          " must be one or two numbers of at least 1, got ", sides->size(), " entries");
   return PatchGrid{static_cast<std::int64_t>((*sides)[0]), static_cast<std::int64_t>((*sides)[1])};
 }
 
@@ -25,7 +25,7 @@ LayerEncoding resolve_image_table(const Fields& model, const HfContext& context)
   Fields fields(model, notes);
   const auto grid = read_patch_grid(fields, context.model);
   require(grid.has_value(), fields.subject("image_size"), " and patch_size are missing, but the learned table of ",
-          context.model_type, " has a row per patch");
+          context.model_type, " has one row per patch");
   std::int64_t before = context.model.extra_rows;
   if (context.model.name == "yolos") {
     before = 1 + fields.integer({"num_detection_tokens"}, 0).value_or(context.model.extra_rows - 1);
@@ -44,7 +44,7 @@ LayerEncoding resolve_image_waves(const Fields& model, const HfContext& context)
   Fields fields(model, notes);
   const auto grid = read_patch_grid(fields, context.model);
   require(grid.has_value(), fields.subject("image_size"), " and patch_size are missing, but ", context.model_type,
-          " has a row of waves per patch");
+          " has one sinusoidal row per patch");
   LayerEncoding layer{.scheme = "sinusoidal"};
   layer.arguments.set("dim", with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
                                           context, "a sinusoidal table"));
@@ -59,7 +59,7 @@ LayerEncoding resolve_image_waves(const Fields& model, const HfContext& context)
   return finish_layer(std::move(layer), fields);
 }
 
-/// Swin has one table per block, as wide as its stage has heads.
+/// Swin has one table per block, with as many columns as its stage has heads.
 std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&) {
   Fields shared(model);
   auto heads = shared.integer_list({"num_heads", "num_attention_heads"});
@@ -103,7 +103,7 @@ std::optional<PatchGrid> read_patch_grid(Fields& fields, const HfModel& model) {
   return grid;
 }
 
-std::vector<LayerEncoding> resolve_picture(const Fields& model, const HfContext& context, HfFamily family) {
+std::vector<LayerEncoding> resolve_images(const Fields& model, const HfContext& context, HfFamily family) {
   if (family == HfFamily::windows) return resolve_windows(model, context);
   if (family == HfFamily::image_waves) return {resolve_image_waves(model, context)};
   return {resolve_image_table(model, context)};

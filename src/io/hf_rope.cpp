@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of layers of a RoPE model, read one after the other, and what the model does to its queries beside.
+// The layer types of a RoPE model, and what the model does to its queries in addition.
 #include "io/hf_rope.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace locus::io {
 namespace {
 
-/// Llama 4 raises the queries of its layers without rotation.
+/// Llama 4 scales the queries of its layers without rotation.
 void add_temperature(LayerEncoding& layer, Fields& fields, const LayerPlan& plan, const HfContext& context) {
   const bool tuned = fields.boolean({"attn_temperature_tuning"}).value_or(true);
   const double scale = fields.positive({"attn_scale"}).value_or(0.1);
@@ -21,7 +21,7 @@ void add_temperature(LayerEncoding& layer, Fields& fields, const LayerPlan& plan
   set_query_scale(layer, {.beta = scale, .length = floor_scale, .shift = 1});
 }
 
-/// vLLM and sglang remap distances; transformers does not know the key.
+/// vLLM and sglang remap distances; transformers ignores the key.
 void add_dual_chunks(LayerEncoding& layer, Fields& fields) {
   const Json* chunks = fields.object({"dual_chunk_attention_config"});
   if (chunks == nullptr) return;
@@ -35,7 +35,7 @@ void add_dual_chunks(LayerEncoding& layer, Fields& fields) {
                               " tokens, transformers ignores the key; Locus does not apply that yet");
 }
 
-/// The whole softmax scale, where it is not 1 / sqrt(head_dim).
+/// Returns the softmax scale if it is not 1 / sqrt(head_dim).
 std::optional<double> read_softmax_scale(Fields& fields, const HfContext& context) {
   if (const auto multiplier = fields.positive({"attention_multiplier"})) return multiplier;
   if (const auto scalar = fields.positive({"query_pre_attn_scalar"})) return 1 / std::sqrt(*scalar);
@@ -43,7 +43,7 @@ std::optional<double> read_softmax_scale(Fields& fields, const HfContext& contex
   return {};
 }
 
-/// The hybrid of OLMo rotates only where it has a base.
+/// OLMo's hybrid rotates only if it has a base.
 bool is_without_base(const Fields& fields, const HfContext& context) {
   const Json* block = fields.peek("rope_parameters");
   return context.model.name == "olmo_hybrid" && block != nullptr && block->is_object() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kind of layer of a RoPE model, between finding it and reading it.
+// One layer type of a RoPE model, between finding and reading it.
 #pragma once
 
 #include "io/hf_resolve.h"
@@ -11,24 +11,24 @@ inline constexpr std::string_view sliding_attention = "sliding_attention";
 
 struct RopeBlock {
   const Json* json = nullptr;
-  std::string path;  ///< with the dot that keys follow
+  std::string path;  ///< ends with a dot
   bool is_default = false;
 };
 
-/// One kind of layer, before it is read.
+/// One layer type before it is read.
 struct LayerPlan {
   std::string layer_type;
   bool rotates = true;
   RopeBlock block = {};
-  bool has_local_base = false;            ///< the base of sliding layers has keys of its own
-  std::vector<std::int64_t> layers = {};  ///< which ones; empty: all, or not told
-  std::optional<double> base = {};        ///< given by a list with an entry per layer
-  std::optional<double> fraction = {};    ///< the same of the rotary width
+  bool has_local_base = false;            ///< the base of sliding layers has separate keys
+  std::vector<std::int64_t> layers = {};  ///< indices; empty: all, or unknown
+  std::optional<double> base = {};        ///< from a list with one entry per layer
+  std::optional<double> fraction = {};    ///< from a list with one rotary fraction per layer
   bool compressed = false;                ///< DeepSeek V4: compress_rope_theta, and no factor on cos and sin
 };
 
-/// Reads base, width, pairing, rule and axes of a layer that rotates. `fields` is the object of the model and takes the
-/// notes.
+/// Reads base, width, pairing, rule and axes of a layer that rotates. `fields` is the object of the model and receives
+/// the notes.
 LayerEncoding read_rope_layer(Fields& fields, const LayerPlan& plan, const HfContext& context);
 
 /// Multiplies the layer's queries by position.
@@ -37,14 +37,14 @@ void set_query_scale(LayerEncoding& layer, const QueryScale& scale);
 struct RopeWidth {
   std::int64_t head_dim = 0;
   std::int64_t rotary_dim = 0;
-  std::optional<double> fraction = {};  ///< of rules over the whole head: the share of the pairs that turn
-  bool plain_heads = false;             ///< a model type of latent attention whose file says that it has none
+  std::optional<double> fraction = {};  ///< for rules over the whole head: the share of pairs that turn
+  bool plain_heads = false;             ///< a model type with latent attention whose file says that it has none
 };
-/// The widths of a layer under a rule; `block` is its rope block.
+/// Returns the widths of a layer under a rule. `block` is its rope block.
 RopeWidth read_rope_width(Fields& fields, Fields& block, const LayerPlan& plan, const HfContext& context,
                           std::string_view rule);
 
-/// Which kinds of layers there are, and which rope block belongs to each.
+/// Returns the layer types and the rope block of each.
 std::vector<LayerPlan> plan_layers(Fields& fields, const HfContext& context, const Json& default_block);
 
 }  // namespace locus::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one kind of layer of a RoPE model. What is inside the rope block wins over the top level, as in transformers,
-// except that Phi-3's top-level original_max_position_embeddings wins.
+// Reads one layer type of a RoPE model. Keys in the rope block take precedence over the top level, as in transformers,
+// except that Phi-3's top-level original_max_position_embeddings takes precedence.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -51,11 +51,11 @@ class RopeLayerReader {
           "(locus positions compressed) but does not pool");
     }
     add_other_base();
-    if (plan_.block.json) block_.note_left_over(true);
+    if (plan_.block.json) block_.note_unread(true);
     note_idle_original_length();
-    // GPT-J says that it is rotary; the others concern an indexer, a kernel, and training.
+    // GPT-J states that it is rotary; the other keys concern an indexer, a kernel, and training.
     fields_.acknowledge({"rotary", "indexer_rope_interleave", "flash_rotary", "max_trained_positions"});
-    fields_.note_left_over(false);
+    fields_.note_unread(false);
     return std::move(layer_);
   }
 
@@ -68,7 +68,7 @@ class RopeLayerReader {
     auto new_name = block_.text({"rope_type"});
     auto old_name = block_.text({"type"});
     for (auto* name : {&new_name, &old_name}) {
-      if (*name == "xdrope") *name = "dynamic";  // HunYuan's: NTK by alpha, with sections for pictures
+      if (*name == "xdrope") *name = "dynamic";  // HunYuan: NTK by alpha, with sections for images
     }
     rule_ = "none";
     if (new_name) {
@@ -82,7 +82,7 @@ class RopeLayerReader {
     type_ = "rope_type " + new_name.value_or(old_name.value_or("default"));
     is_mrope_ = new_name == "mrope" || old_name == "mrope";
     if (rule_ == "ntk" && block_.has("mixed_b")) rule_ = "ntk_mixed";
-    // Phi-3's first files called longrope "yarn"; transformers reads any yarn of Phi-3 so.
+    // Phi-3's first files called longrope "yarn"; transformers reads any yarn of Phi-3 as longrope.
     if (model_.original_length > 0 && rule_ == "yarn") rule_ = "longrope";
   }
 
@@ -94,7 +94,7 @@ class RopeLayerReader {
     if (model_.rotates_last && width_.rotary_dim < width_.head_dim) {
       set("rotary_offset", width_.head_dim - width_.rotary_dim);
     }
-    // transformers 5 reads the width of these two and then rotates the whole head.
+    // transformers 5 reads the width of these two, but rotates the whole head.
     whole_head_reading_ =
         width_.rotary_dim < width_.head_dim && (model_.name == "recurrent_gemma" || model_.name == "minimax");
   }
@@ -108,7 +108,7 @@ class RopeLayerReader {
     } else if (!context_.listed) {
       const std::string why =
           context_.model_type.empty() ? "no model_type" : "model_type " + context_.model_type + " is not in the table";
-      fields_.note_default("pairing", "half", why + ": assumed, as most models have it");
+      fields_.note_default("pairing", "half", why + ": assumed, since most models have it");
     }
     if (model_.pairing == HfPairing::deinterleaving && !width_.plain_heads) {
       interleaved = fields_.boolean({"rope_interleave"}).value_or(true);
@@ -117,7 +117,7 @@ class RopeLayerReader {
     set("pairing", std::string(interleaved ? "interleaved" : "half"));
   }
 
-  /// DBRX keeps its base in attn_config, where transformers 5 does not look.
+  /// DBRX has its base in attn_config, which transformers 5 does not read.
   std::optional<double> read_dbrx_base() {
     const Json* attention = model_.name == "dbrx" ? fields_.object({"attn_config"}) : nullptr;
     if (attention == nullptr || !attention->contains("rope_theta")) return {};
@@ -137,7 +137,7 @@ class RopeLayerReader {
     }
     auto base = block_.positive({"rope_theta"});
     if (base) {
-      // A copy outside the block adds nothing; a different value is noted, since other readers may use it.
+      // A copy outside the block has no effect; a different value is noted, since other readers may use it.
       for (const std::string_view key : {"rope_theta", "rotary_emb_base"}) {
         const Json* outside = plan_.has_local_base ? nullptr : fields_.peek(key);
         if (outside && outside->is_number() && outside->get<double>() == *base) fields_.acknowledge({key});
@@ -159,7 +159,7 @@ class RopeLayerReader {
       base = fields_.positive({"global_rope_theta", "rope_theta", "rotary_emb_base", "rope_embedding_base",
                                "rotary_base", "rope_base", "rope_freq_constant"});
     }
-    if (!plan_.layer_type.empty()) {  // keys of the other kinds of layers
+    if (!plan_.layer_type.empty()) {  // keys of the other layer types
       fields_.acknowledge(
           {"rope_theta", "rope_local_base_freq", "local_rope_theta", "global_rope_theta", "compress_rope_theta"});
     }
@@ -175,7 +175,7 @@ class RopeLayerReader {
     return fallback;
   }
 
-  /// Readings of the same file by other versions.
+  /// Adds readings of the same file by other versions.
   void add_other_base() {
     if (other_base_.base != 0) {
       Arguments arguments = layer_.arguments;
@@ -187,7 +187,7 @@ class RopeLayerReader {
       arguments.set("rotary_dim", arguments.integer("head_dim"));
       layer_.alternatives.push_back({"transformers 5", "rope", std::move(arguments),
                                      "all " + std::to_string(layer_.arguments.integer("head_dim")) +
-                                         " coordinates of a head turn, whatever the rotary width says"});
+                                         " coordinates of a head rotate, whatever the rotary width is"});
     }
   }
 
@@ -202,7 +202,7 @@ class RopeLayerReader {
 
   void read_rule() {
     if (rule_ == "dynamic_ntk" && (context_.model_type.starts_with("hunyuan"))) {
-      // HunYuan's dynamic rule with alpha is static NTK by that factor; the rest of its block is not used.
+      // HunYuan's dynamic rule with alpha is static NTK with that factor; the rest of its block is not used.
       const auto alpha = block_.number({"alpha"});
       if (alpha && *alpha != 0) {
         require(*alpha > 0, block_.subject("alpha"), " must be a positive number, got ", *alpha);
@@ -218,10 +218,10 @@ class RopeLayerReader {
     for (const Parameter& parameter : find_rule(rule_).parameters) read_parameter(parameter);
   }
 
-  // What transformers reads by the parameter's own name; lengths have names of their own there.
+  // Reads parameters by their own names; lengths have other names in transformers.
   void read_parameter(const Parameter& parameter) {
     const std::string_view name = parameter.name;
-    // transformers has no default for llama3's bounds, though the rule has.
+    // transformers has no default for llama3's bounds, although the rule has.
     const bool is_needed = parameter.required || rule_ == "llama3";
     if (layer_.arguments.has(name) && name != "max_length") return;  // read_width() has read rotary_fraction
     if (name == "original_length") return read_original_length();
@@ -264,14 +264,14 @@ class RopeLayerReader {
     layer_.trained_length = length;
   }
 
-  /// Without a rule that needs it, an original length that is the length itself says nothing.
+  /// Without a rule that needs it, an original length equal to the length has no meaning.
   void note_idle_original_length() {
     const Json* original = fields_.peek(original_key);
     if (original == nullptr || layer_.arguments.has("original_length")) return;
     const bool same =
         original->is_number() && max_length_ && original->get<double>() == static_cast<double>(*max_length_);
     if (same) fields_.acknowledge({original_key});
-    if (!same) fields_.note_ignored(original_key, "no rule is given that needs it");
+    if (!same) fields_.note_ignored(original_key, "no rule needs it");
   }
 
   void read_attention_factor() {
@@ -296,7 +296,7 @@ class RopeLayerReader {
     const auto truncate = block_.boolean({"truncate"});
     set("truncate", truncate.value_or(true));
     if (!truncate) block_.note_default("truncate", "true", "transformers' default");
-    block_.acknowledge({"max_position_embeddings", "finetuned"});  // a copy of Mistral's classes, a remark of YaRN's
+    block_.acknowledge({"max_position_embeddings", "finetuned"});  // a copy in Mistral's classes, a remark of YaRN's
     read_mscales();
     if (telechat) {
       read_telechat_magnitude();
@@ -318,8 +318,8 @@ class RopeLayerReader {
     if (factor && *factor != 1) set("attention_factor", *factor * (stretch <= 1 ? 1 : slope * std::log(stretch) + 1));
   }
 
-  /// DeepSeek's attention also puts the square of mscale_all_dim's magnitude on the softmax scale; for models that do
-  /// not, only the factor on cos and sin is left.
+  /// DeepSeek's attention also multiplies the softmax scale by the squared magnitude of mscale_all_dim. Other models
+  /// have only the factor on cos and sin.
   void read_mscales() {
     std::array<double, 2> mscales = {0, 0};
     std::array<bool, 2> given = {false, false};
@@ -345,7 +345,7 @@ class RopeLayerReader {
   void read_beta(std::string_view key, double fallback) {
     const auto beta = block_.number({key});
     require(!beta || *beta >= 0, block_.subject(key), " must be at least 0, got ", beta.value_or(0));
-    const bool given = beta && *beta != 0;  // transformers takes 0 for absent
+    const bool given = beta && *beta != 0;  // transformers treats 0 as absent
     set(key, given ? *beta : fallback);
     if (!given) block_.note_default(key, number_text(fallback), "transformers' default");
   }
@@ -369,7 +369,7 @@ class RopeLayerReader {
     set_length();
   }
 
-  /// Pixtral's ids count along rows of the largest picture; DINOv3's coordinates need both sides.
+  /// Pixtral's ids count along rows of the largest image; DINOv3's coordinates need both sides.
   void set_grid() {
     const auto grid = read_patch_grid(fields_, model_);
     if (model_.axes != "grid" && grid) {
@@ -423,6 +423,13 @@ class RopeLayerReader {
                                     ? layer_.arguments.integer("original_length")
                                     : needed(max_length_, fields_, "max_position_embeddings", "llama_4_scaling_beta");
     set_query_scale(layer_, {.beta = *beta, .length = length, .shift = 0});
+    if (!model_.latent || width_.plain_heads) return;
+    // The factor multiplies the whole query, so the part of the head that is not rotated is needed too.
+    const std::int64_t unrotated =
+        with_default(fields_.integer({"qk_nope_head_dim"}), model_.head_dim - model_.rotary_dim, fields_,
+                     "qk_nope_head_dim", context_, "llama_4_scaling_beta");
+    set("head_dim", unrotated + width_.rotary_dim);
+    set("rotary_offset", unrotated);
   }
 
   struct OtherBase {

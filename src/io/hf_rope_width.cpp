@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide a head is, and how much of it turns.
+// The width of a head and of its rotary slice.
 #include "io/hf_rope.h"
 #include "locus/scaling.h"
 
@@ -43,7 +43,7 @@ class RopeWidthReader {
     return hidden / heads;
   }
 
-  /// The rotary part of a latent-attention head stands by itself.
+  /// The rotary part of a latent-attention head is separate.
   bool read_latent_width() {
     const bool latent = context_.listed ? model_.latent : fields_.has("qk_rope_head_dim");
     if (!latent) return false;
@@ -97,7 +97,7 @@ class RopeWidthReader {
   double read_fraction() {
     auto fraction = block_.positive({"partial_rotary_factor"});
     if (fraction) {
-      fields_.acknowledge({"partial_rotary_factor"});  // transformers writes a copy outside
+      fields_.acknowledge({"partial_rotary_factor"});  // transformers writes a copy at the top level
     } else {
       fraction = fields_.positive({"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"});
     }
@@ -113,7 +113,7 @@ class RopeWidthReader {
 
   void set_rotary_dim(std::int64_t rotary_dim, std::string_view key) {
     require(rotary_dim >= 1 && rotary_dim <= width_.head_dim, fields_.subject(key),
-            " must make a rotary width from 1 to head_dim (", width_.head_dim, "), got ", rotary_dim);
+            " must give a rotary width from 1 to head_dim (", width_.head_dim, "), got ", rotary_dim);
     width_.rotary_dim = rotary_dim;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config.json -> GGUF, as llama.cpp's converter does it (conversion/base.py, phi.py and llama.py of August 2026).
+// Converts config.json to GGUF, as llama.cpp's converter does (conversion/base.py, phi.py and llama.py of August 2026).
 #include <algorithm>
 
 #include "io/hf_resolve.h"
@@ -18,11 +18,11 @@ std::string architecture_for(const HfConfig& config, const std::string& name, co
   if (!given.empty()) return given;
   const auto known = architecture_of(config.model_type);
   require(known.has_value(), name, ": model_type ", shown(config.model_type),
-          " has no architecture in GGUF that is known here; say which (--architecture)");
+          " has no known architecture in GGUF; give it (--architecture)");
   return std::string(*known);
 }
 
-/// BERT or T5 have no settings to convert, whatever GGUF calls their architecture.
+/// Error: BERT, T5 and others have no RoPE settings to convert.
 void check_rotates(const HfConfig& config, const std::string& name) {
   std::vector<std::string> others;
   for (const LayerEncoding& layer : config.layers) {
@@ -33,7 +33,7 @@ void check_rotates(const HfConfig& config, const std::string& name) {
        config.model_type.empty() ? "it" : "model_type " + shown(config.model_type), " has ", listed(others));
 }
 
-/// Was the key of this name filled in rather than read? Notes start with its path: `rope_scaling.beta_fast = 32 (...)`.
+/// True if this key was defaulted. Notes start with its path: `rope_scaling.beta_fast = 32 (...)`.
 bool was_defaulted(const LayerEncoding& layer, std::string_view key) {
   return std::any_of(layer.defaulted.begin(), layer.defaulted.end(), [&](const std::string& note) {
     const std::string_view path = std::string_view(note).substr(0, note.find(" = "));
@@ -65,9 +65,9 @@ class GgufRopeWriter {
     write_rule();
     if (arguments.has("rotary_offset") && arguments.integer("rotary_offset") != 0) {
       settings_.notes.push_back("rotary offset " + std::to_string(arguments.integer("rotary_offset")) +
-                                " has no key, the architecture implies it");
+                                " has no key; the architecture implies it");
     }
-    for (const std::string& key : full_->unknown) settings_.notes.push_back("not carried: " + key);
+    for (const std::string& key : full_->unknown) settings_.notes.push_back("not converted: " + key);
     return std::move(settings_);
   }
 
@@ -75,24 +75,24 @@ class GgufRopeWriter {
   std::string key(std::string_view rest) const { return settings_.architecture + "." + std::string(rest); }
   void add(std::string_view rest, GgufValue value) { settings_.entries.push_back({key(rest), std::move(value)}); }
   void add_integer(std::string_view rest, std::int64_t number) {
-    add(rest, GgufValue::of(static_cast<std::uint32_t>(number)));  // lengths of a config fit 31 bits
+    add(rest, GgufValue::of(static_cast<std::uint32_t>(number)));  // lengths of a config fit into 31 bits
   }
   void add_real(std::string_view rest, double number) { add(rest, GgufValue::of(static_cast<float>(number))); }
   void add_shape(std::string_view rest, std::int64_t number) {
     settings_.shape.push_back({key(rest), GgufValue::of(static_cast<std::uint32_t>(number))});
   }
 
-  /// All layers alike, or full ones with the rule and sliding ones with a base of their own. Layers that do not rotate
-  /// follow from the architecture.
+  /// All layers are alike, or full layers have the rule and sliding layers their own base. The architecture determines
+  /// which layers do not rotate.
   void choose_layers() {
     for (const LayerEncoding& layer : config_.layers) {
       if (layer.scheme == "nope") continue;
-      require(layer.scheme == "rope", name_, ": RoPE settings are converted, this model has ", layer.scheme);
+      require(layer.scheme == "rope", name_, ": only RoPE settings can be converted, this model has ", layer.scheme);
       if (layer.layer_type == sliding_attention && config_.layers.size() > 1) {
         sliding_ = &layer;
       } else {
-        require(full_ == nullptr, name_, ": GGUF has keys for full and sliding layers only, got ", layer.layer_type,
-                ", too");
+        require(full_ == nullptr, name_, ": GGUF has keys for full and sliding layers only, got also ",
+                layer.layer_type);
         full_ = &layer;
       }
     }
@@ -151,7 +151,7 @@ class GgufRopeWriter {
     }
   }
 
-  /// What the registry says of the rule's keys.
+  /// Writes the keys of the rule as the registry lists them.
   void write_keys(const Rule& rule) {
     const Arguments& arguments = full_->arguments;
     add_real("rope.scaling.factor", arguments.real("factor"));
@@ -167,14 +167,15 @@ class GgufRopeWriter {
   void write_yarn() {
     const Arguments& arguments = full_->arguments;
     write_keys(find_rule("yarn"));
-    if (!arguments.boolean("truncate")) settings_.notes.push_back("not carried: truncate = false; llama.cpp truncates");
+    if (!arguments.boolean("truncate"))
+      settings_.notes.push_back("not converted: truncate = false; llama.cpp truncates");
     const bool has_all = arguments.has("mscale_all_dim");
     if (has_all) {
       add_real("rope.scaling.yarn_log_multiplier",
                log_multiplier_per_mscale(settings_.architecture) * arguments.real("mscale_all_dim"));
     }
     if (arguments.has("mscale") && !(has_all && arguments.real("mscale") == arguments.real("mscale_all_dim"))) {
-      settings_.notes.push_back("not carried: mscale = " + number_text(arguments.real("mscale")));
+      settings_.notes.push_back("not converted: mscale = " + number_text(arguments.real("mscale")));
     }
   }
 
@@ -182,14 +183,14 @@ class GgufRopeWriter {
     const Arguments& arguments = full_->arguments;
     const auto original = static_cast<double>(arguments.integer("original_length"));
     add_integer("rope.scaling.original_context_length", arguments.integer("original_length"));
-    // llama.cpp would divide positions by rope.scaling.factor whatever the type; only its effect is written.
+    // llama.cpp would divide positions by rope.scaling.factor for any type, so only its effect is written.
     double scale = arguments.has("max_length") ? static_cast<double>(arguments.integer("max_length")) / original : 1;
     if (arguments.has("factor")) scale = arguments.real("factor");
     add_real("rope.scaling.attn_factor", arguments.has("attention_factor")
                                              ? arguments.real("attention_factor")
                                              : longrope_attention_factor(scale, original));
     for (const char* const mscale : {"short_mscale", "long_mscale"}) {
-      if (arguments.has(mscale)) settings_.notes.push_back(std::string("not carried: ") + mscale);
+      if (arguments.has(mscale)) settings_.notes.push_back(std::string("not converted: ") + mscale);
     }
     add_factors("rope_factors_long.weight", arguments.list("long_factor"));
     add_factors("rope_factors_short.weight", arguments.list("short_factor"));
@@ -200,7 +201,7 @@ class GgufRopeWriter {
     const Llama3Parameters parameters{arguments.real("factor"), arguments.real("low_freq_factor"),
                                       arguments.real("high_freq_factor"),
                                       static_cast<double>(arguments.integer("original_length"))};
-    // Not written by llama.cpp's converter and without effect there; it makes the way back exact.
+    // llama.cpp's converter does not write this key, and it has no effect there; it makes the conversion back exact.
     add_integer("rope.scaling.original_context_length", arguments.integer("original_length"));
     settings_.factors.push_back(
         {"rope_freqs.weight", llama3_divisors(parameters, arguments.real("base"), arguments.integer("rotary_dim"))});

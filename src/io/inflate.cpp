@@ -23,7 +23,8 @@ std::vector<std::byte> inflate(std::span<const std::byte> deflated, std::size_t 
   } stream;
   require(inflateInit2(&stream, -MAX_WBITS) == Z_OK, subject, ": zlib cannot start");  // negative: no zlib header
 
-  // One byte more than was promised, so that a stream that goes on is seen. zlib counts in 32 bits: feed it in pieces.
+  // One byte more than stated, so that a longer stream is detected. zlib counts in 32 bits, so the input is passed in
+  // pieces.
   std::vector<std::byte> bytes(size + 1);
   std::size_t taken = 0, made = 0;
   int status = Z_OK;
@@ -54,7 +55,7 @@ std::vector<std::byte> inflate(std::span<const std::byte> deflated, std::size_t 
 bool inflate_is_available() { return false; }
 
 std::vector<std::byte> inflate(std::span<const std::byte>, std::size_t, const std::string& subject) {
-  fail(subject, " is deflated, and Locus was built without zlib; save with numpy.savez, not savez_compressed");
+  fail(subject, " is compressed, but Locus was built without zlib; save with numpy.savez, not savez_compressed");
 }
 
 #endif

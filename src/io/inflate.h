@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw deflate streams, by zlib where the build found it.
+// Decompresses raw deflate streams with zlib, if the build found it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace locus::io {
 
 bool inflate_is_available();
 
-/// Exactly `size` bytes, or locus::Error that starts with `subject`.
+/// Returns exactly `size` bytes. Error: anything else; `subject` starts the message.
 std::vector<std::byte> inflate(std::span<const std::byte> deflated, std::size_t size, const std::string& subject);
 
 }  // namespace locus::io

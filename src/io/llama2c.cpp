@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A version-0 checkpoint is: seven int32 (dim, hidden_dim, layers, heads, kv_heads, vocab_size, seq_len; a negative
-// vocab_size says that the classifier has weights of its own), then float32 weights, each for all layers in turn: token
-// embedding, attention norm, wq, wk, wv, wo, feed-forward norm, w1, w2, w3, final norm, two tables of seq_len x
-// head_dim / 2 that are no longer used, and the classifier where it is not tied. A tokenizer is: int32 max token
-// length, then per token a float32 score, an int32 length and the bytes.
+// A version-0 checkpoint has: seven int32 (dim, hidden_dim, layers, heads, kv_heads, vocab_size, seq_len; a negative
+// vocab_size means that the classifier has separate weights), then float32 weights, each for all layers in order: token
+// embedding, attention norm, wq, wk, wv, wo, feed-forward norm, w1, w2, w3, final norm, two unused tables of seq_len x
+// head_dim / 2, and the classifier if it is not tied. A tokenizer has: int32 max token length, then per token a float32
+// score, an int32 length and the bytes.
 #include "locus/io/llama2c.h"
 
 #include <initializer_list>
@@ -32,7 +32,7 @@ Llama2cConfig take_config(ByteReader& reader) {
   for (const Field& field : fields) {
     field.value = reader.number<std::int32_t>("the header");
     require(field.value != llama2c_later_magic || &field.value != &config.dim, name,
-            ": llama2.c checkpoints of version 1 and 2 are not read; export with --version 0");
+            ": llama2.c checkpoints of version 1 and 2 are not supported; export with --version 0");
     if (&field.value == &config.vocab_size && field.value < 0) {
       config.tied_classifier = false;
       require(field.value != std::numeric_limits<std::int32_t>::min(), name, ": vocab_size must not be -2^31");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// With wavelength l = 2 pi / w, u = 1 / l and s = (old u - low) / (high - low), kept within [0, 1]:
+// With wavelength l = 2 pi / w, u = 1 / l and s = (old u - low) / (high - low), clamped to [0, 1]:
 //   divisor = 1 / ((1 - s) / f + s)
-// Between the bounds s is a line in u, s = a u - b with a = old / (high - low) and b = low / (high - low); two entries
+// Between the bounds, s is linear in u: s = a u - b with a = old / (high - low) and b = low / (high - low). Two entries
 // determine it.
 #include "io/llama3_divisors.h"
 
@@ -15,7 +15,7 @@
 namespace locus::io {
 namespace {
 
-/// One over the wavelength of frequency i.
+/// Returns one over the wavelength of frequency i.
 double per_position(std::size_t i, double base, double rotary_dim) {
   return std::pow(base, -2 * static_cast<double>(i) / rotary_dim) / (2 * std::numbers::pi);
 }
@@ -24,7 +24,7 @@ struct Line {
   double a = 0, b = 0;
 };
 
-/// s = a u - b by least squares over the entries between the bounds; nothing where there are fewer than two.
+/// Fits s = a u - b by least squares over the entries between the bounds. Absent for fewer than two.
 std::optional<Line> ramp_of(std::span<const float> divisors, double base, double factor) {
   constexpr double clear_of_bounds = 1e-4;
   double count = 0, sum_u = 0, sum_s = 0, sum_uu = 0, sum_us = 0;
@@ -81,7 +81,7 @@ std::optional<Llama3Parameters> recover_llama3(std::span<const float> divisors, 
   if (!line || !(line->a > 0) || !(line->b > 0)) return std::nullopt;
   const double original = original_length ? static_cast<double>(*original_length) : line->a / line->b;
   const double low = line->b * original / line->a, high = low + original / line->a;
-  for (int digits = 1; digits <= 9; ++digits) {  // the simplest numbers that do
+  for (int digits = 1; digits <= 9; ++digits) {  // tries the simplest numbers first
     const Llama3Parameters simple{rounded_to(digits, factor), rounded_to(digits, low), rounded_to(digits, high),
                                   original_length ? original : std::round(rounded_to(digits, original))};
     if (simple.factor > 0 && makes(simple, divisors, base)) return simple;

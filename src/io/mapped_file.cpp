@@ -15,7 +15,7 @@
 namespace locus::io {
 namespace {
 
-/// Closes the descriptor; a mapping outlives it.
+/// Closes the descriptor; the mapping outlives it.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -28,7 +28,7 @@ std::string last_reason() { return std::generic_category().message(errno); }
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
-  // Without O_NONBLOCK, opening a named pipe would wait for its writer before it could be refused.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer before the pipe could be refused.
   const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   require(file.number >= 0, name_, ": cannot open for reading (", last_reason(), ")");
   struct stat status {};

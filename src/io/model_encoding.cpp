@@ -17,7 +17,7 @@ bool takes(const LayerEncoding& layer, std::string_view name) {
   return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == name; });
 }
 
-// transformers and vLLM round the table to the type of a model that is stored in 16 bits.
+// transformers and vLLM round the table to the storage type of a 16-bit model.
 void set_profile(LayerEncoding& layer, const std::string& profile, const std::optional<std::string>& dtype) {
   if (profile.empty() || !takes(layer, "profile")) return;
   layer.arguments.set("profile", profile);
@@ -29,7 +29,7 @@ void set_profile(LayerEncoding& layer, const std::string& profile, const std::op
 
 std::vector<LayerEncoding> read_gguf_layers(const std::filesystem::path& path, const ModelOptions& options) {
   require(options.pairing.empty(), path.string(),
-          ": the pairing of a GGUF file is that of its architecture, it cannot ", "be given (", options.pairing, ")");
+          ": the pairing of a GGUF file follows from its architecture; it cannot ", "be given (", options.pairing, ")");
   std::vector<LayerEncoding> layers = resolve_gguf_encoding(read_gguf(path), options.length).layers;
   if (options.layer_type.empty()) return layers;
   std::string known;
@@ -44,7 +44,7 @@ Tensor read_tensor(const Setting& setting) {
   return {.shape = array.shape, .data = to_floats(array, setting.text)};
 }
 
-/// Puts `overrides` in place of what the file says. Another rule takes the old one's parameters away.
+/// Replaces arguments of the file by `overrides`. A different rule removes the parameters of the old one.
 void override_arguments(LayerEncoding& layer, std::vector<Setting> overrides) {
   if (overrides.empty()) return;
   const Scheme& scheme = find_scheme(layer.scheme);
@@ -79,7 +79,7 @@ std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, c
   const std::filesystem::path path = find_model_file(given);
   const FileKind kind = sniff(path);
   require(kind == FileKind::gguf || kind == FileKind::json || kind == FileKind::unknown, path.string(),
-          ": an encoding is read from a config.json, a model folder or a GGUF file; this is ", name_of(kind));
+          ": must be a config.json, a model folder or a GGUF file, got ", name_of(kind));
   HfConfig config;
   if (kind == FileKind::gguf) {
     config.layers = read_gguf_layers(path, options);
@@ -92,7 +92,7 @@ std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, c
     override_arguments(layer, options.overrides);
     set_profile(layer, options.profile, config.dtype);
     for (const auto& [argument, shape] : layer.tensors) {
-      layer.defaulted.push_back(argument + " = initial values (what was learned is with the weights, as " +
+      layer.defaulted.push_back(argument + " = initial values (the learned ones are in the weights, as " +
                                 encoding_tensor_name(argument) + ")");
     }
     if (options.adjust) options.adjust(layer);
@@ -112,7 +112,7 @@ ModelEncoding model_encoding(const std::filesystem::path& path, const ModelOptio
   std::vector<ModelEncoding> all = model_encodings(path, options);
   std::string names;
   for (const ModelEncoding& one : all) names += (names.empty() ? "" : ", ") + one.read.layer_type;
-  require(all.size() == 1, path.string(), " has several kinds of layers; choose one by its layer_type: ", names);
+  require(all.size() == 1, path.string(), " has several layer types; choose one (layer_type): ", names);
   return std::move(all.front());
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file names of a sharded model, each once.
+/// Returns the file names of a sharded model, each once.
 std::vector<std::string> shards_of(const fs::path& index_path) {
   const MappedFile index(index_path);
   std::vector<std::string> shards;
@@ -24,7 +24,7 @@ std::vector<std::string> shards_of(const fs::path& index_path) {
   return shards;
 }
 
-/// Other forms of the weights would contradict the converted ones.
+/// True for other forms of the weights, which would contradict the converted ones.
 bool is_weights(const fs::path& file) {
   const std::string ending = file.extension().string();
   const auto endings = {".safetensors", ".gguf", ".bin", ".pt", ".pth", ".h5", ".msgpack", ".onnx"};

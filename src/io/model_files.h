@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a safetensors model that is to be written again elsewhere.
+// The files of a safetensors model that is to be written to another place.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,8 @@ namespace locus::io {
 
 struct ModelFiles {
   std::filesystem::path folder;
-  std::vector<std::string> weights;  ///< one file, or the shards
-  std::vector<std::string>
-      companions;  ///< what goes with them: the index and, of a whole folder, all but other weights
+  std::vector<std::string> weights;     ///< one file, or the shards
+  std::vector<std::string> companions;  ///< the index and, for a whole folder, all files but other weights
 };
 
 /// `weights`: a .safetensors file or the index (.json) of shards.

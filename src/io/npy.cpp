@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A .npy file is: the magic "\x93NUMPY", one byte each of major and minor version, the length of the header (two bytes
-// in version 1, four in 2 and 3, little endian), the header, the elements. The header is a Python dictionary in
-// text: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, padded with blanks and ended by a newline.
+// A .npy file has: the magic "\x93NUMPY", one byte each of major and minor version, the length of the header (two bytes
+// in version 1, four in 2 and 3, little endian), the header, the elements. The header is a Python dictionary as text:
+// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, padded with blanks and terminated by a newline.
 #include "locus/io/npy.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ static_assert(std::endian::native == std::endian::little, ".npy elements are use
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t largest_preamble = 12;          // magic, version and a four-byte length
-constexpr std::size_t largest_header = 1 << 20;       // far above anything that an array we accept can need
+constexpr std::size_t largest_header = 1 << 20;       // far above what any supported array needs
 constexpr std::size_t npy_most_axes = 64;             // NumPy's own limit
 constexpr std::size_t alignment_of_elements = 64;     // NumPy pads the header to a multiple of this
 constexpr std::size_t digits_of_a_growing_axis = 21;  // NumPy leaves room for the first axis to grow in place
@@ -61,8 +61,8 @@ const NpyTypeRow& row_of(NpyType type) {
   return *row;
 }
 
-/// The number of bytes that `shape` takes. The product of the other axes must not overflow
-/// even where one axis has length 0: strides are computed from it.
+/// Returns the number of bytes of `shape`. The product of the other axes must not overflow even if one axis has length
+/// 0, since strides are computed from it.
 std::size_t bytes_of(std::span<const std::int64_t> shape, std::size_t element_size, const std::string& name) {
   require(shape.size() <= npy_most_axes, name, ": shape must have at most ", npy_most_axes, " axes, got ",
           shape.size());
@@ -87,7 +87,7 @@ struct Preamble {
   std::size_t header_length;
 };
 
-/// `start` is the file's first bytes, at least min(largest_preamble, file_size) of them.
+/// `start` has at least the first min(largest_preamble, file_size) bytes of the file.
 Preamble parse_preamble(std::span<const std::byte> start, std::uint64_t file_size, const std::string& name) {
   const auto byte = [&](std::size_t index) { return std::to_integer<std::size_t>(start[index]); };
   require(start.size() >= magic.size() && std::memcmp(start.data(), magic.data(), magic.size()) == 0, name,
@@ -104,8 +104,8 @@ Preamble parse_preamble(std::span<const std::byte> start, std::uint64_t file_siz
   }
   require(preamble.header_length <= largest_header, name, ": header length must be at most ", largest_header,
           " bytes, got ", preamble.header_length);
-  require(preamble.header_length <= file_size - preamble.header_at, name, ": truncated, the header is said to have ",
-          preamble.header_length, " bytes and the file has only ", file_size - preamble.header_at, " after its start");
+  require(preamble.header_length <= file_size - preamble.header_at, name, ": truncated, the header should have ",
+          preamble.header_length, " bytes, but the file has only ", file_size - preamble.header_at, " after its start");
   return preamble;
 }
 
@@ -115,7 +115,7 @@ struct NpyHeader {
   std::optional<std::vector<std::int64_t>> shape;
 };
 
-/// Reads the one dictionary that NumPy writes, not Python: three known keys, each with its own kind of value.
+/// Reads the dictionary that NumPy writes, not Python in general: three known keys, each with its own type of value.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -143,7 +143,7 @@ class HeaderParser {
     require(take(':'), name_, ": header must have ':' after the key '", key, "' ", [&] { return shown(); });
     if (key == "descr") {
       refuse_second(header.descr.has_value(), key);
-      require(!next_is('['), name_, ": structured dtypes are not supported; save each field as an array of its own");
+      require(!next_is('['), name_, ": structured dtypes are not supported; save each field as a separate array");
       header.descr = parse_string("descr");
     } else if (key == "fortran_order") {
       refuse_second(header.fortran_order.has_value(), key);
@@ -191,7 +191,7 @@ class HeaderParser {
       comma = take(',');
     }
     require(comma || shape.size() != 1, name_, ": shape must be a tuple, (", shape.empty() ? 0 : shape[0],
-            ") without a comma is a number");
+            ") without a comma is a number, not a tuple");
     return shape;
   }
 
@@ -225,7 +225,7 @@ class HeaderParser {
     at_ += word.size();
     return true;
   }
-  /// What stands at the fault, fit for a message.
+  /// Returns the text at the error, formatted for a message.
   std::string shown() const {
     std::string text = "(at byte " + std::to_string(at_) + " of the header: \"";
     for (const char c : text_.substr(at_, 24)) text.push_back(c >= ' ' && c <= '~' ? c : '?');
@@ -240,33 +240,33 @@ class HeaderParser {
 const NpyTypeRow& row_of_descr(std::string descr, const std::string& name) {
   const std::string given = descr;
   const bool one_byte = descr.size() == 3 && descr[2] == '1';
-  if (one_byte && descr[0] == '<') descr[0] = '|';  // byte order says nothing about a single byte
+  if (one_byte && descr[0] == '<') descr[0] = '|';  // byte order has no meaning for a single byte
   const auto row =
       std::find_if(npy_type_rows.begin(), npy_type_rows.end(), [&](const NpyTypeRow& r) { return r.descr == descr; });
   if (row != npy_type_rows.end()) return *row;
   require(descr.find('O') == std::string::npos, name, ": object arrays ('", given,
-          "') are Python pickles and are not read; save a numeric array");
+          "') are Python pickles, which are not supported; save a numeric array");
   require(!descr.starts_with('>'), name, ": dtype '", given,
           "' is big endian; save array.astype(array.dtype.newbyteorder('<'))");
   fail(name, ": dtype must be one of <f2 <f4 <f8 <i2 <i4 <i8 <u2 <u4 <u8 |i1 |u1 |b1, got '", given, "'");
 }
 
-/// Type and shape of the array, its elements being the `data_size` bytes behind the header.
+/// Returns type and shape of the array, whose elements are the `data_size` bytes after the header.
 NpyArray parse_header(std::string_view text, std::uint64_t data_size, const std::string& name) {
   NpyHeader header = HeaderParser(text, name).parse();
   const NpyTypeRow& row = row_of_descr(*header.descr, name);
   require(!*header.fortran_order, name,
-          ": array is in Fortran order, C order is needed; save numpy.ascontiguousarray(array)");
+          ": array must be in C order, got Fortran order; save numpy.ascontiguousarray(array)");
   NpyArray array{row.type, std::move(*header.shape), {}};
   const std::size_t expected = bytes_of(array.shape, row.size, name);
   require(data_size >= expected, name, ": truncated, the shape needs ", expected, " bytes of elements, the file has ",
           data_size);
   require(data_size == expected, name, ": the shape needs ", expected, " bytes of elements, the file has ", data_size,
-          ", more than it should");
+          " (too many)");
   return array;
 }
 
-/// `{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }` behind its preamble, byte for byte as NumPy pads it.
+/// Formats `{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }` after its preamble, padded exactly as by NumPy.
 std::string make_header(std::string_view descr, std::span<const std::int64_t> shape) {
   std::string lengths;
   for (const std::int64_t length : shape) {
@@ -291,7 +291,7 @@ std::string make_header(std::string_view descr, std::span<const std::int64_t> sh
   return header + dictionary;
 }
 
-/// Calls `visit` with the elements as a span of their own C++ type.
+/// Calls `visit` with the elements as a span of their C++ type.
 template <class Visitor>
 void visit_elements(const NpyArray& array, const std::string& name, Visitor visit) {
   const std::size_t expected = bytes_of(array.shape, row_of(array.type).size, name);
@@ -375,7 +375,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   require(stream.is_open(), name, ": cannot open for reading");
 
-  // Preamble, header and elements are read in turn, each only after its length has been checked.
+  // Reads preamble, header and elements in order, each after its length was checked.
   std::array<std::byte, largest_preamble> start_bytes;
   const auto read = [&](std::span<std::byte> into, std::uint64_t from) {
     stream.seekg(static_cast<std::streamoff>(from));
@@ -421,7 +421,7 @@ std::vector<std::int64_t> to_integers(const NpyArray& array, const std::string& 
     } else if constexpr (std::is_same_v<T, std::byte>) {
       for (const std::byte element : elements) values.push_back(element == std::byte{0} ? 0 : 1);
     } else {
-      fail(name, ": an integer array is needed, got ", name_of(array.type));
+      fail(name, ": must be an integer array, got ", name_of(array.type));
     }
   });
   return values;

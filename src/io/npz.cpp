@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A zip archive is read from its end: the end record says where the directory is, the directory says where each entry's
-// local header is, and the data lie behind that. Sizes of 0xffffffff stand for 64-bit ones in the extra field (tag 1).
-// Sizes in local headers are not looked at: writers that stream leave them out, and NumPy writes them in the 64-bit
-// form.
+// A zip archive is read from its end: the end record locates the directory, the directory locates the local header of
+// each entry, and the data follow that header. A size of 0xffffffff means that the 64-bit size is in the extra field
+// (tag 1). Sizes in local headers are ignored: streaming writers omit them, and NumPy writes them in 64 bits.
 #include "locus/io/npz.h"
 
 #include <array>
@@ -22,25 +21,24 @@ constexpr std::uint16_t not_in_16 = 0xffff;
 constexpr std::uint32_t not_in_32 = 0xffffffff;
 constexpr std::uint16_t flag_encrypted = 1;
 constexpr std::uint16_t method_stored = 0, method_deflated = 8;
-constexpr std::uint64_t largest_inflation = 1032;  // 258 bytes from two bits: deflate cannot do better
+constexpr std::uint64_t largest_inflation = 1032;  // 258 bytes from two bits, the limit of deflate
 
 struct Directory {
   std::uint64_t entries, size, at;
 };
 
-/// A reader placed at `at`, which must lie inside the file.
+/// Returns a reader at `at`, which must be inside the file.
 ByteReader reader_at(std::span<const std::byte> file, std::uint64_t at, const std::string& name,
                      std::string_view what) {
-  require(at <= file.size(), name, ": ", what, " must lie inside the file (", file.size(), " bytes), got byte ", at);
+  require(at <= file.size(), name, ": ", what, " must be inside the file (", file.size(), " bytes), got byte ", at);
   return {file.subspan(static_cast<std::size_t>(at)), name};
 }
 
 void expect_signature(ByteReader& reader, std::uint32_t signature, std::string_view what) {
-  require(reader.number<std::uint32_t>(what) == signature, reader.name(), ": ", what,
-          " must be where the archive says, something else is there");
+  require(reader.number<std::uint32_t>(what) == signature, reader.name(), ": ", what, " is not where the archive says");
 }
 
-/// The end record is the last thing in the file but for a comment, whose length it states.
+/// The end record is last in the file, except for a comment, whose length it states.
 std::size_t find_end(std::span<const std::byte> file, const std::string& name) {
   require(file.size() >= 4 && (load<std::uint32_t>(file.data()) == local_signature ||
                                load<std::uint32_t>(file.data()) == end_signature),
@@ -70,14 +68,14 @@ Directory find_directory(std::span<const std::byte> file, const std::string& nam
     directory.size = reader.number<std::uint64_t>("the 64-bit end record");
     directory.at = reader.number<std::uint64_t>("the 64-bit end record");
   } else {
-    require(this_disk == 0 && first_disk == 0, name, ": archives in several parts are not read");
+    require(this_disk == 0 && first_disk == 0, name, ": archives in several parts are not supported");
   }
   require(directory.at <= end && directory.size <= end - directory.at, name,
-          ": the directory must lie before the end record, got ", directory.size, " bytes at byte ", directory.at);
+          ": the directory must be before the end record, got ", directory.size, " bytes at byte ", directory.at);
   return directory;
 }
 
-/// An entry of the directory, as it is written there.
+/// An entry of the directory, as stored.
 struct Record {
   std::uint16_t flags = 0, method = 0;
   std::uint32_t crc = 0;
@@ -85,7 +83,7 @@ struct Record {
   std::string_view file_name;
 };
 
-/// Puts 64-bit sizes in the place of those that do not fit into 32.
+/// Replaces sizes that do not fit into 32 bits by the 64-bit ones.
 void widen(Record& record, std::span<const std::byte> extra, const std::string& subject) {
   if (record.size != not_in_32 && record.compressed != not_in_32 && record.local_at != not_in_32) return;
   ByteReader fields(extra, subject);
@@ -125,7 +123,7 @@ Record take_record(ByteReader& reader) {
   return record;
 }
 
-/// The data of an entry, found through its local header, which must agree with the directory.
+/// Returns the data of an entry. Error: its local header does not agree with the directory.
 std::span<const std::byte> data_of(const Record& record, std::span<const std::byte> file, std::uint64_t directory_at,
                                    const std::string& subject) {
   ByteReader reader =
@@ -190,15 +188,15 @@ class NpzParser {
  private:
   static NpzFile::Entry checked(const Record& record, std::span<const std::byte> file, std::uint64_t directory_at,
                                 const std::string& subject) {
-    require((record.flags & flag_encrypted) == 0, subject, " is encrypted, which is not read");
+    require((record.flags & flag_encrypted) == 0, subject, " is encrypted, which is not supported");
     const bool deflated = record.method == method_deflated;
     require(deflated || record.method == method_stored, subject, " must be stored or deflated, got method ",
             record.method);
     const auto bytes = data_of(record, file, directory_at, subject);
-    require(deflated || record.size == bytes.size(), subject, " is stored and must have one size, got ", record.size,
-            " and ", bytes.size());
+    require(deflated || record.size == bytes.size(), subject, " is not compressed and must have one size, got ",
+            record.size, " and ", bytes.size());
     require(!deflated || record.size / largest_inflation <= bytes.size(), subject, " cannot have ", record.size,
-            " bytes, it is deflated to ", bytes.size());
+            " bytes, its compressed size is ", bytes.size());
     return {deflated, record.crc, record.size, bytes};
   }
 };

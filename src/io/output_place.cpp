@@ -13,13 +13,13 @@ namespace fs = std::filesystem;
 void require_other_file(const fs::path& input, const fs::path& output) {
   std::error_code error;
   require(!fs::exists(output, error) || !fs::equivalent(input, output, error), output.string(),
-          ": the output must not be the input; to replace it say so (--in-place)");
+          ": the output must not be the input; to replace it, use --in-place");
 }
 
 void require_free_space(const fs::path& folder, std::uint64_t bytes) {
   std::error_code error;
   const fs::space_info space = fs::space(folder.empty() ? fs::path(".") : folder, error);
-  if (error) return;  // writing reports it
+  if (error) return;  // the write will report it
   require(space.available >= bytes, folder.string(), ": not enough disk space, ", bytes, " bytes are needed and ",
           space.available, " are free");
 }
@@ -31,7 +31,7 @@ StagingFolder::StagingFolder(const fs::path& target)
   std::error_code error;
   if (fs::create_directory(path_.path(), error)) return;
   path_.release();
-  fail(target_.string(), ": cannot create a temporary folder ", replaces_ ? "in it (" : "beside it (", error.message(),
+  fail(target_.string(), ": cannot create a temporary folder ", replaces_ ? "in it (" : "next to it (", error.message(),
        ")");
 }
 

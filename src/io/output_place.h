@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where converted files go: beside what they replace, until all of them are complete.
+// Destinations of converted files: next to the files they replace, until all of them are complete.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace locus::io {
 
-/// Refuses a file that is its own input, by whatever name.
+/// Error: the output is the input, under any name.
 void require_other_file(const std::filesystem::path& input, const std::filesystem::path& output);
 
-/// Throws Error where the file system of `folder` has less than `bytes` free.
+/// Error: the file system of `folder` has less than `bytes` free.
 void require_free_space(const std::filesystem::path& folder, std::uint64_t bytes);
 
-/// A new folder for files that must appear together or not at all. It is removed again unless it was published.
+/// A new folder for files that must appear together or not at all. It is removed unless it was published.
 class StagingFolder {
  public:
-  /// Hidden, beside `target`, or inside it where it exists already.
+  /// Hidden; next to `target`, or inside it if it exists.
   explicit StagingFolder(const std::filesystem::path& target);
   StagingFolder(const StagingFolder&) = delete;
   StagingFolder& operator=(const StagingFolder&) = delete;
 
   std::filesystem::path operator/(const std::filesystem::path& name) const { return path_.path() / name; }
-  /// Becomes `target`; where that exists, replaces its files of the same names, one rename each.
+  /// Renames the folder to `target`. If that exists, replaces its files of the same names, with one rename each.
   void publish();
 
  private:

@@ -10,7 +10,7 @@
 namespace locus::io {
 namespace {
 
-/// Takes `prefix` off the front of `text`.
+/// Removes `prefix` from the start of `text`.
 bool consume(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
@@ -30,8 +30,8 @@ struct NamedPart {
   AttentionPart part;
 };
 
-/// `rest` is what follows the layer's attention: `q_proj.weight`. Whatever else begins like queries or keys is theirs,
-/// too, and must not be passed over in silence.
+/// `rest` follows the name of the layer's attention: `q_proj.weight`. Any other name that starts like queries or keys
+/// belongs to them too and must not be skipped silently.
 template <std::size_t count>
 std::optional<AttentionPart> part_of(std::string_view rest, const std::array<NamedPart, count>& known,
                                      std::span<const std::string_view> beginnings) {
@@ -47,7 +47,7 @@ std::optional<AttentionPart> part_of(std::string_view rest, const std::array<Nam
   return concerns ? std::optional(AttentionPart::not_understood) : std::nullopt;
 }
 
-/// One entry per head that the tensor holds rows of: is it rotated?
+/// Returns one entry per head of the tensor: true if the head is rotated.
 std::vector<bool> heads_of(AttentionPart part, const LayerShape& shape) {
   const auto heads = static_cast<std::size_t>(shape.heads), pairs = static_cast<std::size_t>(shape.key_value_heads);
   std::vector<bool> rotated;
@@ -71,7 +71,7 @@ std::vector<bool> heads_of(AttentionPart part, const LayerShape& shape) {
   return rotated;
 }
 
-/// The rows in their new order; neighbours that stay together are one piece.
+/// Returns the rows in their new order; neighbours that stay together are one piece.
 std::vector<ByteChunk> moved_rows(ByteChunk bytes, std::size_t row_bytes, const std::vector<bool>& heads,
                                   const HeadShape& head, Pairing to) {
   const std::vector<std::int64_t> order = pairing_order(head, to);
@@ -97,8 +97,8 @@ bool is_norm(AttentionPart part) { return part == AttentionPart::query_norm || p
 std::vector<std::int64_t> pairing_order(const HeadShape& head, Pairing to) {
   require(head.head_dim >= 1 && head.rotary_offset >= 0 && head.rotary_dim >= 0 &&
               head.rotary_dim <= head.head_dim - head.rotary_offset,
-          "the rotary slice must lie inside the head (", head.head_dim, "), got ", head.rotary_dim,
-          " coordinates from ", head.rotary_offset);
+          "the rotary slice must be inside the head (", head.head_dim, "), got ", head.rotary_dim, " coordinates from ",
+          head.rotary_offset);
   require(head.rotary_dim % 2 == 0, "the rotary width must be even to have pairs, got ", head.rotary_dim);
   std::vector<std::int64_t> order(static_cast<std::size_t>(head.head_dim));
   for (std::size_t j = 0; j < order.size(); ++j) order[j] = static_cast<std::int64_t>(j);
@@ -134,7 +134,7 @@ std::optional<AttentionName> attention_name_hf(std::string_view tensor_name) {
   static constexpr std::array<NamedPart, 2> gptj = {{{"q_proj", query}, {"k_proj", key}}};
   static constexpr std::array<std::string_view, 7> beginnings = {"q_", "k_", "kv_", "qkv", "query", "key", "W_pack"};
 
-  // Only where language models keep their layers: a vision tower has tensors of the same names and heads of its own.
+  // Only under the layers of language models: a vision tower has tensors of the same names, but different heads.
   std::string_view rest = tensor_name;
   if (consume(rest, "gpt_neox.layers.")) {
     const auto layer = consume_layer(rest);
@@ -183,17 +183,17 @@ std::optional<MovedTensor> PairingPlan::add(const PlannedTensor& tensor, const s
   if (!name) return std::nullopt;
   const std::string what = subject + ": tensor " + shown(tensor.name);
   const std::uint64_t elements = checked_elements(tensor.shape, what);
-  // One number for the whole matrix, such as its scale, does not care about the order of rows.
+  // A single number for the whole matrix, such as its scale, does not depend on the order of rows.
   if (name->part == AttentionPart::not_understood && elements == 1) return std::nullopt;
   require(name->part != AttentionPart::not_understood, what,
-          " belongs to queries or keys in a form whose rows cannot be moved (of type ", tensor.type, ")");
+          " belongs to queries or keys, but its rows cannot be moved (type ", tensor.type, ")");
   const LayerShape shape = shape_of_layer_(name->layer);
   std::vector<bool> heads = heads_of(name->part, shape);
   const auto head_dim = static_cast<std::uint64_t>(shape.head.head_dim);
 
   const bool elementwise = is_norm(name->part) || tensor.shape.size() == 1;
   require(!elementwise || tensor.block_elements == 1, what, " is stored as ", tensor.type, ", whose blocks of ",
-          tensor.block_elements, " elements cannot be reordered inside");
+          tensor.block_elements, " elements cannot be reordered");
   require(elementwise || tensor.shape.size() == 2, what, " must have one or two axes, got ", tensor.shape.size());
   const std::uint64_t rows = elementwise ? elements : static_cast<std::uint64_t>(tensor.shape[0]);
   if (is_norm(name->part) && rows == head_dim) heads.assign(1, true);  // one norm for all heads
@@ -202,7 +202,7 @@ std::optional<MovedTensor> PairingPlan::add(const PlannedTensor& tensor, const s
   require(tensor.bytes.size() % rows == 0, what, " must have whole rows, got ", tensor.bytes.size(), " bytes in ",
           rows);
 
-  if (tensor.name.ends_with(".weight") && !is_norm(name->part)) {  // a bias alone makes no layer complete
+  if (tensor.name.ends_with(".weight") && !is_norm(name->part)) {  // a layer is not complete with only a bias
     if (name->part != AttentionPart::key) queries_.insert(name->layer);
     if (name->part != AttentionPart::query) keys_.insert(name->layer);
   }
@@ -213,8 +213,8 @@ std::optional<MovedTensor> PairingPlan::add(const PlannedTensor& tensor, const s
 
 void PairingPlan::check_complete(const std::string& model) const {
   require(!queries_.empty() || !keys_.empty(), model,
-          ": no tensor is known to hold queries or keys (self_attn.q_proj, attention.query_key_value, attn_q); the "
-          "architecture is unknown or only a part of the model is here");
+          ": no tensor of queries or keys was found (self_attn.q_proj, attention.query_key_value, attn_q); the "
+          "architecture is unknown, or the model is incomplete");
   for (const std::int64_t layer : queries_) {
     require(keys_.contains(layer), model, ": layer ", layer, " has queries but no keys; both must be converted");
   }

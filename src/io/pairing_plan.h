@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors of a model hold queries and keys, and which of their rows belong to which head.
+// Finds the tensors of a model that hold queries and keys, and the rows of each head.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ enum class AttentionPart : std::uint8_t {
   query_key_value_per_head,  ///< GPT-NeoX: query, key and value of head 0, then of head 1, ...
   query_norm,
   key_norm,
-  not_understood,  ///< of queries or keys, but not one of the above
+  not_understood,  ///< of queries or keys, but in none of these forms
 };
 
-/// A tensor's place in a model; empty where the name has nothing to do with queries and keys.
+/// A tensor's place in a model. Empty if the name is not that of queries or keys.
 struct AttentionName {
   std::int64_t layer = 0;
   AttentionPart part = AttentionPart::not_understood;
@@ -40,7 +40,7 @@ struct LayerShape {
   std::int64_t key_value_heads = 0;
 };
 
-/// A tensor of any format. `block_elements`: so many elements of a row are stored together.
+/// A tensor of any format. `block_elements` is the number of elements of a row that are stored together.
 struct PlannedTensor {
   std::string name;
   std::span<const std::int64_t> shape;
@@ -56,16 +56,16 @@ struct MovedTensor {
   std::vector<ByteChunk> after;
 };
 
-/// Collects the tensors of a model, which may lie in several files.
+/// Collects the tensors of a model, possibly from several files.
 class PairingPlan {
  public:
   using ShapeOfLayer = std::function<LayerShape(std::int64_t layer)>;
   PairingPlan(Pairing to, ShapeOfLayer shape_of_layer) : to_(to), shape_of_layer_(std::move(shape_of_layer)) {}
 
-  /// The tensor with its rows moved; empty where the pairing does not concern it. `subject` starts messages.
+  /// Returns the tensor with its rows moved. Empty if the pairing does not affect it. `subject` starts messages.
   std::optional<MovedTensor> add(const PlannedTensor& tensor, const std::optional<AttentionName>& name,
                                  const std::string& subject);
-  /// Throws Error where a layer lacks its queries or keys, or no layer was found at all.
+  /// Error: a layer without queries or keys, or no layers at all.
   void check_complete(const std::string& model) const;
   std::int64_t layers() const { return static_cast<std::int64_t>(queries_.size()); }
   std::int64_t first_layer() const { return *queries_.begin(); }

@@ -22,21 +22,21 @@ Pairing stated_pairing(const LayerEncoding& layer) {
   return layer.arguments.text("pairing") == name_of(Pairing::half) ? Pairing::half : Pairing::interleaved;
 }
 
-/// A model that Locus's lab saved.
+/// A model saved by Locus's lab.
 ModelShape model_shape_lab(const GgufFile& file) {
   const LayerEncoding layer = gguf_lab_encoding(file);
   LayerShape shape{.head = rotated_head(layer, file.name())};
   const auto heads = file.integer("locus_lab.attention.head_count");
-  require(heads && *heads >= 1, file.name(), ": locus_lab.attention.head_count must be there and be at least 1");
+  require(heads && *heads >= 1, file.name(), ": locus_lab.attention.head_count must be given, at least 1");
   shape.heads = shape.key_value_heads = *heads;
   return {"locus_lab", stated_pairing(layer), [shape](std::int64_t) { return shape; }, true};
 }
 
-/// The one head shape of all layers that rotate.
+/// Returns the head shape that all rotating layers share.
 HeadShape common_head(const HfConfig& config, const std::string& name) {
   std::optional<HeadShape> common;
   for (const LayerEncoding& layer : config.layers) {
-    if (layer.scheme == "nope") continue;  // both orders are right without rotation
+    if (layer.scheme == "nope") continue;  // without rotation, both orders are right
     const HeadShape head = rotated_head(layer, name);
     require(!common || *common == head, name, ": layers must rotate alike, got head_dim ", common->head_dim,
             " with rotary width ", common->rotary_dim, " and ", head.head_dim, " with ", head.rotary_dim);
@@ -46,7 +46,7 @@ HeadShape common_head(const HfConfig& config, const std::string& name) {
   return *common;
 }
 
-/// A number for all layers, or one per layer.
+/// Returns the number for all layers, or the one of this layer.
 std::int64_t of_layer(const std::vector<std::int64_t>& numbers, std::int64_t layer, const std::string& what) {
   if (numbers.size() == 1) return numbers[0];
   require(layer < static_cast<std::int64_t>(numbers.size()), what, " must have a number for layer ", layer, ", it has ",
@@ -62,12 +62,12 @@ ModelShape model_shape_hf(std::string_view config_text, const std::string& name)
   Notes notes;
   Fields fields = find_text_model(document.root, name, notes);
   require(!fields.has("qk_rope_head_dim"), fields.subject("qk_rope_head_dim"),
-          " means latent attention, whose weights are not converted");
+          " means latent attention, whose weights cannot be converted");
   LayerShape shape;
   shape.head = common_head(config, name);
   shape.heads = needed(read_heads(fields), fields, "num_attention_heads", "the order of rows");
   shape.key_value_heads = fields.integer({"num_key_value_heads", "num_kv_heads", "n_kv_heads"}).value_or(shape.heads);
-  pairing_order(shape.head, Pairing::half);  // says what is wrong with the width before any tensor is looked at
+  pairing_order(shape.head, Pairing::half);  // reports an invalid width before any tensor is read
 
   ModelShape model{config.model_type, std::nullopt, [shape](std::int64_t) { return shape; }, false};
   if (const HfModel* known = find_hf_model(config.model_type)) {
@@ -85,7 +85,7 @@ ModelShape model_shape_gguf(const GgufFile& file) {
   const GgufRope rope = collect_gguf_rope(file);
   const std::string& name = file.name();
   require(rope.rope_type.has_value(), name, ": architecture ", shown(rope.architecture),
-          " is unknown, its pairs cannot be told");
+          " is unknown, so its pairing is unknown too");
   require(*rope.rope_type != GgufRopeType::none, name, ": architecture ", shown(rope.architecture), " does not rotate");
   require(!rope.dimension_count_swa || rope.dimension_count_swa == rope.dimension_count, name,
           ": layers must rotate alike, got rotary widths ", rope.dimension_count.value_or(0), " and ",
@@ -96,7 +96,7 @@ ModelShape model_shape_gguf(const GgufFile& file) {
   const std::string heads_key = name + ": " + rope.architecture + ".attention.head_count";
   require(rope.head_count && !rope.head_count->empty(), heads_key, " is missing");
   require(rope.key_length || rope.embedding_length, name, ": ", rope.architecture,
-          ".attention.key_length or embedding_length must be there to tell the width of a head");
+          ".attention.key_length or embedding_length must be given for the width of a head");
 
   const auto shape_of = [rope, heads_key, name](std::int64_t layer) {
     constexpr std::int64_t most = 1 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many heads of which shape the layers of a model have, by its config.json or by the metadata of a GGUF file.
+// The number and shape of the heads of each layer, from a config.json or the metadata of a GGUF file.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct ModelShape {
   std::string architecture;
   std::optional<Pairing> engine_pairing;
   std::function<LayerShape(std::int64_t layer)> of_layer;
-  bool states_pairing = false;  ///< the file says it itself (locus_lab), and must not say it wrongly afterwards
+  bool states_pairing = false;  ///< the file states its pairing (locus_lab), so the output must state the new one
 };
 
 ModelShape model_shape_hf(std::string_view config_text, const std::string& name);

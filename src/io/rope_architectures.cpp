@@ -15,7 +15,7 @@ struct NamePair {
   std::string_view model_type, architecture;
 };
 
-// The first row of an architecture is its commonest model type.
+// The first row of an architecture is its most common model type.
 constexpr std::array<NamePair, 40> names = {{{"llama", "llama"},
                                              {"mistral", "llama"},
                                              {"mixtral", "llama"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What llama.cpp calls the model types of transformers, and how it writes their settings.
+// llama.cpp's names for the model types of transformers, and how it writes their settings.
 #pragma once
 
 #include <cmath>
@@ -10,23 +10,23 @@
 
 namespace locus::io {
 
-/// Both names, where known; a model type such as `gemma3_text` counts as `gemma3`.
+/// Returns the architecture of a model type, if known. A model type such as `gemma3_text` counts as `gemma3`.
 std::optional<std::string_view> architecture_of(std::string_view model_type);
-/// The commonest model type of an architecture.
+/// Returns the most common model type of an architecture.
 std::optional<std::string_view> model_type_of(std::string_view architecture);
 
-/// The rule that rope.scaling.type names. Error that starts with `where` for an unknown one.
+/// Returns the rule that rope.scaling.type names. Error: an unknown one; `where` starts the message.
 const Rule& rule_of_gguf(std::string_view type, std::string_view where);
 
-/// DeepSeek's files hold a tenth of mscale_all_dim, for historical reasons; all others hold it as it is.
+/// DeepSeek's files hold a tenth of mscale_all_dim, for historical reasons; all others hold its value.
 inline double log_multiplier_per_mscale(std::string_view architecture) {
   return architecture == "deepseek2" ? 0.1 : 1.0;
 }
 
-/// Its heads have a rotary part of their own (qk_rope_head_dim).
+/// True if heads have a separate rotary part (qk_rope_head_dim).
 inline bool has_latent_attention(std::string_view architecture) { return architecture == "deepseek2"; }
 
-/// What llama.cpp's converter writes for longrope: sqrt(1 + ln(scale) / ln(original)), 1 without extension.
+/// Returns what llama.cpp's converter writes for longrope: sqrt(1 + ln(scale) / ln(original)), 1 without extension.
 inline double longrope_attention_factor(double scale, double original) {
   return scale > 1 && original > 1 ? std::sqrt(1 + std::log(scale) / std::log(original)) : 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A safetensors file is: the length of the header (uint64), the header (a JSON object, padded with blanks), the data.
-// The header has per tensor {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, offsets counted from the
-// start of the data, and may have "__metadata__", an object of strings.
+// A safetensors file has: the length of the header (uint64), the header (a JSON object, padded with blanks), the data.
+// For each tensor the header has {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, with offsets from the
+// start of the data. It may have "__metadata__", an object of strings.
 #include "locus/io/safetensors.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ SafetensorsType type_of(const Json& dtype, const std::string& subject) {
   return row->type;
 }
 
-/// A list of integers from 0 to 2^63 - 1.
+/// Returns a list of integers from 0 to 2^63 - 1.
 std::vector<std::int64_t> lengths_of(const Json& list, const std::string& subject) {
   require(list.is_array(), subject, " must be a list of integers, got ", list.type_name());
   require(list.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes, " entries, got ",
@@ -79,7 +79,7 @@ std::vector<std::int64_t> lengths_of(const Json& list, const std::string& subjec
   return lengths;
 }
 
-/// A tensor and where its data begin.
+/// A tensor and the offset of its data.
 struct PlacedTensor {
   SafetensorsTensor tensor;
   std::size_t begin;
@@ -125,8 +125,8 @@ std::map<std::string, std::string> metadata_of(const Json& entry, const std::str
   return metadata;
 }
 
-/// Adds `"key":value` to the text of an object that is open. (An ordered_json of the whole would look through all of its
-/// keys for each new one.)
+/// Appends `"key":value` to the text of an open object. (An ordered_json of the whole would search all of its keys for
+/// each new one.)
 void append_member(std::string& object, const std::string& key, const nlohmann::ordered_json& value,
                    const std::string& name) {
   try {
@@ -183,7 +183,7 @@ class SafetensorsParser {
   }
 
  private:
-  /// The format allows neither gaps nor overlaps: nothing can hide between tensors.
+  /// The format allows neither gaps nor overlaps, so nothing can be hidden between tensors.
   static void check_and_take(SafetensorsFile& file, std::vector<PlacedTensor>& placed, std::size_t data_size) {
     std::sort(placed.begin(), placed.end(), [](const PlacedTensor& a, const PlacedTensor& b) {
       return std::pair(a.begin, a.tensor.bytes.size()) < std::pair(b.begin, b.tensor.bytes.size());
@@ -192,15 +192,15 @@ class SafetensorsParser {
     for (PlacedTensor& one : placed) {
       require(
           one.begin >= filled, file.name_, ": tensor ", [&] { return shown(one.tensor.name); },
-          " overlaps the one before it, it begins at ", one.begin, " and the other ends at ", filled);
+          " overlaps the previous one: it begins at ", one.begin, ", the previous one ends at ", filled);
       require(
           one.begin == filled, file.name_, ": tensor ", [&] { return shown(one.tensor.name); }, " must begin at ",
-          filled, ", where the one before it ends, got ", one.begin);
+          filled, ", where the previous one ends, got ", one.begin);
       filled += one.tensor.bytes.size();
       file.index_.emplace(one.tensor.name, file.tensors_.size());
       file.tensors_.push_back(std::move(one.tensor));
     }
-    require(filled == data_size, file.name_, ": tensors must fill the data, they have ", filled, " bytes of ",
+    require(filled == data_size, file.name_, ": tensors must fill the data, but have ", filled, " bytes of ",
             data_size);
   }
 };
@@ -258,7 +258,7 @@ std::vector<float> to_floats(const SafetensorsTensor& tensor, const std::string&
     case f8_e5m2:
       break;
   }
-  fail(subject, " of type ", name_of(tensor.type), " is not read as numbers; it needs its model's scales");
+  fail(subject, " of type ", name_of(tensor.type), " cannot be read as numbers without the scales of its model");
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const SafetensorsTensor> tensors,
@@ -276,8 +276,8 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Safete
   std::uint64_t end = 0;
   for (const SafetensorsTensor* tensor : in_order) {
     const std::string subject = name + ": tensor " + shown(tensor->name);
-    require(tensor->name != metadata_key, subject, " must have another name, the format needs this one");
-    require(names.insert(tensor->name).second, subject, " must be there once, got it twice");
+    require(tensor->name != metadata_key, subject, " must have another name; the format reserves this one");
+    require(names.insert(tensor->name).second, subject, " must occur once, got it twice");
     require(tensor->shape.size() <= safetensors_most_axes, subject, " must have at most ", safetensors_most_axes,
             " axes, got ", tensor->shape.size());
     const std::uint64_t needed =

@@ -9,7 +9,7 @@
 namespace locus::io {
 namespace {
 
-/// Shards lie beside the index; a name such as ../../x would read anything.
+/// Shards are next to the index; a name such as ../../x could read any file.
 bool is_plain_file_name(std::string_view file) {
   const bool has_odd_character =
       std::any_of(file.begin(), file.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; });
@@ -31,7 +31,7 @@ std::map<std::string, std::string> parse_safetensors_index(std::string_view json
     const auto& file = item.value().get_ref<const std::string&>();
     require(
         is_plain_file_name(file), name, ": weight_map.", [&] { return shown(item.key()); },
-        " must name a file beside the index, got ", [&] { return shown(file); });
+        " must name a file next to the index, got ", [&] { return shown(file); });
     files.emplace(item.key(), file);
   }
   return files;
@@ -50,7 +50,7 @@ SafetensorsModel read_safetensors_model(const std::filesystem::path& path) {
     const auto [place, is_new] = opened.emplace(file, model.files_.size());
     if (is_new) model.files_.push_back(read_safetensors(path.parent_path() / file));
     if (model.files_[place->second].find_tensor(tensor) == nullptr) {
-      fail(index.name(), ": tensor ", shown(tensor), " must be in ", shown(file), ", that file does not have it");
+      fail(index.name(), ": tensor ", shown(tensor), " should be in ", shown(file), ", but that file does not have it");
     }
     model.file_of_.emplace(tensor, place->second);
   }

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first bytes of a file, fewer where it is shorter.
+/// Returns the first bytes of a file, or all if it is shorter.
 std::string first_bytes(const fs::path& path, std::size_t count) {
   std::ifstream file(path, std::ios::binary);
   require(file.good(), path.string(), ": cannot be opened");
@@ -39,8 +39,8 @@ bool is_safetensors(std::string_view start, std::uint64_t size) {
   return length >= 2 && length <= size - 8;
 }
 
-/// Version 0 has no magic number: its seven numbers must make sense as the sizes of a model. Whether they fit the size of
-/// the file is for the reader to say.
+/// Version 0 has no magic number: its seven numbers must be plausible as the sizes of a model. The reader checks
+/// whether they match the size of the file.
 bool is_llama2c(std::string_view start) {
   std::array<std::int32_t, 7> header{};
   if (start.size() < sizeof(header)) return false;
@@ -53,7 +53,7 @@ bool is_llama2c(std::string_view start) {
          within(std::abs(std::int64_t{vocab_size}), 1 << 24) && within(seq_len, 1 << 28);
 }
 
-/// Looks at the keys of the outermost object only, and stops at the first that settles the matter.
+/// Reads only the keys of the outermost object, and stops at the first that decides.
 class KeyLooker : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool object = false, index = false;
@@ -82,7 +82,7 @@ class KeyLooker : public nlohmann::json_sax<nlohmann::json> {
   std::int64_t depth_ = 0;
 };
 
-/// JSON that is broken behind its first brace is still JSON: its reader names the fault.
+/// Broken JSON after the opening brace still counts as JSON; its reader reports the error.
 std::optional<FileKind> json_kind(const fs::path& path, std::string_view start) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (start.starts_with(byte_order_mark)) start.remove_prefix(byte_order_mark.size());
@@ -119,7 +119,7 @@ std::string_view name_of(FileKind kind) {
     case FileKind::folder:
       return "a folder without config.json";
     case FileKind::unknown:
-      return "a file of unknown kind";
+      return "a file of unknown format";
   }
   return "?";
 }

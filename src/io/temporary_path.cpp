@@ -26,7 +26,7 @@ constexpr std::string_view beginning = ".locus-", ending = ".tmp";
 struct Unfinished {
   std::mutex mutex;
   std::set<fs::path> paths;
-  std::set<fs::path> swept;  // folders that were cleaned already
+  std::set<fs::path> swept;  // folders that were already cleaned
 };
 
 Unfinished& unfinished() {
@@ -34,7 +34,7 @@ Unfinished& unfinished() {
   return all;
 }
 
-/// The machine, in a form that a file name can hold: process ids mean nothing on another one.
+/// Identifies the machine in a form that a file name can hold: process ids are meaningless on another machine.
 std::string host_mark() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
@@ -45,7 +45,7 @@ std::string host_mark() {
 
 bool is_alive(pid_t process) { return kill(process, 0) == 0 || errno != ESRCH; }
 
-/// A name of ours, from this machine, whose process is gone.
+/// True for a name of ours, from this machine, whose process has ended.
 bool is_stale(std::string_view name) {
   if (!name.starts_with(beginning) || !name.ends_with(ending)) return false;
   name = name.substr(beginning.size(), name.size() - beginning.size() - ending.size());
@@ -111,7 +111,7 @@ void remove_unfinished_files(const std::function<void()>& end) {
   for (const fs::path& path : all.paths) {
     std::error_code error;
     for (int attempt = 0; attempt < 100 && fs::exists(path, error); ++attempt) {
-      fs::remove_all(path, error);  // again where a file has just been copied into the folder
+      fs::remove_all(path, error);  // a second time, in case a file was just copied into the folder
     }
   }
   end();

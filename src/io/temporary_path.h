@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a file or folder that exists only while something is being written.
+// The path of a file or folder that exists only during a write.
 #pragma once
 
 #include <filesystem>
 
 namespace locus::io {
 
-/// A hidden name in `folder` that nothing has: `.locus-HOST-PID-NUMBER.tmp`. What stands there when this object goes is
-/// removed, unless it was renamed. The first one in a folder also removes what processes of this machine that are no
-/// longer alive have left there.
+/// An unused hidden name in `folder`: `.locus-HOST-PID-NUMBER.tmp`. The destructor removes the file unless it was
+/// renamed. The first object in a folder also removes files left there by dead processes of this machine.
 class TemporaryPath {
  public:
   explicit TemporaryPath(const std::filesystem::path& folder);
@@ -17,9 +16,9 @@ class TemporaryPath {
   ~TemporaryPath();
 
   const std::filesystem::path& path() const { return path_; }
-  /// Renames what stands there to `target`, as std::rename does; false where that fails, with errno.
+  /// Renames the file to `target`, as std::rename does. Returns false and sets errno on failure.
   bool rename_to(const std::filesystem::path& target);
-  /// Nothing was created there.
+  /// Call if nothing was created.
   void release();
 
  private:

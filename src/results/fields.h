@@ -14,10 +14,10 @@ using Json = nlohmann::ordered_json;  ///< keys keep the order in which they wer
 
 class Fields {
  public:
-  /// `place` starts every message, e.g. "tasks[1]". Error where `object` is not an object. Keeps a reference.
+  /// `place` starts every message, e.g. "tasks[1]". Error: `object` is not an object. Keeps a reference.
   Fields(const Json& object, std::string place);
 
-  bool has(const char* key) const;  ///< false where it is missing or null
+  bool has(const char* key) const;  ///< false if missing or null
   const Json& at(const char* key) const;
   std::string text(const char* key) const;
   std::string text_or_empty(const char* key) const;
@@ -25,13 +25,13 @@ class Fields {
   std::int64_t integer_or_zero(const char* key) const;
   bool flag(const char* key) const;
   double number(const char* key) const;
-  std::optional<double> optional_number(const char* key) const;  ///< absent where it is missing or null
+  std::optional<double> optional_number(const char* key) const;  ///< absent if missing or null
   const Json& array(const char* key) const;
   std::vector<std::int64_t> integers(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
   Fields object(const char* key) const;
 
-  /// `read(Fields)` of every object of an array.
+  /// Returns `read(Fields)` for every object of an array.
   template <class Read>
   auto all(const char* key, const Read& read) const {
     std::vector<decltype(read(*this))> result;

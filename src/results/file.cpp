@@ -17,7 +17,7 @@ void write_text(const fs::path& file, const std::string& text) {
   io::write_atomically(file, std::span(&chunk, 1));
 }
 
-/// Names may hold a comma: "rope:a=1,b=2".
+/// Names may contain a comma: "rope:a=1,b=2".
 std::string quoted(const std::string& text) {
   return text.find_first_of(",\"") == std::string::npos ? text : Json(text).dump();
 }

@@ -9,13 +9,13 @@
 
 namespace locus::results {
 
-/// A results.json, or the folder it is in. Error naming the file where it is missing, is not JSON or breaks the format.
+/// Reads a results.json, or the one in a folder. Error: the file is missing, is not JSON or violates the format.
 Results read_file(const std::filesystem::path& path);
 
-/// `numbers` as a table: task,line,name,length,place,mean,low,high,seed_1,...; empty where there is no number.
+/// Formats `numbers` as a table: task,line,name,length,place,mean,low,high,seed_1,...; empty without numbers.
 std::string to_csv(const Results& results);
 
-/// Writes results.json and results.csv, each aside and then renamed.
+/// Writes results.json and results.csv atomically.
 void write_files(const std::filesystem::path& folder, const Results& results);
 
 }  // namespace locus::results

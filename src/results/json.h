@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as JSON, both ways: docs/results-format.md.
+// Converts results to and from JSON: docs/results-format.md.
 #pragma once
 
 #include "results/fields.h"
@@ -7,16 +7,16 @@
 
 namespace locus::results {
 
-/// The whole object, with the ranking that follows from it.
+/// Returns the whole object, including the ranking.
 Json to_json(const Results& results);
 
-/// Error naming the place where the JSON breaks the format, or its version where that is not 1. `ranking` is not read:
-/// it follows from the rest.
+/// Error: JSON that violates the format, with the place, or a version other than 1. `ranking` is not read: it follows
+/// from the rest.
 Results read_results(const Json& json);
 
-// ---- the parts that the lab's store keeps before there are numbers
+// ---- the parts that the lab's store needs before there are numbers
 
-/// {run, tasks, lines} of a run that begins.
+/// Returns {run, tasks, lines} of a new run.
 Json header_json(const Results& results);
 Results read_header(const Json& json);
 

@@ -35,7 +35,7 @@ TaskRanking rank_task(const Results& results, const Task& task) {
   return ranking;
 }
 
-/// Where gains start; absent where the task is not scored.
+/// Returns the level from which gains count; absent if the task is not scored.
 std::optional<double> level_of(const TaskRanking& ranking) {
   const std::optional<double> level = ranking.task->level();
   if (!level || ranking.beyond.empty()) return std::nullopt;
@@ -58,7 +58,7 @@ double mean_of_present(const BySeed& values) {
   return found ? found->mean : 0;
 }
 
-/// The line but for its standing, and the gains by seed that it is ranked by.
+/// Returns the line without its standing, and the gains by seed that rank it.
 RankedLine gather(const Results& results, const Ranking& ranking, const std::string& line, BySeed& mean) {
   RankedLine row;
   row.gain.line = line;
@@ -83,7 +83,7 @@ RankedLine gather(const Results& results, const Ranking& ranking, const std::str
     row.worst = task.task;
     row.worst_gain = own;
   }
-  // No seed has all tasks: the mean of the tasks' means is still a number, without an interval.
+  // If no seed has all tasks, the mean of the tasks' means is still a number, without an interval.
   if (std::none_of(mean.begin(), mean.end(), [](const auto& one) { return one.has_value(); })) mean = {whole};
   return row;
 }

@@ -89,7 +89,7 @@ Line read_line(const Fields& from) {
           .tuned = from.flag("tuned")};
 }
 
-/// `mean` may be null: a seed's number was not finite.
+/// `mean` may be null if a seed's number was not finite.
 Number read_number(const Fields& from, std::size_t seeds) {
   Number number{.task = from.text("task"),
                 .line = from.text("line"),
@@ -156,7 +156,7 @@ Results read_header_fields(const Fields& from) {
   return results;
 }
 
-/// Files written before tasks named their lines: the outcomes name them.
+/// For files written before tasks named their lines: takes the names from the outcomes.
 void complete_lines(Results& results) {
   for (Task& task : results.tasks) {
     if (!task.lines.empty()) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of a lab run. docs/results-format.md describes the same thing as JSON, field by field.
+// The results of a lab run. docs/results-format.md describes the same structure as JSON, field by field.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace locus::results {
 
 struct Task {
   std::string name, title, measures;
-  std::string main;  ///< the name of the numbers that rank
+  std::string main;  ///< the name of the numbers used for ranking
   bool is_loss = false;
   bool higher_is_better = true;
   std::optional<double> chance, majority, learned_at;
@@ -25,7 +25,7 @@ struct Task {
   std::int64_t layers = 0, heads = 0, width = 0;
   std::vector<std::string> lines;  ///< names of the lines planned in this task
 
-  /// What an answer that ignores the input scores: gains are measured from here.
+  /// Returns the score of an answer that ignores the input: gains are measured from it.
   std::optional<double> level() const { return majority ? majority : chance; }
   bool is_better(double a, double b) const { return higher_is_better ? a > b : a < b; }
   bool has_line(const std::string& name) const;
@@ -34,19 +34,19 @@ struct Task {
 struct Line {
   std::string name, trained, label, site, variant;
   bool tuned = false;
-  /// Tested as trained: not stretched, resized or fine-tuned.
+  /// True if tested as trained: not stretched, resized or fine-tuned.
   bool is_plain() const { return name == trained; }
 };
 
 struct Number {
   std::string task, line, name;
   std::int64_t length = 0;
-  std::int64_t place = -1;  ///< depth in percent, first position of a bucket, or step; -1: the whole
+  std::int64_t place = -1;  ///< depth in percent, first position of a bucket, or step; -1: the whole sequence
   BySeed values = {};
-  std::optional<Estimate> estimate = {};  ///< absent where a seed's number was not finite
+  std::optional<Estimate> estimate = {};  ///< absent if a seed's number was not finite
 };
 
-/// Whether a line learned its task, and how far it holds beyond the trained length.
+/// Whether a line learned its task, and how it performs beyond the trained length.
 struct Outcome {
   std::string task, line;
   bool learned = false;
@@ -55,7 +55,7 @@ struct Outcome {
   std::string reason;
 };
 
-/// A line against the baseline, paired over seeds.
+/// A line compared with the baseline, paired over seeds.
 struct Pair {
   std::string task, name;
   std::int64_t length = 0;
@@ -88,10 +88,10 @@ struct Machine {
 struct SchemeSpeed {
   std::string scheme;
   double steps_per_second = 0;
-  std::optional<double> torch_steps_per_second, ratio;  ///< absent where the baseline does not know the scheme
+  std::optional<double> torch_steps_per_second, ratio;  ///< absent if the baseline does not have the scheme
 };
 
-/// Training on the library's kernels against the same model in torch's own operations.
+/// Training speed on the library's kernels, compared with the same model in torch operations.
 struct Speed {
   std::string task;
   double ratio = 0;  ///< geometric mean over schemes
@@ -99,7 +99,7 @@ struct Speed {
 };
 
 struct Run {
-  std::string preset, created, finished;  ///< times in ISO 8601, UTC; `finished` is empty until all trials ended
+  std::string preset, created, finished;  ///< times in ISO 8601, UTC; `finished` is empty until all trials have ended
   double seconds = 0;                     ///< work time of all workers
   std::int64_t planned = 0, completed = 0, failed = 0;  ///< trials
   Machine machine;
@@ -120,19 +120,19 @@ struct Results {
   std::vector<Cost> costs;
   std::vector<Failure> failures;
 
-  const Line& line(const std::string& name) const;       ///< Error for an unknown name
+  const Line& line(const std::string& name) const;       ///< Error: an unknown name
   std::string label(const std::string& name) const;      ///< the name itself for an unknown one
   const Task* find_task(const std::string& name) const;  ///< null for an unknown name
-  const Outcome* outcome(const std::string& task, const std::string& line) const;  ///< null where there is none
-  bool learned(const std::string& task, const std::string& line) const;            ///< false where there is no outcome
-  /// The task's main number at a length; null where there is none.
+  const Outcome* outcome(const std::string& task, const std::string& line) const;  ///< null if there is none
+  bool learned(const std::string& task, const std::string& line) const;            ///< false if there is no outcome
+  /// Returns the task's main number at a length; null if there is none.
   const Number* main_number(const Task& task, const std::string& line, std::int64_t length,
                             std::int64_t place = -1) const;
 };
 
-/// Fills in what follows from run, tasks, lines and the values of the numbers: estimates, the mean over places of main
-/// numbers that come by place only, outcomes, pairs and paper claims. Orders the numbers by task and line. Values that
-/// are not finite become absent, and their number has no estimate.
+/// Computes everything that follows from run, tasks, lines and the values of the numbers: estimates, means over places
+/// of main numbers that exist by place only, outcomes, pairs and paper claims. Sorts the numbers by task and line.
+/// Values that are not finite become absent, and their number has no estimate.
 void conclude(Results& results);
 
 }  // namespace locus::results

@@ -76,7 +76,7 @@ bool can_tell(const std::vector<Standing>& standings) {
 
 Estimate shown(const Task& task, Estimate estimate) {
   const double most = task.is_loss ? std::numeric_limits<double>::infinity() : 1.0;
-  // A mean out of bounds was not a share after all; its interval still holds it.
+  // A mean out of bounds is not a share; its interval still contains it.
   if (estimate.low) estimate.low = std::max(*estimate.low, std::min(0.0, estimate.mean));
   if (estimate.high) estimate.high = std::min(*estimate.high, std::max(most, estimate.mean));
   return estimate;

@@ -4,7 +4,7 @@
 
 namespace locus::results {
 
-/// The t with P(-t < T < t) = confidence, for T with that many degrees of freedom. Right to 1e-12 of itself.
+/// Returns t with P(-t < T < t) = confidence, for T with that many degrees of freedom. Accuracy: 1e-12 relative.
 double student_t(int degrees, double confidence);
 
 }  // namespace locus::results

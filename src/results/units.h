@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations and sizes in memory as text.
+// Formats durations and sizes in memory.
 #pragma once
 
 #include <string>
 
 namespace locus::results {
 
-/// 3.4 s, 12 min 5 s, 2 h 3 min.
+/// Formats 3.4 s, 12 min 5 s, 2 h 3 min.
 std::string duration(double seconds);
-/// 12 kB, 3.4 MB, 1.2 GB, in powers of 1000.
+/// Formats 12 kB, 3.4 MB, 1.2 GB, in powers of 1000.
 std::string bytes(double count);
 
 }  // namespace locus::results

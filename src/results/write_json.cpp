@@ -123,7 +123,7 @@ Json json_of(const Failure& failure) {
   return {{"task", failure.task}, {"scheme", failure.scheme}, {"seed", failure.seed}, {"error", failure.error}};
 }
 
-/// The array of a part of the results.
+/// Converts a list of results to an array.
 template <class T>
 Json json_of(const std::vector<T>& all) {
   return array_of(all, [](const T& one) { return json_of(one); });

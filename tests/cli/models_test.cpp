@@ -72,7 +72,7 @@ TEST(ModelsCommand, LintTakesSeveralModels) {
   ASSERT_EQ(json["models"].size(), 2u);
   EXPECT_EQ(json["models"][1]["layers"][0]["scheme"], "learned");
   const std::string text = output_of(folder, "lint a.json b.json");
-  EXPECT_NE(text.find("readers of the flat layout will take base 10000 here"), std::string::npos);
+  EXPECT_NE(text.find("readers of the flat layout will use base 10000"), std::string::npos);
   EXPECT_EQ(run_locus(folder, "lint a.json b.json --against a.json").exit_code, 2);
 }
 

@@ -12,7 +12,7 @@
 namespace locus {
 namespace {
 
-// The fault that each must be named as.
+// The name that each fault must get.
 const std::map<std::string, std::string>& expected_faults() {
   static const std::map<std::string, std::string> all = {
       {"off_by_one_decode", "off by one in decode"},
@@ -59,7 +59,7 @@ void expect_failures(std::string_view broken, const std::vector<std::string>& wr
   for (const std::string& name : right) EXPECT_FALSE(fails(name)) << name;
 }
 
-// A fault shows where it lies, and nowhere else.
+// A fault fails the checks of its own site, and no others.
 TEST(Broken, FailsWhereTheFaultIs) {
   expect_failures("off_by_one_decode", {"one token at a time = exact", "decoded across pages = exact"},
                   {"prefill = exact", "chunked = exact", "packed = exact", "positions from 65521 = exact"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Biases made by their definitions, right and wrong, and what the diagnosis calls them.
+// Biases made by their definitions, right and wrong, and their diagnosis.
 #include "locus/doctor/diagnose_bias.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 using Entry = std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)>;
 
-// Query q stands at keys - queries + q, which is what `entry` is told.
+// Query q is at keys - queries + q, which `entry` receives.
 BiasDump make_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, const Entry& entry) {
   BiasDump dump{heads, queries, keys, {}};
   for (std::int64_t h = 0; h < heads; ++h) {
@@ -93,7 +93,7 @@ TEST(DiagnoseBias, TellsMasksApart) {
     EXPECT_EQ(diagnosis.masked, 8 * 36);
     EXPECT_TRUE(diagnosis.causal_mask);
   }
-  // Linear and steep is no mask.
+  // A steep linear bias is not a mask.
   const auto steep = make_bias(1, 9, 9, [](auto, auto q, auto k) { return -5000.0 * std::max(0.0, distance(q, k)); });
   EXPECT_EQ(diagnose_bias(steep).masked, 0);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything must be explained: single numbers, vectors and heads that differ from the rest, and rows added to hidden
-// states.
+// Coverage: single numbers, vectors and heads that differ from the rest, and rows added to hidden states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +63,7 @@ TEST(DiagnoseCoverage, AScaledVectorIsSeen) {
   }
 }
 
-// Three quarters of the pairs stand still under this rule: those of the garbage outnumber the pairs that turn.
+// Three quarters of the pairs do not turn under this rule: garbage pairs outnumber the turning ones.
 TEST(DiagnoseCoverage, GarbageInOneOfTwoHeadsDoesNotOutvoteTheOther) {
   std::mt19937 random(24);
   const DumpShape two{.batch = 1, .tokens = 16, .heads = 2, .head_dim = 64};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dumps that are special: no rotation, one token, both sides rotated, far out, heads miscounted, refusals.
+// Special dumps: no rotation, one token, both sides rotated, large positions, miscounted heads, errors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -84,11 +84,11 @@ TEST(DiagnoseDumps, RefusesWhatIsNoDump) {
   EXPECT_THROW(diagnose(good, {.encoding = Encoding("alibi", {{"heads", 3}})}), Error);
 }
 
-// Vector n of [tokens, key heads] is taken for token n / query heads.
+// Vector n of [tokens, key heads] is treated as token n / query heads.
 TEST(DiagnoseDumps, KeysWithTheQueriesHeads) {
   std::mt19937 random(12);
   const Encoding encoding = plain();
-  for (const std::int64_t query_heads : {12, 4}) {  // three key heads: their tokens stay whole, or are torn apart
+  for (const std::int64_t query_heads : {12, 4}) {  // three key heads: tokens stay whole, or are split
     DumpShape each{.batch = 1, .tokens = usual.tokens * usual.heads, .heads = 1, .head_dim = 64};
     std::vector<Position> positions;
     for (std::int64_t n = 0; n < each.tokens; ++n) positions.push_back(n / query_heads);
@@ -97,7 +97,7 @@ TEST(DiagnoseDumps, KeysWithTheQueriesHeads) {
     dump.heads = usual.heads;
     const Diagnosis diagnosis = diagnose(dump, {.encoding = encoding});
     ASSERT_EQ(diagnosis.verdicts.front().name, "heads_miscounted") << query_heads;
-    const std::string wanted = query_heads == 12 ? "once in 4 tokens" : "had 4 heads";
+    const std::string wanted = query_heads == 12 ? "once every 4 tokens" : "had 4 heads";
     EXPECT_NE(diagnosis.verdicts.front().text.find(wanted), std::string::npos) << diagnosis.verdicts.front().text;
   }
 }
@@ -118,14 +118,14 @@ TEST(DiagnoseDumps, TwoImplementationsBothRotated) {
   EXPECT_EQ(diagnosis.verdicts.front().name, "position_offset") << diagnosis.verdicts.front().text;
   both.after = one.after;
   EXPECT_TRUE(diagnose(both, {.encoding = encoding, .both_rotated = true}).as_expected());
-  // Without an encoding the relative rotation is still one: a single position, the same for all tokens.
+  // Without an encoding, the relative rotation is still one: a single position, the same for all tokens.
   both.after = two.after;
   const Diagnosis relative = diagnose(both);
   ASSERT_FALSE(relative.explanations.empty());
   EXPECT_EQ(relative.explanations.front().positions, std::vector<Position>(12, 1));
 }
 
-// Angles as float32 code has them: the product of a position and a float32 frequency, rounded.
+// Angles of float32 code: the rounded product of a position and a float32 frequency.
 TEST(DiagnoseDumps, Float32AnglesFarOut) {
   std::mt19937 random(14);
   const Encoding encoding = plain();
@@ -183,7 +183,7 @@ TEST(DiagnoseDumps, TwiceOrDoubledAndBackwardsOrNegated) {
 TEST(DiagnoseDumps, XposIsKnownByItsMagnitudes) {
   std::mt19937 random(17);
   RotationDump dump = make_dump(usual, innocent(plain("interleaved"), counted(usual)), ElementType::float32, random);
-  for (std::size_t n = 0; n < dump.after.size(); ++n) {  // a query's scale, centre 0, by the definition
+  for (std::size_t n = 0; n < dump.after.size(); ++n) {  // the scale of a query, centre 0, by the definition
     const double i = static_cast<double>(n % 64 / 2);
     const double p = static_cast<double>(n / 64 / 3);
     const double zeta = (2 * i + 0.4 * 64) / (1.4 * 64);

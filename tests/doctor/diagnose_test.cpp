@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated dumps: random encodings, faults, sizes and storage; the truth must be in the set that the diagnosis gives,
-// and no confident verdict may be wrong.
+// Generated dumps: random encodings, faults, sizes and storage. The diagnosis must contain the truth, and no confident
+// verdict may be wrong.
 #include "locus/doctor/diagnose.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ std::ostream& operator<<(std::ostream& out, const Rate& rate) {
              << ", confident and wrong " << rate.confidently_wrong;
 }
 
-// ---- faults against an expectation
+// ---- faults, with an expectation
 
 struct Case {
   DumpShape shape;
@@ -70,7 +70,7 @@ struct Case {
   Expectation expected;
 };
 
-using Spoil = std::function<bool(Case&, std::mt19937&)>;  // false: this fault cannot be had with this encoding
+using Spoil = std::function<bool(Case&, std::mt19937&)>;  // false: this encoding cannot have the fault
 
 Encoding changed(const Encoding& encoding, const std::string& name, const Value& value) {
   Arguments arguments = encoding.arguments();
@@ -288,14 +288,14 @@ TEST(Diagnose, NamesFaultsInFloat16) {
   EXPECT_EQ(rate.confidently_wrong, 0);
 }
 
-// ---- dumps alone
+// ---- dumps without an expectation
 
 std::string told(const Explanation& explanation) {
   return explanation.arguments.text("rule") + (explanation.inverse ? ", backwards" : "") + " " + explanation.text;
 }
 
-// The truth is there where an explanation has its rule and its positions; its parameters are then right as far as the
-// dump can show them, for it would not fit otherwise.
+// The truth is found if an explanation has its rule and its positions. Its parameters are then right as far as the dump
+// shows them, since it would not fit otherwise.
 bool is_truth(const Explanation& explanation, const Encoding& encoding, const std::vector<Position>& positions) {
   return explanation.arguments.text("rule") == rule_of(encoding) && explanation.positions == positions &&
          !explanation.inverse && explanation.times == 1 && explanation.position_divisor == 1;

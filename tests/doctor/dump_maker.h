@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes dumps with a fault of choice: vectors turned pair by pair, by the definition, and stored in a type of choice.
+// Makes dumps with a given fault: rotates vectors pair by pair, by the definition, and stores them in a given type.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ inline double stored(ElementType type, double value) {
   return static_cast<double>(static_cast<float>(value));
 }
 
-/// What the code under suspicion did.
+/// What the code under test did.
 struct Culprit {
   TurnedSlice slice;
   std::vector<double> w;            ///< radians per position
@@ -72,7 +72,7 @@ inline RotationDump make_dump(const DumpShape& shape, const Culprit& culprit, El
   return dump;
 }
 
-/// The culprit that does what `encoding` says.
+/// Returns the culprit that implements `encoding`.
 inline Culprit innocent(const Encoding& encoding, std::vector<Position> positions) {
   const Rotation& rotation = encoding.rotation();
   return {.slice = {rotation.pairing, rotation.deinterleaved_output, rotation.rotary_offset, rotation.rotary_dim},

@@ -56,7 +56,7 @@ TEST(Equivalences, EveryRule) {
     for (const auto& [name, value] : rule->example.all()) arguments.set(name, value);
     const std::vector<Check> checks = verify_equivalences(Encoding("rope", arguments));
     expect_equivalent(checks);
-    // Coarser types do not always show the difference; float32 must.
+    // Coarser types may hide the difference; float32 must show it.
     for (const char* name : {"decoded at growing lengths differs from the whole (float32)",
                              "keys left under the tables of their time differ (float32)",
                              "a cache refuses to mix the tables of two lengths (float32)",
@@ -122,7 +122,7 @@ TEST(Equivalences, SeedsGiveOtherNumbers) {
 
 TEST(Equivalences, RefusesNoShapes) { EXPECT_THROW(verify_equivalences(Encoding("nope"), {.shapes = 0}), Error); }
 
-// Rows 0 and 1 of two heads of two: the second entry of head 1 in row 1 is off by 0.5, the one after it is NaN.
+// Rows 0 and 1 of two heads of width two: the second entry of head 1 in row 1 is off by 0.5, the next one is NaN.
 TEST(Comparison, NamesTheFirstDivergence) {
   std::vector<double> want{1, 2, 3, 4, 5, 6, 7, 8}, got = want;
   const auto bound = [](const doctor::Entry&, double) { return 0.25; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of finding: a config that has it, the same config mended, and well-known configs that must stay quiet.
+// Every finding: a config that has it, the same config corrected, and well-known configs that must have none.
 #include "locus/doctor/lint.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ double number(const Finding& finding, const std::string& name) {
   return std::nan("");
 }
 
-/// A llama with heads of 8 and 4096 trained positions.
+/// A Llama with heads of width 8, trained on 4096 positions.
 std::string llama(const std::string& more) {
   return R"({"model_type": "llama", "head_dim": 8, "max_position_embeddings": 4096, "rope_theta": 10000)" +
          (more.empty() ? "" : ", " + more) + "}";
@@ -57,7 +57,7 @@ std::string yarn(const std::string& more, int longest = 16384) {
          "beta_slow": 1, )" +
          more + "}}";
 }
-/// The same of latent attention, whose softmax scale takes mscale_all_dim.
+/// The same with latent attention, whose softmax scale uses mscale_all_dim.
 std::string latent_yarn(const std::string& more) {
   return R"({"model_type": "deepseek_v3", "qk_rope_head_dim": 8, "rope_theta": 10000, "max_position_embeddings": 16384,
          "rope_scaling": {"rope_type": "yarn", "truncate": true, "beta_fast": 32, "beta_slow": 1, )" +
@@ -112,7 +112,7 @@ std::vector<LintCase> cases() {
        yarn(R"("factor": 4, "mscale": 1, )" + original)},
       {"mscale-cancels", note, latent_yarn(R"("factor": 4, "mscale": 0.5, "mscale_all_dim": 0.5, )" + original),
        latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 0.5, )" + original)},
-      // Without latent attention no softmax scale is touched.
+      // Without latent attention, the softmax scale does not change.
       {"mscale-cancels", note, latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original),
        yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original)},
       {"not-expressed", warning, R"({"model_type": "wav2vec2"})", llama("")},
@@ -188,7 +188,7 @@ TEST(Lint, OneFindingForAllKindsOfLayers) {
   EXPECT_EQ(find(findings, "key-defaulted")->layer_type, "");
 }
 
-// ---- numbers, by hand
+// ---- numbers, computed by hand
 
 TEST(LintNumbers, YarnFactor) {
   const std::vector<Finding> findings = lint(config_model(yarn(R"("factor": 8, )" + original)));
@@ -205,8 +205,8 @@ TEST(LintNumbers, Mscales) {
   EXPECT_NEAR(number(*find(one, "mscale-without-partner"), "by_itself"), m, 1e-15);
 }
 
-// Pairs turn by 1 and 0.01; the lists divide by 1, 1 and by 2, 4. At 63 the first is off by 63 / 2 = 31.5, five turns
-// and 0.084, the second by 63 (0.01 - 0.0025) = 0.4725.
+// Pairs turn by 1 and 0.01; the lists divide by 1, 1 and by 2, 4. At 63 the first is off by 63 / 2 = 31.5, which is
+// five turns and 0.084, the second by 63 (0.01 - 0.0025) = 0.4725.
 TEST(LintNumbers, CachedKeysOfLongRope) {
   const std::vector<Finding> findings = lint(config_model(phi3("[1, 1]")));
   EXPECT_NEAR(number(*find(findings, "cache-unsafe"), "angle"), 0.4725, 1e-12);
@@ -214,7 +214,7 @@ TEST(LintNumbers, CachedKeysOfLongRope) {
 }
 
 TEST(LintNumbers, Float32Angles) {
-  // Heads of 4: pairs turn by 1 and 0.01. The first is exact in float32; the second is not, nor is its product.
+  // Heads of width 4: pairs turn by 1 and 0.01. The first is exact in float32; the second is not, nor is its product.
   const LintModel model = config_model(R"({"model_type": "llama", "head_dim": 4, "rope_theta": 10000})", 1'000'000);
   long double worst = 0;
   for (std::int64_t p = 1'000'000 - 32; p < 1'000'000; ++p) {
@@ -236,7 +236,7 @@ TEST(LintNumbers, DynamicNtkOfVllm) {
   EXPECT_EQ(number(findings[0], "first_pair"), 1);
 }
 
-// ggml rounds YaRN's ramp to whole pairs, which moves gpt-oss's frequencies by up to 43 %.
+// ggml rounds YaRN's ramp to whole pairs, which changes gpt-oss's frequencies by up to 43 %.
 TEST(LintNumbers, GptOssInLlamaCpp) {
   const LintModel model = config_model(R"({"model_type": "gpt_oss", "max_position_embeddings": 131072})");
   const std::vector<Finding> findings = lint(model);
@@ -246,7 +246,7 @@ TEST(LintNumbers, GptOssInLlamaCpp) {
   EXPECT_NEAR(number(*finding, "worst_share"), 0.43, 0.005);
 }
 
-// In ggml the pairs beyond 3 x section belong to a fourth axis, which a text does not have: 61 and 62 of [24, 20, 20].
+// In ggml, pairs beyond 3 x section belong to a fourth axis, which text does not have: 61 and 62 of [24, 20, 20].
 TEST(LintNumbers, InterleavedSectionsInLlamaCpp) {
   const LintModel model = config_model(R"({"model_type": "qwen3_vl_text", "head_dim": 128, "rope_theta": 5e6,
       "max_position_embeddings": 4096, "rope_scaling": {"rope_type": "default", "mrope_section": [24, 20, 20]}})");
@@ -304,7 +304,7 @@ TEST(Lint, WellKnownConfigsAreQuiet) {
   for (const auto& [name, config] : good) EXPECT_EQ(loud_ids(config_model(config)), std::vector<std::string>{}) << name;
 }
 
-// The rules of these two are loud by nature, and nothing else is.
+// The rules of these two have findings by nature; there must be no others.
 TEST(Lint, PhiAndGptOssAreLoudAboutTheirRulesOnly) {
   EXPECT_EQ(loud_ids(config_model(phi3("[1, 1]"))), (std::vector<std::string>{"cache-unsafe", "engines-differ"}));
   EXPECT_EQ(loud_ids(config_model(R"({"model_type": "gpt_oss", "max_position_embeddings": 131072})")),
@@ -353,7 +353,7 @@ TEST(Lint, ReadsByContent) {
   EXPECT_THROW(read_lint_model(folder / "config.json", 0), Error);
 }
 
-// ---- against
+// ---- comparison with another model
 
 TEST(LintAgainst, TheSameModelInTwoFormats) {
   const std::string config = R"({"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32,
@@ -366,7 +366,7 @@ TEST(LintAgainst, TheSameModelInTwoFormats) {
   EXPECT_EQ(converted[0].severity, Severity::note);
 }
 
-// Heads of 4: the second pair turns by 0.01 and by 0.001; at 999 that is 8.991 apart, one turn and 2.708.
+// Heads of width 4: the second pair turns by 0.01 and by 0.001; at 999 the difference is 8.991, one turn and 2.708.
 TEST(LintAgainst, Frequencies) {
   const auto with_base = [](const std::string& base) {
     return config_model(R"({"model_type": "llama", "head_dim": 4, "rope_theta": )" + base + "}", 1000);

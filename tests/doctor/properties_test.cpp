@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scheme is asked about every claim it makes and passes; and every check can fail: each is shown an encoding that
-// is wrong in the one way that the check is there to find.
+// Every scheme passes the checks of its claims, and every check can fail: each gets an encoding with the one fault that
+// it must find.
 #include "locus/doctor/properties.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace locus {
 namespace {
 
-// ---- what is right passes, and nothing is left out
+// ---- right encodings pass, and no claim is omitted
 
 std::string text_of(const std::vector<Check>& checks) {
   std::string text;
@@ -62,7 +62,7 @@ TEST(Examples, HasEverySchemeAndEveryRule) {
   EXPECT_THROW(example_encodings("spiral"), Error);
 }
 
-// The claims that are not made, as the schemes' papers and docs/design.md tell them.
+// The claims that schemes do not make, according to their papers and docs/design.md.
 TEST(Properties, WhatIsNotClaimedShowsTheDifference) {
   const auto not_claimed = [](std::string_view scheme, const Arguments& arguments) {
     std::set<std::string> found;
@@ -136,7 +136,7 @@ Subject nope() { return subject_of(Encoding("nope")); }
 Subject shaw() { return subject_of(Encoding("shaw", {{"heads", 2}, {"head_dim", 4}, {"values", true}})); }
 Subject t5() { return subject_of(Encoding("t5", {{"heads", 2}})); }
 
-// The same rotation with ids, or with its result, changed on the way.
+// The same rotation with changed ids, or with a changed result.
 Subject with_ids(Subject subject, const std::function<Position(Role, Position)>& change) {
   subject.rotate = [rotate = subject.rotate, change](Role role, std::span<const Position> ids,
                                                      std::span<const double> head) {
@@ -186,7 +186,7 @@ const std::vector<Mutation>& property_mutations() {
   static const std::vector<Mutation> all = {
       {"indices_in_the_place_of_ids",
        [] {
-         // Six tokens, of each the query and then the key: the index of the token is the number of the call over 2.
+         // Six tokens, the query and then the key of each: the token's index is the number of the call divided by 2.
          return ids_decide(
              with_ids(rope(), [calls = std::make_shared<Position>()](Role, Position) { return (*calls)++ / 2 % 6; }));
        }},
@@ -310,7 +310,7 @@ const std::vector<Mutation>& property_mutations() {
   return all;
 }
 
-// ---- and every worked example
+// ---- every worked example can fail
 
 Subject pair_of(double factor) {
   return subject_of(Encoding("rope", {{"head_dim", 2}, {"pairing", "half"}, {"rule", "linear"}, {"factor", factor}}));
@@ -408,14 +408,14 @@ TEST(WorkedExamples, Pass) {
   for (const Check& check : checks) EXPECT_TRUE(names.insert(check.scheme + check.name).second) << check.name;
 }
 
-// Softmax of (1, 0, 1) is (.4223, .1554, .4223), of (1, 1, 2) it is (.2119, .2119, .5761), by a pocket calculator.
+// Computed with a calculator: softmax of (1, 0, 1) is (.4223, .1554, .4223), of (1, 1, 2) it is (.2119, .2119, .5761).
 TEST(WorkedExamples, PrintTheThreeTokens) {
   const std::vector<Check> checks = doctor::three_tokens_without_positions(nope());
   EXPECT_EQ(checks.at(0).note, "I work he -> (0.8446, 0.5777) (0.5777, 0.8446) (0.7881, 0.7881)");
   EXPECT_EQ(checks.at(1).note, "he work I -> (0.7881, 0.7881) (0.5777, 0.8446) (0.8446, 0.5777)");
 }
 
-// A user's own rotation in the place of ours: right where it is right, found where it is not.
+// A user's rotation instead of ours: passes if right, fails if wrong.
 TEST(Subject, TakesAUsersOwnFunction) {
   Subject mine = rope();
   mine.name = "mine";

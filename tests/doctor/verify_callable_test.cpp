@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own kernels, handed in as anyone's, must pass; what is not the encoding must fail.
+// Our kernels must pass as user functions; anything that is not the encoding must fail.
 #include "locus/doctor/verify_callable.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(VerifyAttend, PassesWhatIsRight) {
   for (const Encoding& encoding : all) expect_all_pass(verify_attend(encoding, our_attend(encoding)));
 }
 
-// One encoding handed in for another.
+// One encoding passed in place of another.
 void expect_cause(const std::vector<Check>& checks, const std::string& cause) {
   EXPECT_GT(failed(checks), 0);
   for (const Check& check : checks) {
@@ -133,7 +133,7 @@ TEST(VerifyAttend, NamesWhatIsWrong) {
       EXPECT_TRUE(check.pass || !whole) << check.note;
     }
   }
-  // Relative schemes do not mind when left padding is counted; places in a window do.
+  // Relative schemes tolerate counted left padding; places in a window do not.
   const Encoding learned_places("relative_bias",
                                 {{"heads", 4}, {"index", "swin"}, {"window_height", 3}, {"window_width", 4}});
   const AttendFunction ours = our_attend(learned_places);
@@ -147,7 +147,7 @@ TEST(VerifyAttend, NamesWhatIsWrong) {
                "padding counted as positions");
 }
 
-// A cause is named only where it gives every number that was seen; else the failed checks are listed with their sizes.
+// A cause is named only if it gives every observed number; otherwise the failed checks are listed with their errors.
 TEST(VerifyRotate, AdmitsWhatItDoesNotKnow) {
   const Encoding half("rope", {{"head_dim", 16}, {"pairing", "half"}});
   const auto checks = verify_rotate(half, [&](const RotateRequest& r) {
@@ -163,7 +163,7 @@ TEST(VerifyRotate, AdmitsWhatItDoesNotKnow) {
   }
 }
 
-// What no model of verify's own gives, but diagnose tells from the arrays of a failed check.
+// Faults that no model of verify gives, but that diagnose finds in the arrays of a failed check.
 TEST(VerifyRotate, NamesWhatDiagnoseTells) {
   const Encoding half("rope", {{"head_dim", 16}, {"pairing", "half"}});
   const Encoding odd_base("rope", {{"head_dim", 16}, {"pairing", "half"}, {"base", 73000.0}});
@@ -193,7 +193,7 @@ TEST(VerifyBias, NamesWhatDiagnoseTells) {
   }
 }
 
-// Where a wrong mask leaves a row nothing to see, code gives NaN, 0 or the mean of all values.
+// If a wrong mask leaves a row without visible keys, code returns NaN, 0 or the mean of all values.
 TEST(VerifyAttend, RowsThatSeeNothingMatchNoFaultByThemselves) {
   const Encoding nope("nope");
   const auto strict = [](float empty, bool mean, bool garbage) {
@@ -239,7 +239,7 @@ TEST(VerifyAttend, RowsThatSeeNothingMatchNoFaultByThemselves) {
   }
 }
 
-// A fault on one path of the code alone is named with the path.
+// A fault in a single code path is named with the path.
 TEST(VerifyRotate, NamesThePathThatIsWrong) {
   const Encoding half("rope", {{"head_dim", 16}, {"pairing", "half"}});
   const Encoding interleaved("rope", {{"head_dim", 16}, {"pairing", "interleaved"}});
@@ -279,7 +279,7 @@ TEST(VerifyRotate, TablesThatEndAreVerifiedUpToThere) {
     return check.note == "from 4096 on the function throws: 4096 rows";
   }));
   expect_all_pass(verify_rotate(half, table, {.max_length = 4096}));
-  // Errors that are not about positions come through.
+  // Errors that do not concern positions are passed on.
   EXPECT_THROW(verify_rotate(half, [](const RotateRequest&) { throw std::runtime_error("mine"); }), std::runtime_error);
 }
 
@@ -314,7 +314,7 @@ TEST(VerifyAttend, WindowsAndFullAttentionCanBeAskedFor) {
   expect_cause(verify_attend(rope, with(false, 0)), "mask not causal");
 }
 
-// What attention hides is seen in the numbers themselves.
+// The numbers show what attention hides.
 TEST(VerifyNumbers, UniformErrorsAreSeen) {
   const Encoding alibi("alibi", {{"heads", 8}});
   const auto shifted = [&](double more) {

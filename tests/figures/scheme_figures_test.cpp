@@ -211,7 +211,7 @@ TEST(SchemeFigures, ScalingDividesAsTheRulesSay) {
   }
   EXPECT_NE(made.title.find("linear slows every pair"), std::string::npos) << made.title;
 
-  // Rules are spelled as everywhere; a factor of their own goes before that of the encoding.
+  // Rules are spelled as everywhere; their own factor takes precedence over that of the encoding.
   request.rules = {"linear:2", "rope:rule=linear,factor=4", "linear"};
   const Figure spelled = figure("scaling", request);
   expect_number(spelled, {{"pair", 3}, {"rule", "linear:2"}}, "divisor", 2);

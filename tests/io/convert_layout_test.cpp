@@ -75,8 +75,8 @@ TEST(ConvertLayout, WhatTheFlatLayoutCannotSayIsRefused) {
       {"rope_parameters",
        {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 5e5}}},
         {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}, {"partial_rotary_factor", 0.5}}}}}};
-  EXPECT_NE(refusal(laguna, ConfigLayout::v4).find("sliding_attention says more than a base"), std::string::npos);
-  EXPECT_NE(refusal({{"model_type", "gpt2"}}, ConfigLayout::v5).find("has no RoPE settings to move"),
+  EXPECT_NE(refusal(laguna, ConfigLayout::v4).find("sliding_attention has more than a base"), std::string::npos);
+  EXPECT_NE(refusal({{"model_type", "gpt2"}}, ConfigLayout::v5).find("has no RoPE settings to convert"),
             std::string::npos);
   Json both = llama3;
   both["rope_parameters"] = {{"rope_type", "default"}};

@@ -166,13 +166,13 @@ TEST_F(ConvertPairingGguf, RefusesUnsupportedPatterns) {
   add("blk.0.attn_q.weight", f32, {24, 2}, 24 * 8);
   has(message(metadata()), "layer 0 has queries but no keys");
   add("token_embd.weight", f32, {2, 2}, 16);
-  has(message(metadata()), "no tensor is known to hold queries or keys");
+  has(message(metadata()), "no tensor of queries or keys was found");
   add("blk.0.attn_q.bias", q8_0, {32}, 34);
   has(message(metadata()), "'blk.0.attn_q.bias' is stored as Q8_0, whose blocks of 32 elements");
   add("blk.0.attn_q.weight", f32, {26, 2}, 26 * 8);
   has(message(metadata()), "must have 4 heads x 6 = 24 rows, got 26");
   add("blk.0.attn_q_a.weight", f32, {24, 2}, 24 * 8);
-  has(message(metadata()), "'blk.0.attn_q_a.weight' belongs to queries or keys in a form");
+  has(message(metadata()), "'blk.0.attn_q_a.weight' belongs to queries or keys, but its rows");
   add("blk.7.attn_q.weight", f32, {24, 2}, 24 * 8);
   has(message(metadata()), "must have a number for layer 7, it has 2");
   has(message(metadata("bloom")), "architecture 'bloom' does not rotate");

@@ -311,7 +311,7 @@ TEST_F(ConvertPairing, NeverOntoItsOwnInput) {
   EXPECT_EQ(contents(folder_ / "model.safetensors"), original);
   EXPECT_NE(error_of([&] {
               convert_pairing(folder_ / "model.safetensors", {.to = Pairing::half});
-            }).find("say either where the result goes"),
+            }).find("give either the output (--output)"),
             std::string::npos);
 }
 
@@ -324,7 +324,8 @@ TEST_F(ConvertPairing, RefusesWeightsThatHaveThePairingAlready) {
   };
   const fs::path out = folder_ / "o";
   const std::string already = message({Pairing::half, out});
-  EXPECT_NE(already.find("are half already; if these are not, say so (--from interleaved)"), std::string::npos)
+  EXPECT_NE(already.find("are half already; if these weights are not, give their pairing (--from interleaved)"),
+            std::string::npos)
       << already;
   const std::string twice = message({.to = Pairing::half, .output = out, .from = Pairing::half});
   EXPECT_NE(twice.find("--from and --to must differ, got half twice"), std::string::npos) << twice;
@@ -374,7 +375,7 @@ TEST_F(ConvertPairing, RefusesSafetensorsItDoesNotUnderstand) {
   Weights packed = tiny_model(shape);  // as GPTQ packs it, eight columns to a word
   packed["model.layers.0.self_attn.q_proj.qweight"] = {1, 2};
   shapes_["model.layers.0.self_attn.q_proj.qweight"] = {2};
-  has(message(packed, config_of(shape)), "q_proj.qweight' belongs to queries or keys in a form");
+  has(message(packed, config_of(shape)), "q_proj.qweight' belongs to queries or keys, but its rows");
   TinyShape other = shape;
   other.heads = 5;
   has(message(tiny_model(shape), config_of(other)), "must have 5 heads x 10 = 50 rows, got 40");
@@ -384,7 +385,7 @@ TEST_F(ConvertPairing, RefusesSafetensorsItDoesNotUnderstand) {
   has(message(tiny_model(shape), R"({"model_type": "gpt2", "n_positions": 8, "n_embd": 8, "n_head": 2})"),
       "pairing applies to RoPE only; this model has learned");
   shapes_["x"] = {1};
-  has(message({{"x", {1}}}, config_of(shape)), "no tensor is known to hold queries or keys");
+  has(message({{"x", {1}}}, config_of(shape)), "no tensor of queries or keys was found");
   fs::remove(folder_ / "config.json");
   has(error_of([&] {
         convert_pairing(folder_ / "model.safetensors", {Pairing::half, folder_ / "o"});

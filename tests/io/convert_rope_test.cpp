@@ -92,7 +92,7 @@ TEST_F(ConvertRope, YarnKeysOfEveryKind) {
                      {"qwen3.rope.dimension_count", 128}});
   EXPECT_EQ(file.find("qwen3.rope.scaling.yarn_beta_slow"), nullptr);  // not in the config: the engine's default
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_EQ(notes_[0], "not carried: truncate = false; llama.cpp truncates");
+  EXPECT_EQ(notes_[0], "not converted: truncate = false; llama.cpp truncates");
 }
 
 TEST_F(ConvertRope, DeepseekMultiplierIsATenth) {
@@ -255,9 +255,9 @@ TEST_F(ConvertRope, AnExistingFileKeepsAllElse) {
   write_gguf(folder_ / "old.gguf", metadata, tensors);
   const fs::path config = put("config.json", config_with("mistral", {}).dump());
   EXPECT_EQ(write_gguf_rope(config, folder_ / "old.gguf", folder_ / "new.gguf"),
-            (std::vector<std::string>{"removed: llama.rope.scaling.type, the config has nothing for it",
-                                      "removed: llama.rope.scaling.factor, the config has nothing for it",
-                                      "removed: rope_freqs.weight, the config has nothing for it"}));
+            (std::vector<std::string>{"removed: llama.rope.scaling.type, the config has no such setting",
+                                      "removed: llama.rope.scaling.factor, the config has no such setting",
+                                      "removed: rope_freqs.weight, the config has no such setting"}));
   const GgufFile file = read_gguf(folder_ / "new.gguf");
   expect_keys(file, {{"llama.context_length", 131072}, {"llama.rope.freq_base", 500000}});
   EXPECT_EQ(file.find("llama.rope.scaling.type"), nullptr);
@@ -340,7 +340,7 @@ TEST_F(ConvertRope, SaysWhatGgufCannotHold) {
       "the rule dynamic_ntk has no keys in GGUF");
   has(refusal(config_with("llama", {{"head_dim", 7}})), "the rotary width must be even and at most 65536, got 7");
   has(refusal(config_with("llama", {{"head_dim", 2147483646}})), "at most 65536, got 2147483646");
-  has(refusal(config_with("martian", {})), "model_type 'martian' has no architecture in GGUF");
+  has(refusal(config_with("martian", {})), "model_type 'martian' has no known architecture in GGUF");
   has(refusal(config_with("gpt2", {{"n_positions", 8}})),
       "there is no RoPE in this model to convert; model_type 'gpt2' has learned");
   has(error_of([&] { to_gguf(config_with("gpt2", {}), "gpt2"); }), "there is no RoPE in this model to convert");

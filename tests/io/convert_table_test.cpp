@@ -99,7 +99,7 @@ TEST_F(ConvertTable, GridsAreResizedAsGrids) {
   const SafetensorsFile out = read_safetensors(folder_ / "out.safetensors");
   EXPECT_EQ(out.floats(*out.find_tensor("wpe.weight")), (std::vector<float>{0, 0.25, 0.75, 1, 0, 0.25, 0.75, 1}));
   options.from_grid = Grid{3, 2};
-  EXPECT_NE(message(folder_ / "in.safetensors", options).find("must have 6 rows behind its prefix, it has 4"),
+  EXPECT_NE(message(folder_ / "in.safetensors", options).find("must have 6 rows after its prefix, it has 4"),
             std::string::npos);
 }
 
@@ -154,7 +154,7 @@ TEST_F(ConvertTable, SaysWhatIsWrong) {
   has(message(in, {.tensor = "wpe.weight", .to = 0, .output = out}), "at least 1, got 0");
   has(message(in, {.tensor = "wpe.weight", .to = std::int64_t{1} << 40, .output = out}), "must not grow beyond");
   has(message(in, {.tensor = "wpe.weight", .to = 8, .output = in}), "the output must not be the input");
-  has(message(in, {.tensor = "wpe.weight", .to = 8}), "say either");
+  has(message(in, {.tensor = "wpe.weight", .to = 8}), "give either");
   const std::vector<std::int32_t> integers = {1, 2, 3, 4, 5, 6, 7, 8};
   save(in, SafetensorsType::i32, bytes_of(integers));
   has(message(in, {.tensor = "wpe.weight", .to = 8, .output = out}), "to be resized, got I32");

@@ -241,10 +241,9 @@ TEST(GgufEncoding, OtherSchemes) {
 TEST(GgufEncoding, Refusals) {
   const auto message = [](const GgufModel& model) { return error_of([&] { resolve(model); }); };
   EXPECT_EQ(message(heads_of_128("of_the_future")),
-            "general.architecture of_the_future is not in llama.cpp's table, so its pairing is not known");
-  EXPECT_EQ(
-      message(GgufModel("llama")),
-      "llama: attention.key_length, or embedding_length and attention.head_count, must be there to tell head_dim");
+            "general.architecture of_the_future is not in llama.cpp's table, so its pairing is unknown");
+  EXPECT_EQ(message(GgufModel("llama")),
+            "llama: attention.key_length, or embedding_length and attention.head_count, must be given for head_dim");
   EXPECT_EQ(message(heads_of_128("llama").text("rope.scaling.type", "spiral")),
             "llama: unknown rope.scaling.type 'spiral'; known: none, linear, yarn, longrope");
   EXPECT_EQ(message(heads_of_128("qwen2").integer("rope.dimension_count", 4000000000u)),
@@ -254,7 +253,7 @@ TEST(GgufEncoding, Refusals) {
                         .text("rope.scaling.type", "yarn")
                         .real("rope.scaling.factor", 2)
                         .tensor("rope_freqs.weight", {1}, {1})),
-            "llama: rope.scaling.type yarn together with a tensor of factors is not a rule that Locus has");
+            "llama: Locus has no rule for rope.scaling.type yarn together with a tensor of factors");
 }
 
 }  // namespace

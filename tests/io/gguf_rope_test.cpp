@@ -100,7 +100,7 @@ TEST(GgufRope, TakesHeadCountsPerLayerAndTheOlderFactor) {
 
 TEST(GgufRope, Refuses) {
   const auto message = [](const GgufBytes& file) { return error_of([&] { collected(file.str()); }); };
-  EXPECT_EQ(message(GgufBytes(0, 0)), "m.gguf: general.architecture must be there to tell which keys are meant");
+  EXPECT_EQ(message(GgufBytes(0, 0)), "m.gguf: general.architecture is missing; it determines the names of the keys");
   EXPECT_EQ(message(GgufBytes(0, 1).text_entry("general.architecture", "")),
             "m.gguf: general.architecture must not be empty");
   EXPECT_EQ(message(GgufBytes(0, 1).uint32_entry("general.architecture", 1)),

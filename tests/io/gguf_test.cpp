@@ -175,7 +175,7 @@ TEST(Gguf, RefusesMalformedFiles) {
            "truncated, a metadata key"},
           {"a key of 2^64 - 1 bytes", one_entry().number(huge).zeros(64).str(), "at most 65535"},
           {"an empty key", one_entry().uint32_entry("", 1).zeros(9).str(), "key must not be empty"},
-          {"a key twice", GgufBytes(0, 2).uint32_entry("k", 1).uint32_entry("k", 1).str(), "'k' must be there once"},
+          {"a key twice", GgufBytes(0, 2).uint32_entry("k", 1).uint32_entry("k", 1).str(), "'k' must occur once"},
           {"value type 13", one_entry().key("k", 13).zeros(64).str(), "type from 0 to 12, got 13"},
           {"array of type 13", one_entry().key("k", 9).number(13u).zeros(64).str(), "type from 0 to 12, got 13"},
           {"array beyond the file", one_entry().key("k", 9).number(0u).number(std::uint64_t{9}).zeros(8).str(),
@@ -332,7 +332,7 @@ TEST_F(GgufWriting, RefusesWhatNoReaderWouldTake) {
   };
   const GgufValue one = GgufValue::of(1);
   EXPECT_TRUE(has(message({{"", one}}, {}), "key must have 1 to 65535 bytes"));
-  EXPECT_TRUE(has(message({{"k", one}, {"k", one}}, {}), "'k' must be there once"));
+  EXPECT_TRUE(has(message({{"k", one}, {"k", one}}, {}), "'k' must occur once"));
   EXPECT_TRUE(has(message({{"k", {GgufValueType::uint32, {}}}}, {}), "k: truncated"));
   EXPECT_TRUE(has(message({{"k", {GgufValueType::uint8, std::vector<std::byte>(2)}}}, {}), "left over"));
   EXPECT_TRUE(has(message({{"k", {static_cast<GgufValueType>(99), {}}}}, {}), "type from 0 to 12, got 99"));
@@ -345,7 +345,7 @@ TEST_F(GgufWriting, RefusesWhatNoReaderWouldTake) {
   EXPECT_TRUE(has(message({}, {{"t", GgufTensorType::q8_0, {2}, bytes}}), "multiple of 32"));
   EXPECT_TRUE(has(message({}, {{"t", GgufTensorType::f32, {-2}, bytes}}), "negative"));
   EXPECT_TRUE(has(message({}, {{"t", GgufTensorType::f32, {2}, bytes}, {"t", GgufTensorType::f32, {2}, bytes}}),
-                  "'t' must be there once"));
+                  "'t' must occur once"));
   EXPECT_EQ(files(), 0u);
 }
 

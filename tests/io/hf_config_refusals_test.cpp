@@ -59,7 +59,7 @@ const std::vector<Refusal> refusals = {
     {R"({"text_config": {"rope_theta": 1, "head_dim": "x"}})", "text_config.head_dim must be"},
     {R"({"head_dim": 64, "partial_rotary_factor": 1.5})", "partial_rotary_factor must be at most 1, got 1.5"},
     {R"({"head_dim": 64, "partial_rotary_factor": 0.001})", "rotary width from 1 to head_dim (64), got 0"},
-    {R"({"head_dim": 64, "rotary_dim": 128})", "rotary_dim must make a rotary width from 1 to head_dim (64), got 128"},
+    {R"({"head_dim": 64, "rotary_dim": 128})", "rotary_dim must give a rotary width from 1 to head_dim (64), got 128"},
     {with_rope("\"linear\""), "rope_scaling must be an object, got \"linear\""},
     {with_rope("[]"), "rope_scaling must be an object, got a list"},
     {with_rope(R"({"type": "cubic"})"),

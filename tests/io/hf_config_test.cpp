@@ -125,8 +125,9 @@ TEST(HfConfig, NotesWhatWasReadDefaultedAndLeftOver) {
     EXPECT_TRUE(contains(layer.used, key)) << key;
   }
   EXPECT_EQ(layer.used.size(), 7u);
-  EXPECT_EQ(layer.defaulted, std::vector<std::string>{"pairing = half (model_type m is not in the table: assumed, as "
-                                                      "most models have it)"});
+  EXPECT_EQ(layer.defaulted,
+            std::vector<std::string>{"pairing = half (model_type m is not in the table: assumed, since "
+                                     "most models have it)"});
   EXPECT_EQ(layer.unknown,
             (std::vector<std::string>{"ignored: rope_theta (text_config is read instead)",
                                       "text_config.rope_scaling.beta_fast", "text_config.rope_scaling.finetuned",
@@ -137,7 +138,7 @@ TEST(HfConfig, NotesDefaults) {
   const auto layer =
       resolve_hf_config(R"({"hidden_size": 64, "num_attention_heads": 4, "rope_scaling": null})", "c").layers.at(0);
   EXPECT_TRUE(contains(layer.defaulted, "rope_theta = 10000 (transformers' default)"));
-  EXPECT_TRUE(contains(layer.defaulted, "pairing = half (no model_type: assumed, as most models have it)"));
+  EXPECT_TRUE(contains(layer.defaulted, "pairing = half (no model_type: assumed, since most models have it)"));
   EXPECT_TRUE(layer.unknown.empty());
   const auto gemma = resolve_hf_config(R"({"model_type": "gemma3_text", "rope_theta": 1e6})", "c");
   EXPECT_TRUE(

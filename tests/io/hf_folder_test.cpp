@@ -52,12 +52,12 @@ TEST_F(HfFolders, SaysWhatIsMissing) {
   EXPECT_EQ(fault(), "a model folder must have config.json");
   const auto gguf = put("m.gguf", "");
   EXPECT_EQ(fault(), "a model folder must have config.json; give the GGUF file itself (m.gguf)");
-  EXPECT_EQ(error_of([&] { find_hf_folder(gguf); }), gguf.string() + ": a model folder is needed, this is a file");
+  EXPECT_EQ(error_of([&] { find_hf_folder(gguf); }), gguf.string() + ": must be a model folder, got a file");
   put("config.json", "{}");
   EXPECT_EQ(fault(), "has no weights (model.safetensors or model.safetensors.index.json)");
   put("pytorch_model.bin", "");
   EXPECT_EQ(fault(),
-            "has no safetensors; pytorch_model.bin may be a Python pickle and is not read, save the model with "
+            "has no safetensors; pytorch_model.bin may be a Python pickle, which is not supported; save the model with "
             "safe_serialization=True");
   for (const char* shard : {"d.safetensors", "b.safetensors", "a.safetensors", "c.safetensors"}) put(shard, "");
   EXPECT_EQ(fault(),

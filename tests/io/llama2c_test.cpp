@@ -83,7 +83,7 @@ TEST(Llama2c, RefusesMalformedCheckpoints) {
   const std::int32_t most = std::numeric_limits<std::int32_t>::max();
   const Header overflowing = {most - 1, most, most, 1, 1, most, most};
   expect_refusals({{"empty", "", "truncated, the header"},
-                   {"a version-1 file", with(0, 0x616b3432), "version 1 and 2 are not read"},
+                   {"a version-1 file", with(0, 0x616b3432), "version 1 and 2 are not supported"},
                    {"dim 0", with(0, 0), "dim must be positive, got 0"},
                    {"hidden_dim negative", with(1, -3), "hidden_dim must be positive, got -3"},
                    {"layers 0", with(2, 0), "n_layers must be positive"},

@@ -90,7 +90,7 @@ TEST(Safetensors, ReadsEveryTypeAsFloats) {
     const std::string bytes = file_of(R"({"t":{"dtype":")" + dtype + R"(","shape":[1],"data_offsets":[0,1]}})", "x");
     const SafetensorsFile file = parse_safetensors(std::as_bytes(std::span(bytes)), "f");
     EXPECT_EQ(error_of([&] { file.floats(file.tensors()[0]); }),
-              "f: tensor 't' of type " + dtype + " is not read as numbers; it needs its model's scales");
+              "f: tensor 't' of type " + dtype + " cannot be read as numbers without the scales of its model");
   }
 }
 
@@ -176,8 +176,8 @@ TEST(Safetensors, RefusesMalformedFiles) {
                "12345678"),
            "overlaps"},
           {"a gap", one(R"({"dtype":"F32","shape":[1],"data_offsets":[4,8]})"), "must begin at 0"},
-          {"data left over", one("{" + good + "}", 9), "they have 8 bytes of 9"},
-          {"data without tensors", file_of("{}", "x"), "they have 0 bytes of 1"},
+          {"data left over", one("{" + good + "}", 9), "but have 8 bytes of 9"},
+          {"data without tensors", file_of("{}", "x"), "but have 0 bytes of 1"},
           {"metadata a list", file_of(R"({"__metadata__":[]})", ""), "__metadata__ must be an object"},
           {"metadata with a number", file_of(R"({"__metadata__":{"a":1}})", ""), "must be a string, got number"},
       },
@@ -240,8 +240,7 @@ TEST_F(SafetensorsFiles, RefusesToWriteNonsense) {
   const auto f32 = SafetensorsType::f32;
   EXPECT_NE(message({{"t", f32, {3}, bytes}}).find("must have 12 bytes for its shape, got 8"), std::string::npos);
   EXPECT_NE(message({{"t", f32, {-2}, bytes}}).find("negative"), std::string::npos);
-  EXPECT_NE(message({{"t", f32, {2}, bytes}, {"t", f32, {2}, bytes}}).find("'t' must be there once"),
-            std::string::npos);
+  EXPECT_NE(message({{"t", f32, {2}, bytes}, {"t", f32, {2}, bytes}}).find("'t' must occur once"), std::string::npos);
   EXPECT_NE(message({{"__metadata__", f32, {2}, bytes}}).find("another name"), std::string::npos);
   EXPECT_NE(message({{"\xff", f32, {2}, bytes}}).find("UTF-8"), std::string::npos);
   EXPECT_EQ(files(), 0u);
@@ -306,11 +305,11 @@ TEST(SafetensorsIndex, RefusesMalformedOnes) {
                    {"nothing in the map", R"({"weight_map":{}})", "at least one tensor"},
                    {"a number for a file", R"({"weight_map":{"a":1}})", "must be a file name"},
                    {"a tensor twice", R"({"weight_map":{"a":"x","a":"y"}})", "'weight_map.a' once"},
-                   {"no name", R"({"weight_map":{"a":""}})", "beside the index"},
-                   {"the folder above", R"({"weight_map":{"a":".."}})", "beside the index"},
-                   {"a path", R"({"weight_map":{"a":"../secret.safetensors"}})", "beside the index"},
-                   {"an absolute path", R"({"weight_map":{"a":"/etc/passwd"}})", "beside the index"},
-                   {"a zero byte", R"({"weight_map":{"a":"x\u0000y"}})", "beside the index"}},
+                   {"no name", R"({"weight_map":{"a":""}})", "next to the index"},
+                   {"the folder above", R"({"weight_map":{"a":".."}})", "next to the index"},
+                   {"a path", R"({"weight_map":{"a":"../secret.safetensors"}})", "next to the index"},
+                   {"an absolute path", R"({"weight_map":{"a":"/etc/passwd"}})", "next to the index"},
+                   {"a zero byte", R"({"weight_map":{"a":"x\u0000y"}})", "next to the index"}},
                   parse_index);
 }
 

@@ -123,7 +123,7 @@ TEST_P(ApplyOracle, InDouble) {
   }
 }
 
-// Each side rounds two products and a sum: 3 x 2^-24 of |x c| + |y s|, twice, beside the error of cos and sin.
+// Each side rounds two products and a sum: 3 x 2^-24 of |x c| + |y s|, twice, in addition to the error of cos and sin.
 TEST_P(ApplyOracle, ProfileHfInSingle) {
   const Encoding hf = encoding("hf");
   const Rotation& rotation = hf.rotation();

@@ -86,7 +86,7 @@ class ModelCheck {
       }
     }
     for (const Layer& layer : config_.layers) {
-      if (!met.contains(&layer)) return "reads a kind of layer that the model has not: " + layer.layer_type;
+      if (!met.contains(&layer)) return "reads a layer type that the model does not have: " + layer.layer_type;
     }
     return "";
   }

@@ -27,7 +27,7 @@ inline double single_bound(double position, double w) { return position * w * 0x
 inline Encoding encoding_of(const Json& config, const io::HfOptions& options,
                             const std::map<std::string, Value>& more = {}) {
   const io::HfConfig resolved = io::resolve_hf_config(config.dump(), "config", options);
-  if (resolved.layers.size() != 1) throw std::runtime_error("the config has several kinds of layers");
+  if (resolved.layers.size() != 1) throw std::runtime_error("the config has several layer types");
   Arguments arguments = resolved.layers[0].arguments;
   for (const auto& [name, value] : more) arguments.set(name, value);
   return Encoding(resolved.layers[0].scheme, arguments);

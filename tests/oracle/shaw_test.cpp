@@ -68,7 +68,7 @@ TEST_P(ShawOracle, Scores) {
       for (std::int64_t i = 0; i < length_; ++i) {
         for (std::int64_t j = 0; j < length_; ++j, ++entry) {
           const double added = mask[static_cast<std::size_t>(i * length_ + j)];
-          if (added < -1e8) continue;  // masked: the position term is lost beside it
+          if (added < -1e8) continue;  // masked: the position term is lost in it
           const double got = reference::relative_score(shaw.relative_keys(), h,
                                                        {vector(q, b, h, i), vector(k, b, h, j), i, j}, scale) +
                              added;

@@ -117,7 +117,7 @@ TEST(LocusLab, NamesWhatIsWrongWithTheEncoding) {
   TinyModel without = lab_model();
   without.config.erase("locus_encoding");
   expect_lab_refused(without, {"config.json: locus_encoding must be there"});
-  expect_lab_refused(with({{"scheme", "rope"}}), {"locus_encoding: arguments must be there"});
+  expect_lab_refused(with({{"scheme", "rope"}}), {"locus_encoding: arguments must be given"});
   expect_lab_refused(with(arguments("wings", Json::object())), {"its encoding:", "wings", "transformer_xl"});
   expect_lab_refused(with(arguments("rope", {{"head_dim", 8}, {"pairing", "half"}, {"bass", 3}})),
                      {"its encoding:", "bass"});
@@ -171,7 +171,7 @@ TEST(LocusLab, AGgufFileMustStateItsEncoding) {
   };
   EXPECT_NE(message().find("locus_lab.encoding is missing"), std::string::npos) << message();
   entries.push_back({"locus_lab.encoding", io::GgufValue::of(std::string_view("{\"scheme\": 1}"))});
-  EXPECT_NE(message().find("locus_lab.encoding: scheme must be there and be a text"), std::string::npos) << message();
+  EXPECT_NE(message().find("locus_lab.encoding: scheme must be given, as a string"), std::string::npos) << message();
   entries.back().value = io::GgufValue::of(std::string_view(R"({"scheme": "nope", "arguments": {}})"));
   EXPECT_NE(message().find("tensor output_norm.weight is missing"), std::string::npos) << message();
 }

@@ -155,7 +155,7 @@ class Models(unittest.TestCase):
         layers = locus.layers_from_config(path)
         bases = {kind: one.arguments["base"] for kind, one in layers.items()}
         self.assertEqual(bases, {"full_attention": 1e6, "sliding_attention": 1e4})
-        with self.assertRaisesRegex(ValueError, "several kinds of layers; choose one"):
+        with self.assertRaisesRegex(ValueError, "several layer types; choose one"):
             locus.from_config(path)
         self.assertEqual(locus.from_config(path, layer_type="sliding_attention").arguments["base"], 1e4)
 

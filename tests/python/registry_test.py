@@ -42,9 +42,9 @@ class Functions(unittest.TestCase):
         self.assertIn("at least 2 and at most 65536", locus.rope.__doc__)
 
     def test_wrong_keywords(self):
-        with self.assertRaisesRegex(TypeError, "rope.. has no parameter 'theta'; it knows head_dim, pairing, base"):
+        with self.assertRaisesRegex(TypeError, "rope.. has no parameter 'theta'; known: head_dim, pairing, base"):
             locus.rope(head_dim=8, pairing="half", theta=1e4)
-        with self.assertRaisesRegex(TypeError, "yarn.. has no parameter 'scale'; it knows factor"):
+        with self.assertRaisesRegex(TypeError, "yarn.. has no parameter 'scale'; known: factor"):
             locus.yarn(scale=4)
         with self.assertRaisesRegex(TypeError, "no parameter 'factor'"):
             locus.rope(head_dim=8, pairing="half", factor=4)  # no rule takes it

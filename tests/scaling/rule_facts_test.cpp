@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registry says of rules, beside their numbers: which need a factor only, which are compared unasked, which
+// What the registry states about rules besides their numbers: which need only a factor, which are compared by default, which
 // want the whole head.
 #include <gtest/gtest.h>
 

@@ -235,7 +235,7 @@ TEST(ParameterDefaults, AreThoseOfThePapers) {
   }
 }
 
-// What no paper can give, or what engines disagree about, is asked for.
+// Parameters that no paper determines, or that engines disagree about, are required.
 TEST(ParameterDefaults, SomeMustBeGiven) {
   const std::vector<std::pair<std::string, std::string>> required = {
       {"alibi", "heads"},

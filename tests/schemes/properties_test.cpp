@@ -333,7 +333,7 @@ void shifts_linearly(const Encoding& encoding) {
 }
 
 // The same encoding at another length, whether or not it depends on it.
-Encoding told_length(const Encoding& encoding, std::int64_t length) {
+Encoding with_length(const Encoding& encoding, std::int64_t length) {
   Arguments arguments = encoding.arguments();
   for (const Parameter& parameter : parameters_of(encoding.scheme(), arguments)) {
     if (parameter.name == "length") arguments.set("length", length);
@@ -347,7 +347,7 @@ void keeps_its_numbers(const Encoding& encoding) {
     const Position position = position_in(narrowed(encoding.position_range(), 100'000));
     const auto length = *rc::gen::inRange<std::int64_t>(1, 10'000);
     RC_ASSERT(numbers_at(encoding, position) == numbers_at(encoding.at_length(length), position));
-    RC_ASSERT(numbers_at(encoding, position) == numbers_at(told_length(encoding, length), position));
+    RC_ASSERT(numbers_at(encoding, position) == numbers_at(with_length(encoding, length), position));
   });
 }
 

@@ -52,7 +52,7 @@ std::string code_of(std::string_view text) {
   return code;
 }
 
-// The parts between the bracket at `open` and its partner, without surrounding blanks; empty where there is none.
+// The parts between the bracket at `open` and its partner, without surrounding blanks; empty if there is none.
 std::vector<std::string> parts_of(std::string_view code, std::size_t open) {
   std::vector<std::string> parts(1);
   int depth = 0;

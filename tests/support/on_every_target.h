@@ -18,7 +18,7 @@ class OnEveryTarget : public ::testing::TestWithParam<std::int64_t> {
   void SetUp() override {
     hwy::SetSupportedTargetsForTest(GetParam());
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    ASSERT_EQ(simd_target(), hwy::TargetName(GetParam())) << "the kernels must run the target that was asked for";
+    ASSERT_EQ(simd_target(), hwy::TargetName(GetParam())) << "the kernels must run the requested target";
   }
   void TearDown() override {
     hwy::SetSupportedTargetsForTest(0);

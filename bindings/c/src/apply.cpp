@@ -26,7 +26,7 @@ void fill_rotation_rows(const Rotation& rotation, Role role, const PositionIds& 
 }
 
 void fill_rotation_rows(const Rotation& rotation, Role role, const PositionIds& ids, float* rows) {
-  if (rotation.axes == 1 && !rotation.scale) {  // the same bits, faster; only the scale of xPos asks for the role
+  if (rotation.axes == 1 && !rotation.scale) {  // the same bits, faster; only the scale of xPos depends on the role
     rotation_rows(rotation, ids.ids, rows);
   } else {
     fill_rotation_rows<float>(rotation, role, ids, rows);

@@ -46,11 +46,11 @@ AttentionCall call_of(const locus_attention& given) {
   return call;
 }
 
-/// The weights that are wanted, in the caller's order, after all checks.
+/// Returns the requested weights in the caller's order, after all checks.
 std::vector<const LearnedWeight*> wanted_of(std::span<const locus_learned_gradient> given, const Encoding* encoding) {
   std::vector<const LearnedWeight*> wanted;
   for (const locus_learned_gradient& one : given) {
-    require(encoding != nullptr, "learned must be empty, for there is no encoding");
+    require(encoding != nullptr, "learned must be empty without an encoding");
     const LearnedWeight& weight =
         find_named("learned weight", encoding->learned_weights(), std::string_view(&at(one.name, "learned.name")),
                    [](const LearnedWeight& known) { return known.name; });

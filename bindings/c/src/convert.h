@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C's plain structs as the library's, checked for what only C can get wrong: NULL, negative counts, numbers of no
-// enumerator.
+// Converts C structs to those of the library, and checks what only C can get wrong: NULL, negative counts, numbers that
+// are not enumerators.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace locus::c {
 
-/// A span of the C API; `name` starts messages.
+/// Converts a span of the C API. `name` starts messages.
 template <class T>
 std::span<T> span_of(T* data, std::int64_t count, const char* name) {
   require(count >= 0, name, ".count must not be negative, got ", count);
-  require(data != nullptr || count == 0, name, ".data must not be NULL, for count is ", count);
+  require(data != nullptr || count == 0, name, ".data must not be NULL if count is ", count);
   return {data, static_cast<std::size_t>(count)};
 }
 template <class Span>
@@ -27,10 +27,10 @@ auto span_of(const Span& span, const char* name) {
   return span_of(span.data, span.count, name);
 }
 
-/// a x b x c x d; Error for negative ones and for more than 2^48, which no memory holds.
+/// Returns a x b x c x d. Error: a negative factor, or more than 2^48, which exceeds any memory.
 std::int64_t elements(const char* name, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d);
 
-/// The number of values of a learned weight.
+/// Returns the number of values of a learned weight.
 std::int64_t count_of(const LearnedWeight& weight);
 
 ElementType type_of(const char* name, int type);

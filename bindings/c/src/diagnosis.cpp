@@ -23,7 +23,7 @@ double number(const HeadsView& view, std::int64_t at) {
   return static_cast<double>(static_cast<const float*>(view.data)[at]);
 }
 
-// In the order [batch, tokens, heads, head_dim].
+// Returns the numbers in the order [batch, tokens, heads, head_dim].
 std::vector<double> numbers(const HeadsView& view) {
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(view.batch * view.tokens * view.heads * view.head_dim));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings: from settings, from a model's file, and what they are.
+// Makes encodings from settings or a model's file, and describes them.
 #include <algorithm>
 #include <sstream>
 
@@ -32,7 +32,7 @@ Tensor tensor_of(const locus_setting& setting) {
   const auto shape = span_of(setting.shape, setting.name);
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count = elements(setting.name, count, extent, 1, 1);
-  require(count == setting.weights.count, setting.name, ": the shape has ", count, " elements, there are ",
+  require(count == setting.weights.count, setting.name, ": the shape has ", count, " elements, got ",
           setting.weights.count, " weights");
   return {.shape = {shape.begin(), shape.end()}, .data = {values.begin(), values.end()}};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border: what is thrown inside becomes a code and a message of the calling thread.
+// The boundary of the C API: converts exceptions to a code and a message of the calling thread.
 #pragma once
 
 #include <exception>
@@ -11,10 +11,10 @@
 
 namespace locus::c {
 
-/// Keeps the message for locus_last_error() and gives the code back. Needs no memory, so it cannot fail.
+/// Stores the message for locus_last_error() and returns the code. Allocates no memory, so it cannot fail.
 int note(int code, const char* message) noexcept;
 
-/// Runs `body`; every function of the C API that can fail is one call of this.
+/// Runs `body`. Every function of the C API that can fail is one call of this.
 template <class Body>
 int guarded(const Body& body) noexcept {
   try {
@@ -24,7 +24,7 @@ int guarded(const Body& body) noexcept {
     return note(LOCUS_BAD_INPUT, error.what());
   } catch (const std::bad_alloc&) {
     return note(LOCUS_NO_MEMORY, "not enough memory");
-  } catch (const std::length_error&) {  // a container beyond what any memory can hold
+  } catch (const std::length_error&) {  // a container larger than any memory
     return note(LOCUS_NO_MEMORY, "not enough memory");
   } catch (const std::exception& error) {
     return note(LOCUS_UNEXPECTED, error.what());

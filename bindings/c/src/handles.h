@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind the opaque handles. Each starts with a mark of its kind, so that one is not taken for another.
+// The types behind the opaque handles. Each starts with a tag of its type, so that a wrong handle is detected.
 #pragma once
 
 #include <cstdint>
@@ -59,26 +59,26 @@ struct locus_diagnosis {
 
 namespace locus::c {
 
-/// What a pointer argument points at; Error for NULL.
+/// Dereferences a pointer argument. Error: NULL.
 template <class T>
 T& at(T* pointer, const char* name) {
   require(pointer != nullptr, name, " must not be NULL");
   return *pointer;
 }
 
-/// A handle that must be there and of its kind.
+/// Checks a handle. Error: NULL, or a handle of another type.
 template <class Handle>
 Handle& valid(Handle* handle, const char* name) {
-  require(at(handle, name).mark == Handle::kind, name, " is a handle of another kind, or was freed");
+  require(at(handle, name).mark == Handle::kind, name, " is a handle of another type, or was freed");
   return *handle;
 }
 
 inline const Encoding& encoding_of(const locus_encoding* handle) { return valid(handle, "encoding").encoding; }
 
-/// NULL is no pool.
+/// NULL means no pool.
 inline Executor* executor_of(locus_pool* pool) { return pool == nullptr ? nullptr : &valid(pool, "pool").threads; }
 
-/// Hands a new object over to the caller. `make` runs only where there is a place to put it.
+/// Returns a new object to the caller. Calls `make` only if `out` is valid.
 template <class Handle, class Make>
 int give(Handle** out, const Make& make) noexcept {
   return guarded([&] {
@@ -87,7 +87,7 @@ int give(Handle** out, const Make& make) noexcept {
   });
 }
 
-/// Frees; what is NULL or of another kind is left alone.
+/// Frees a handle. Ignores NULL and handles of another type.
 template <class Handle>
 void release(Handle* handle) noexcept {
   if (handle == nullptr || handle->mark != Handle::kind) return;

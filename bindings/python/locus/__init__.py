@@ -39,21 +39,21 @@ __version__: str = _core.__version__
 
 
 def set_threads(count: int) -> None:
-    """How many threads kernels may use, the calling one included; 1 at first. Results do not depend on it."""
+    """Sets how many threads kernels may use, including the calling one; 1 by default. Results do not depend on it."""
     _core.set_threads(count)
 
 
 def threads() -> int:
-    """How many threads kernels may use."""
+    """Returns how many threads kernels may use."""
     return _core.threads()
 
 
 def simd_target() -> str:
-    """The SIMD instructions that the kernels chose on this machine, e.g. AVX2."""
+    """Returns the SIMD instructions that the kernels use on this machine, e.g. AVX2."""
     return _core.simd_target()
 
 
-def __getattr__(name: str) -> _Any:  # torch is imported when it is asked for, not with locus
+def __getattr__(name: str) -> _Any:  # imports torch on first use, not with locus
     if name == "torch":
         return _import_module(".torch", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

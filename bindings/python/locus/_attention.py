@@ -16,7 +16,7 @@ def _bytes(mask: Any, name: str) -> Optional[np.ndarray]:
         return None
     array = np.asarray(mask)
     if array.dtype.kind not in "biu":
-        raise TypeError(f"{name} must be boolean (true: seen), got {array.dtype}")
+        raise TypeError(f"{name} must be boolean (true: visible), got {array.dtype}")
     return np.ascontiguousarray(array != 0, dtype=np.uint8)
 
 
@@ -31,7 +31,7 @@ def _floats(values: Any) -> Optional[np.ndarray]:
 
 
 class Backend:
-    """How attention is computed on arrays; locus.torch has one that autograd can go through."""
+    """Computes attention on arrays; locus.torch has a version that supports autograd."""
 
     def extents(self, x: Any, name: str, axes: str) -> Tuple[int, int]:
         return _core.extents(x, name, axes)
@@ -40,7 +40,7 @@ class Backend:
         return encoding.apply(x, positions=ids, axes=axes, role=role)
 
     def attend(self, options: Any, q: Any, k: Any, v: Any, learned: Mapping[str, Any]) -> Tuple[Any, np.ndarray]:
-        """The output and its log-sum-exp; `learned` are sink_logits and weights, which the options hold already."""
+        """Returns the output and its log-sum-exp. `learned`: sink_logits and weights, which the options also have."""
         output = empty_like(q)
         return output, _core.attend(options, q, k, v, output)
 
@@ -66,22 +66,22 @@ def plan(
     sink_logits: Any,
     axes: str,
 ) -> Tuple[Any, np.ndarray, np.ndarray]:
-    """The options of a call and the ids [axes, rows, tokens] of its queries and keys, from (batch, tokens) of each."""
+    """Returns the options of a call and the ids [axes, rows, tokens] of queries and keys, given (batch, tokens)."""
     id_axes = 1 if encoding is None else encoding.axes
     queries, keys = query_shape[1], key_shape[1]
     if key_positions is None:
         key_positions = positions if positions is not None and queries == keys else 0
-    if positions is None:  # the last query stands at the last key
+    if positions is None:  # the last query has the position of the last key
         ids = position_ids(key_positions, id_axes, keys, "key_positions")
         if queries > keys:
-            raise ValueError(f"there are more queries ({queries}) than keys ({keys}): give positions")
+            raise ValueError(f"there are more queries ({queries}) than keys ({keys}); give positions")
         positions = ids[:, :, keys - queries :]
     query_ids = position_ids(positions, id_axes, queries)
     key_ids = position_ids(key_positions, id_axes, keys, "key_positions")
     for name, ids, shape in (("positions", query_ids, query_shape), ("key_positions", key_ids, key_shape)):
         if ids.shape[1] not in (1, shape[0]) or ids.shape[2] != shape[1]:
             raise ValueError(f"{name} must be for {shape[0]} rows of {shape[1]} tokens, got shape {ids.shape[1:]}")
-    # Ids of several axes have no order: the mask goes by index then, and the rotation was done before.
+    # Ids of several axes have no order, so the mask compares indices. The rotation was applied before.
     plain = id_axes == 1
     options = _core.AttentionOptions(
         encoding=None if encoding is None else encoding._core,
@@ -105,7 +105,7 @@ def plan(
 
 
 class Attention:
-    """Attention on one kind of array. locus.attention takes NumPy arrays and CPU tensors; locus.torch.attention is the
+    """Attention on one type of array. locus.attention takes NumPy arrays and CPU tensors; locus.torch.attention is the
     same with gradients."""
 
     def __init__(self, backend: Backend) -> None:
@@ -137,25 +137,25 @@ class Attention:
         axes: str = "",
         return_lse: bool = False,
     ) -> Any:
-        """softmax(scale q.k + position term, over the keys that are seen) v, into a new array like q, never holding
-        queries x keys. Shapes are [batch, tokens, heads, dim] or [tokens, heads, dim] (axes="bhtd" or "htd": heads
-        first); k and v may have fewer heads (grouped queries).
+        """Computes softmax(scale q.k + position term, over the visible keys) v into a new array like q, without a
+        queries x keys matrix. Shapes are [batch, tokens, heads, dim] or [tokens, heads, dim] (axes="bhtd" or "htd":
+        heads first); k and v may have fewer heads (grouped queries).
 
-        The encoding acts at its site: q and k are rotated (into copies; rotated=True says that they are already), or
-        the bias or relative term is added. Encodings of the hidden state belong to the vectors before: use add_().
-        `weights` replace learned weights of the encoding by their parameter names (t5's table, shaw's key_table, ...).
+        The encoding is applied at its site: copies of q and k are rotated (rotated=True: they already are), or the bias
+        or relative term is added. For encodings of the hidden site, use add_() before the projections. `weights`
+        replace learned weights of the encoding, by parameter name (t5's table, shaw's key_table, ...).
 
-        Without positions keys stand at 0, 1, ... and the last query at the last key. `causal`: a key is seen up to the
-        query's position; `window`, `prefix`, `sinks`, `key_mask` ([keys] or [batch, keys]) and `mask` ([queries, keys]
-        or [batch, queries, keys]) say more; by_index compares indices in place of positions. `boundaries` 0, l0,
-        l0 + l1, ... separate packed documents. With return_lse: (output, ln of the sum of e^score [batch, heads,
-        queries]).
+        Without positions, keys are at 0, 1, ... and the last query is at the last key. `causal`: a query sees keys up
+        to its own position. `window`, `prefix`, `sinks`, `key_mask` ([keys] or [batch, keys]) and `mask` ([queries,
+        keys] or [batch, queries, keys]) restrict or extend that. by_index compares indices instead of positions.
+        `boundaries` 0, l0, l0 + l1, ... separate packed documents. With return_lse, returns (output, ln of the sum of
+        e^score [batch, heads, queries]).
 
-        In locus.torch, gradients reach q, k, v, sink_logits and weights. Memory is linear in the tokens: probabilities
-        are computed again on the way back."""
+        In locus.torch, gradients reach q, k, v, sink_logits and weights. Memory is linear in the number of tokens:
+        the backward pass recomputes the probabilities."""
         if weights:
             if encoding is None:
-                raise ValueError("weights belong to an encoding, and none is given")
+                raise ValueError("weights need an encoding, and none is given")
             encoding = encoding.with_weights(weights)
         options, query_ids, key_ids = plan(
             encoding,

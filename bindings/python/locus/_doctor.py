@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions asked of the caller's own code: does it rotate as it should, and if not, what does it do?"""
+"""Verifies and diagnoses the caller's own code: is its rotation right, and if not, what does it compute?"""
 from __future__ import annotations
 
 import inspect
@@ -15,7 +15,7 @@ from ._ids import position_ids
 
 @dataclass(frozen=True)
 class Check:
-    """One line of a verification: what was measured, the bound that theory gives, and whether it held."""
+    """One check of a verification: the measured value, its bound from theory, and whether it passed."""
 
     name: str
     scheme: str
@@ -31,10 +31,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of one function. True where every one passed."""
+    """All checks of one function. True if all passed."""
 
     encoding: Encoding
-    inferred: bool  #: the encoding was not given, but found from what the function does
+    inferred: bool  #: the encoding was not given, but inferred from the function
     checks: Tuple[Check, ...]
 
     @property
@@ -57,7 +57,7 @@ class Verification:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judgement with its numbers; from a confidence of 0.9 on no rival fits."""
+    """A conclusion with its evidence. At a confidence of 0.9 or more, nothing else fits."""
 
     about: str  #: dump, slice, heads, magnitude, angles, coverage or precision
     name: str  #: e.g. position_offset; stable, for programs
@@ -72,7 +72,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One way to get the angles that were seen: an encoding at these positions."""
+    """One explanation of the measured angles: an encoding at these positions."""
 
     scheme: str
     arguments: Mapping[str, Any]
@@ -82,11 +82,11 @@ class Explanation:
     positions: Tuple[int, ...]
     misfit: float
     text: str
-    free_frequencies: bool  #: explains any frequencies, hence last
-    complexity: int  #: parameters that had to be fitted; small is simple
+    free_frequencies: bool  #: fits any frequencies, so it comes last
+    complexity: int  #: number of fitted parameters; small is simple
 
     def encoding(self) -> Encoding:
-        """The encoding that it names."""
+        """Returns the encoding of this explanation."""
         return Encoding(self.scheme, **self.arguments)
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Slice:
-    """Which coordinates of a head turned."""
+    """The coordinates of a head that turned."""
 
     pairing: str
     deinterleaved_output: bool
@@ -105,23 +105,23 @@ class Slice:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a dump really did. Verdicts come best first; the first is as_expected where nothing is wrong."""
+    """What happened to a dump. Verdicts come best first; the first is as_expected if nothing is wrong."""
 
     kind: str  #: rotation, unchanged, scaled or no_rotation
     storage: str
     residual: float
     noise: float
     slice: Optional[Slice]
-    also_fitting: Tuple[Slice, ...]  #: slices that fit as well
+    also_fitting: Tuple[Slice, ...]  #: slices that fit equally well
     head_map: Tuple[int, ...]
     magnitude: float
     magnitude_varies: bool
     frequencies: Tuple[float, ...]
     explanations: Tuple[Explanation, ...]
     verdicts: Tuple[Verdict, ...]
-    decide: Tuple[str, ...]  #: which further dump would tell the explanations apart
-    not_judged: Tuple[str, ...]  #: what the verdicts say nothing about, and why
-    as_expected: bool  #: the likeliest reading finds nothing wrong; meaningful with an encoding
+    decide: Tuple[str, ...]  #: which further dump would decide between the explanations
+    not_judged: Tuple[str, ...]  #: what the verdicts do not cover, and why
+    as_expected: bool  #: the most likely verdict finds no fault; meaningful only with an encoding
     pair_magnitudes: Tuple[float, ...]  #: the spectrum: mean |z| per pair
     pair_angles: Tuple[Tuple[float, ...], ...]  #: angle per pair of the first tokens
 
@@ -135,7 +135,7 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class BiasDiagnosis:
-    """What a matrix of score biases really is."""
+    """What a matrix of score biases is."""
 
     storage: str
     masked: int
@@ -173,9 +173,9 @@ def _takes(function: Callable[..., Any], parameter: str) -> bool:
 
 
 def _result(result: Any, written: Any) -> np.ndarray:
-    """What a function gave back or, where it gave nothing, what it left in its argument."""
+    """Returns the result of a function or, if it returned nothing, its changed argument."""
     chosen = written if result is None else result
-    if hasattr(chosen, "detach"):  # a tensor, perhaps of a type that numpy does not have
+    if hasattr(chosen, "detach"):  # a tensor, possibly of a type that NumPy lacks
         chosen = chosen.detach().cpu().float().numpy()
     return np.asarray(chosen, dtype=np.float32)
 
@@ -216,7 +216,7 @@ def _inferred_encoding(call: Callable[..., np.ndarray], head_dim: int, seed: int
     for one in found.explanations:
         if not one.inverse and one.times == 1 and one.position_divisor == 1:
             return one.encoding()
-    raise ValueError(f"what the function means to be cannot be told from what it does; give its encoding. Seen:\n{found}")
+    raise ValueError(f"cannot infer the encoding from the function; give its encoding. Found:\n{found}")
 
 
 def verify(
@@ -231,14 +231,14 @@ def verify(
     thorough: bool = False,
     seed: int = 1,
 ) -> Verification:
-    """Checks a rotation that is not ours: function(x, positions) gets float32 x [tokens, heads, head_dim] and ids
-    [tokens] (or [axes, tokens]), and returns the rotated array or changes x. It is called as prefill, in chunks, one
-    token at a time, packed, padded, with scattered ids, below 0 and far out. A parameter called `role` is told query or
-    key; library="torch" hands over tensors, of `dtype` ("bfloat16") if given. The bound follows the type that the
-    function computes in: `arithmetic`, or what it returns. A function with a table of max_length rows is asked up to
-    there; without max_length the end is found where the function raises. thorough takes minutes. Without an encoding
-    the one that the function seems to mean is inferred first, from heads of head_dim; only its consistency can then be
-    checked, not whether it is the right one."""
+    """Verifies your rotation. function(x, positions) gets float32 x [tokens, heads, head_dim] and ids [tokens] (or
+    [axes, tokens]), and returns the rotated array or changes x in place. It is called as prefill, in chunks, one token
+    at a time, packed, padded, and with scattered, negative and large ids. A parameter named `role` receives query or
+    key. library="torch" passes tensors, of `dtype` ("bfloat16") if given. The bound follows the type that the function
+    computes in: `arithmetic`, or else the type of its results. A function with a table of max_length rows is called
+    only below that; without max_length, the end is found where the function raises. thorough takes minutes. Without an
+    encoding, verify infers the one that fits the function, with heads of head_dim; it then checks consistency only, not
+    whether the encoding is the right one."""
     call = _rotate_function(function, library, dtype)
     expected = _inferred_encoding(call, head_dim, seed) if encoding is None else encoding
     options = {"seed": seed, "thorough": thorough, "arithmetic": arithmetic, "max_length": max_length}
@@ -259,13 +259,13 @@ def verify_attention(
     thorough: bool = False,
     seed: int = 1,
 ) -> Verification:
-    """The same for causal attention with the encoding's part inside: function(q, k, v, query_positions, key_positions)
-    returns the output [queries, heads, head_dim]; k and v may have fewer heads. Where asked it is also given the
-    keywords query_boundaries and key_boundaries (packed documents) and key_mask (0: padding), and causal=False or
-    window where they are given here. A function that keeps a cache of its own has the parameters sequence, cached and
-    forked_from: calls of one sequence go on from each other, `cached` keys came with earlier ones, and a new sequence
-    may be a fork of another (-1: of none). One that returns (output, log_sum_exp [queries, heads]) is also asked for
-    errors that all scores of a row share."""
+    """Verifies causal attention that includes the encoding. function(q, k, v, query_positions, key_positions) returns
+    the output [queries, heads, head_dim]; k and v may have fewer heads. If it has these parameters, it also receives
+    query_boundaries and key_boundaries (packed documents) and key_mask (0: padding), and causal=False or window if they
+    are given here. A function with its own cache has the parameters sequence, cached and forked_from: calls with the
+    same sequence continue each other, the first `cached` keys came with earlier calls, and a new sequence may be a fork
+    of another (-1: of none). A function that returns (output, log_sum_exp [queries, heads]) is also checked for errors
+    that all scores of a row share."""
     make = _argument_maker(library, dtype)
     caches = _takes(function, "sequence")
 
@@ -296,9 +296,9 @@ def verify_bias(
     thorough: bool = False,
     seed: int = 1,
 ) -> Verification:
-    """The numbers that are added to the scores, where attention would hide what a row shares: function(query_positions,
-    key_positions) returns [heads, queries, keys]. Keys after the query are not looked at where the encoding is meant
-    for causal attention only."""
+    """Verifies the numbers added to the scores. Attention would hide an error that all keys of a row share.
+    function(query_positions, key_positions) returns [heads, queries, keys]. Keys after the query are not checked if the
+    encoding is for causal attention only."""
     options = {"seed": seed, "thorough": thorough, "arithmetic": arithmetic, "max_length": max_length}
     checks = _core.verify_bias(encoding._core, lambda *ids: _result(function(*ids), None), options)
     return Verification(encoding, False, _checks(checks))
@@ -313,19 +313,19 @@ def verify_rows(
     thorough: bool = False,
     seed: int = 1,
 ) -> Verification:
-    """The rows that are added to tokens: function(positions) returns [tokens, dim]."""
+    """Verifies the rows added to tokens: function(positions) returns [tokens, dim]."""
     options = {"seed": seed, "thorough": thorough, "arithmetic": arithmetic, "max_length": max_length}
     checks = _core.verify_rows(encoding._core, lambda ids: _result(function(ids), None), options)
     return Verification(encoding, False, _checks(checks))
 
 
 def verify_claims(encoding: Encoding) -> Verification:
-    """What an encoding claims (relative, norm preserving, ...), measured."""
+    """Measures what an encoding claims (relative, norm preserving, ...)."""
     return Verification(encoding, False, _checks(_core.verify_properties(encoding._core)))
 
 
 def _dump(array: Any, name: str, axes: str) -> np.ndarray:
-    """As double [batch, tokens, heads, dim]; the diagnosis infers the stored type from the values."""
+    """Converts to double [batch, tokens, heads, dim]; the diagnosis infers the storage type from the values."""
     if hasattr(array, "detach"):
         array = array.detach().double()
     values = np.asarray(array, dtype=np.float64)
@@ -349,9 +349,9 @@ def diagnose(
     both_rotated: bool = False,
     axes: str = "",
 ) -> Diagnosis:
-    """What turned `before` into `after`: pairing, width, magnitude, positions, frequency rule; and, against the
-    encoding (and positions) that were meant, the fault. With both_rotated `before` is another implementation's result.
-    The role is query, key or value; values must stay as they are.
+    """Infers what turned `before` into `after`: pairing, width, magnitude, positions, frequency rule; and, given the
+    expected encoding (and positions), the fault. With both_rotated, `before` is the result of another implementation.
+    The role is query, key or value; values must be unchanged.
     """
     source, result = _dump(before, "before", axes), _dump(after, "after", axes)
     if source.shape != result.shape:
@@ -369,8 +369,7 @@ def diagnose(
 
 
 def diagnose_bias(bias: Any, encoding: Optional[Encoding] = None) -> BiasDiagnosis:
-    """What a matrix [heads, queries, keys] that is added to the scores really is; masked entries are -infinity or very
-    negative."""
+    """Infers what a matrix [heads, queries, keys] of score biases is. Masked entries are -infinity or very negative."""
     if hasattr(bias, "detach"):
         bias = bias.detach().double()
     values = np.ascontiguousarray(np.asarray(bias), dtype=np.float64)

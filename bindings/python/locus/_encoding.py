@@ -34,11 +34,11 @@ class Reading:
     defaulted: Tuple[str, ...]
     unknown: Tuple[str, ...]
     training_length: Optional[int]
-    #: what the model also does and Locus does not apply, a sentence each
+    #: what the model does in addition and Locus does not apply, one sentence each
     not_applied: Tuple[str, ...] = ()
     #: readings of the same file by other versions and engines: (reader, what)
     alternatives: Tuple[Tuple[str, str], ...] = ()
-    #: in place of 1 / sqrt(head_dim), where the model has another
+    #: replaces 1 / sqrt(head_dim), if the model has a different one
     softmax_scale: Optional[float] = None
 
 
@@ -50,7 +50,7 @@ def _keywords(arguments: Mapping[str, Any]) -> str:
 
 
 def empty_like(array: Any) -> Any:
-    """A new contiguous array of the same kind (NumPy or torch) and type."""
+    """Returns a new contiguous array of the same library (NumPy or torch) and type."""
     if isinstance(array, np.ndarray):
         return np.empty(array.shape, array.dtype)
     if not hasattr(array, "new_empty"):
@@ -61,9 +61,9 @@ def empty_like(array: Any) -> Any:
 class Encoding:
     """A scheme bound to its parameters: validated once, immutable. Made by locus.rope(...), locus.alibi(...), ...
 
-    Arrays are NumPy arrays (float32, float64, float16) or CPU tensors that speak DLPack (torch: bfloat16 too); they are
-    read and written in place, strided views included, as long as the last dimension is contiguous. Shapes are
-    [batch, tokens, heads, dim] or [tokens, heads, dim]; with heads before tokens say axes="bhtd" or "htd".
+    Arrays are NumPy arrays (float32, float64, float16) or CPU tensors that support DLPack (torch: bfloat16 too). They
+    are read and written in place, including strided views, if the last dimension is contiguous. Shapes are
+    [batch, tokens, heads, dim] or [tokens, heads, dim]; for heads before tokens, use axes="bhtd" or "htd".
     """
 
     __slots__ = ("_core", "_given", "reading")
@@ -82,12 +82,12 @@ class Encoding:
 
     @property
     def site(self) -> str:
-        """Where it enters a transformer: none, hidden, query_key, score or relative_key."""
+        """Where position enters the transformer: none, hidden, query_key, score or relative_key."""
         return self._core.site
 
     @property
     def claims(self) -> Tuple[str, ...]:
-        """What it promises, e.g. relative or norm_preserving."""
+        """The properties it promises, e.g. relative or norm_preserving."""
         return tuple(self._core.claims)
 
     @property
@@ -97,26 +97,26 @@ class Encoding:
 
     @property
     def axes(self) -> int:
-        """How many ids a token has: 1 for text, 3 for M-RoPE, 2 for grids."""
+        """The number of ids per token: 1 for text, 3 for M-RoPE, 2 for grids."""
         return self._core.axes
 
     @property
     def position_range(self) -> Tuple[int, int]:
-        """The ids that it accepts, both ends included."""
+        """The valid ids, including both ends."""
         return self._core.position_range
 
     @property
     def length_dependent(self) -> bool:
-        """Whether its numbers depend on the length of the sequence (dynamic NTK, LongRoPE): see at_length()."""
+        """True if its numbers depend on the length of the sequence (dynamic NTK, LongRoPE); see at_length()."""
         return self._core.length_dependent
 
     def with_weights(self, weights: Mapping[str, Any]) -> "Encoding":
-        """The same with other learned weights, by their parameter names."""
+        """Returns the same encoding with other learned weights, by parameter name."""
         plain = {name: one.detach() if hasattr(one, "detach") else one for name, one in weights.items()}
         return Encoding(self.scheme, **{**self._given, **plain})
 
     def at_length(self, length: int) -> "Encoding":
-        """The same encoding for a sequence of `length` tokens; itself where the length does not matter."""
+        """Returns the encoding for a sequence of `length` tokens; itself if the length has no effect."""
         if not self.length_dependent:
             return self
         moved = Encoding.__new__(Encoding)
@@ -139,7 +139,7 @@ class Encoding:
 
     @property
     def softmax_scale_factor(self) -> float:
-        """The factor on the softmax scale, apart from the magnitude."""
+        """The factor on the softmax scale, in addition to the magnitude."""
         return self._core.softmax_scale_factor
 
     def apply_(
@@ -152,42 +152,41 @@ class Encoding:
         inverse: bool = False,
         role: str = "query",
     ) -> None:
-        """Rotates q and k in place. `positions`: None for 0, 1, ...; an integer for where the first token stands; or
-        ids [tokens], [batch, tokens], [axes, tokens] or [axes, batch, tokens]. `inverse` turns back. `role` (query or
-        key) is that of q where k is absent; only xPos asks. Nothing is written when anything is wrong."""
+        """Rotates q and k in place. `positions`: None for 0, 1, ...; an integer for the position of the first token; or
+        ids [tokens], [batch, tokens], [axes, tokens] or [axes, batch, tokens]. `inverse` rotates back. `role` (query or
+        key) is that of q if k is absent; only xPos uses it. On an error, nothing is written."""
         ids = self._ids(q, positions, axes, "x" if k is None else "q")
         _core.rotate(self._core, q, k, ids, axes, (inverse, _role(role)))
 
     def apply(
         self, x: Any, *, positions: Any = None, axes: str = "", inverse: bool = False, role: str = "query"
     ) -> Any:
-        """The same for one array of queries or keys, into a new one."""
+        """Rotates one array of queries or keys into a new one."""
         ids = self._ids(x, positions, axes, "x")
         output = empty_like(x)
         _core.rotate_into(self._core, x, output, ids, axes, (inverse, _role(role)))
         return output
 
     def shift_(self, k: Any, deltas: Any, *, axes: str = "") -> None:
-        """Moves keys that are rotated already by `deltas` positions, in place: one integer for all tokens, or one per
-        token."""
+        """Shifts rotated keys by `deltas` positions, in place: one integer for all tokens, or one per token."""
         _, tokens = _core.extents(k, "k", axes)
         if np.ndim(deltas) == 0:
             deltas = np.full(tokens, deltas)
         _core.shift(self._core, k, position_ids(deltas, self.axes, tokens, "deltas"), axes)
 
-    # ---- hidden: a row per token
+    # ---- hidden: one row per token
 
     def add_(self, x: Any, *, positions: Any = None) -> None:
-        """Adds each token's row to hidden states [batch, tokens, dim] or [tokens, dim], in place. Where autograd watches,
-        add torch.from_numpy(encoding.rows(positions)) yourself."""
+        """Adds each token's row to hidden states [batch, tokens, dim] or [tokens, dim], in place. For autograd, add
+        torch.from_numpy(encoding.rows(positions)) instead."""
         tokens = x.shape[-2] if len(getattr(x, "shape", ())) >= 2 else None
         _core.add(self._core, x, position_ids(positions, 1, tokens))
 
     # ---- numbers
 
     def rows(self, positions: Any, *, dtype: Any = np.float32, role: str = "query") -> Any:
-        """The numbers of these positions, float32 or float64: (cos, sin), each [tokens, pairs], of a rotation, the
-        magnitude included; or the rows [tokens, dim] that are added to hidden states."""
+        """Returns the numbers of these positions in float32 or float64: for a rotation (cos, sin), both [tokens, pairs]
+        and with the magnitude; otherwise the rows [tokens, dim] that are added to hidden states."""
         double = np.dtype(dtype) == np.float64
         if not double and np.dtype(dtype) != np.float32:
             raise TypeError(f"dtype must be float32 or float64, got {np.dtype(dtype)}")
@@ -198,25 +197,25 @@ class Encoding:
         return (self._core.hidden_rows_double if double else self._core.hidden_rows)(ids)
 
     def table(self, length: int, *, dtype: Any = np.float32, role: str = "query") -> Any:
-        """rows() of the positions 0 ... length - 1."""
+        """Returns rows() for the positions 0 ... length - 1."""
         return self.rows(_core.prefill(length, 0), dtype=dtype, role=role)
 
     def bias(self, queries: Any, keys: Any) -> np.ndarray:
-        """score: what is added to the scores, [heads, queries, keys] in double. One integer n stands for 0 ... n - 1
-        of the keys and the last n of the keys' positions for the queries."""
+        """Returns the numbers added to the scores, [heads, queries, keys] in double. An integer n means 0 ... n - 1 for
+        keys, and the last n positions of the keys for queries."""
         return self._core.bias(*_query_key_ids(queries, keys))
 
     def buckets(self, queries: Any, keys: Any) -> np.ndarray:
-        """The table row of each pair, [queries, keys], of schemes that look their bias up."""
+        """Returns the table row of each query and key, [queries, keys], for schemes with a table of biases."""
         return self._core.buckets(*_query_key_ids(queries, keys))
 
     @property
     def slopes(self) -> np.ndarray:
-        """The slope of each head where the bias is slope times distance; empty otherwise."""
+        """The slope of each head if the bias is slope times distance; otherwise empty."""
         return self._core.slopes
 
     def plot(self, name: str, **options: Any) -> "Figure":
-        """locus.figure(name, self, ...)."""
+        """Draws locus.figure(name, self, ...)."""
         from ._figures import figure
 
         return figure(name, self, **options)
@@ -251,6 +250,6 @@ def _query_key_ids(queries: Any, keys: Any) -> Tuple[np.ndarray, np.ndarray]:
         keys = _core.prefill(keys, 0)[0, 0]
     if np.ndim(queries) == 0:
         if queries > len(keys):
-            raise ValueError(f"there are more queries ({queries}) than keys ({len(keys)}): give their positions")
+            raise ValueError(f"there are more queries ({queries}) than keys ({len(keys)}); give their positions")
         queries = np.asarray(keys)[len(keys) - queries :]
     return position_ids(queries, 1, None, "queries"), position_ids(keys, 1, None, "keys")

@@ -33,7 +33,7 @@ def _available() -> None:
 
 
 def figures() -> Dict[str, str]:
-    """The figures there are, and what each shows."""
+    """Returns the available figures and what each shows."""
     _available()
     return {one["name"]: one["meaning"] for one in _core.figures()}
 
@@ -47,8 +47,8 @@ def figure(
     heads: Sequence[int] = (),
     rules: Sequence[str] = (),
 ) -> Figure:
-    """Draws a figure of figures(), of these encodings or of the figure's own example. What is left empty is the
-    figure's choice; what it does not read is refused."""
+    """Draws a figure of figures() for these encodings, or for the figure's own example. The figure chooses values for
+    empty arguments. Arguments that it does not use are errors."""
     _available()
     drawn = [(encoding.scheme, encoding._core) for encoding in encodings]
     integers = {"positions": positions, "dims": dims, "pairs": pairs, "heads": heads}
@@ -59,15 +59,15 @@ def figure(
 
 
 def results(path: Union[str, PathLike[str]]) -> Dict[str, Any]:
-    """The results of a lab run: results.json, or the folder it is in, checked against its format. `ranking` orders the
-    lines by their mean gain over tasks, as the report and the terminal do."""
+    """Reads the results of a lab run, from results.json or its folder, and checks the format. `ranking` orders the
+    lines by their mean gain over tasks, as in the report and on the terminal."""
     _available()
     found: Dict[str, Any] = json.loads(_core.read_results(fspath(path)))
     return found
 
 
 def results_figures(path: Union[str, PathLike[str]]) -> List[Figure]:
-    """The charts of a lab's results, in the order of the report."""
+    """Returns the charts of a lab's results, in the order of the report."""
     _available()
     return [
         Figure(name, title, caption, json.loads(spec))

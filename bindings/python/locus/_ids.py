@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Position ids as callers write them, brought to the array [axes, rows, tokens] that the library takes."""
+"""Converts position ids as callers write them to the array [axes, rows, tokens] of the library."""
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def integers(values: Any, name: str) -> np.ndarray:
-    """Whole numbers as int64; TypeError for anything else, so that no fraction is dropped in silence."""
+    """Converts integers to int64. TypeError: anything else, so that no fraction is lost silently."""
     array = np.asarray(values)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # an empty list
@@ -20,8 +20,8 @@ def integers(values: Any, name: str) -> np.ndarray:
 
 
 def position_ids(positions: Any, axes: int, tokens: Optional[int], name: str = "positions") -> np.ndarray:
-    """None: 0, 1, ...; one integer: where the first token stands; otherwise [tokens], [rows, tokens] or, for encodings
-    of several axes, [axes, tokens] or [axes, rows, tokens]. Text may give one axis to an encoding of several."""
+    """None: 0, 1, ...; an integer: the position of the first token; otherwise [tokens], [rows, tokens] or, for
+    encodings with several axes, [axes, tokens] or [axes, rows, tokens]. For text, one axis is enough."""
     if positions is None:
         positions = 0
     ids = integers(positions, name)

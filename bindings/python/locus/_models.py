@@ -21,11 +21,11 @@ def layers_from_config(
     profile: Optional[str] = None,
     incomplete: bool = False,
 ) -> Dict[str, Encoding]:
-    """The encoding of each kind of layer of a Hugging Face config.json, of a folder with one, or of a GGUF file. The
-    key is "" where all layers are alike. What was read, defaulted or not understood is in each encoding's `reading`.
-    `length` is the length of the sequence, for rules that depend on it; `profile` whose float32 arithmetic tables
-    reproduce: exact, hf, ggml or vllm. A model that also does something which Locus does not apply is an error, since
-    its numbers would not be the model's; `incomplete` takes it all the same, with the sentences in its `reading`."""
+    """Returns the encoding of each layer type of a Hugging Face config.json, of a folder with one, or of a GGUF file.
+    The key is "" if all layers are alike. The `reading` of each encoding lists keys that were read, defaulted or not
+    understood. `length` is the length of the sequence, for rules that depend on it. `profile` is the engine whose
+    arithmetic tables reproduce: exact, hf, ggml or vllm. A model that does something in addition, which Locus does not
+    apply, is an error, since its numbers would be wrong; `incomplete` accepts it, with the sentences in `reading`."""
     encodings = {}
     for layer in _core.model_encodings(Path(path), layer_type, pairing, profile, length, incomplete):
         encoding = Encoding(layer["scheme"], **layer["arguments"])
@@ -52,19 +52,19 @@ def from_config(
     profile: Optional[str] = None,
     incomplete: bool = False,
 ) -> Encoding:
-    """The same where there is one kind of layer, or where layer_type names the one that is meant."""
+    """Returns the encoding of a model with one layer type, or of the layer type `layer_type`."""
     encodings = layers_from_config(
         path, layer_type=layer_type, pairing=pairing, length=length, profile=profile, incomplete=incomplete
     )
     if len(encodings) != 1:
         kinds = ", ".join(encodings)
-        raise ValueError(f"{path} has several kinds of layers; choose one with layer_type ({kinds}), or take all with "
+        raise ValueError(f"{path} has several layer types; choose one with layer_type ({kinds}), or take all with "
                          "locus.layers_from_config")
     return next(iter(encodings.values()))
 
 
 def encoding(spelling: str) -> Encoding:
-    """The encoding that a spelling of the command line means: "alibi:heads=8", "rope:head_dim=64,pairing=half",
+    """Returns the encoding of a spelling of the command line: "alibi:heads=8", "rope:head_dim=64,pairing=half",
     "@config.json"."""
     found = _core.parse_spelling(spelling)
     return from_config(found["config"]) if found["config"] else Encoding(found["scheme"], **found["arguments"])

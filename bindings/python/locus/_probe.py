@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of real models, on the library's own rotation, attention and cache."""
+"""Measures real models with the library's rotation, attention and cache."""
 from __future__ import annotations
 
 import json
@@ -19,7 +19,7 @@ class LossBucket:
     begin: int
     end: int
     count: int
-    mean: Optional[float]  #: None where it is not finite
+    mean: Optional[float]  #: None if it is not finite
     standard_error: Optional[float]
 
 
@@ -30,7 +30,7 @@ class LossCurve:
     name: str
     baseline: bool
     buckets: Tuple[LossBucket, ...]
-    breaks_at: Optional[int] = None  #: None: it holds as far as was measured, or is a baseline
+    breaks_at: Optional[int] = None  #: None: no break in the measured range, or a baseline
     excess: Optional[float] = None  #: mean nats above the sliding window from there on
     words: str = ""
 
@@ -56,11 +56,11 @@ class LossRun:
     interrupted: bool
 
     def curve(self, name: str) -> LossCurve:
-        """The curve of this name."""
+        """Returns the curve with this name."""
         for one in self.curves:
             if one.name == name:
                 return one
-        raise KeyError(f"no curve {name!r}; there are {', '.join(one.name for one in self.curves)}")
+        raise KeyError(f"no curve {name!r}; known: {', '.join(one.name for one in self.curves)}")
 
     def __repr__(self) -> str:
         return "\n".join([f"{self.model}, trained length {self.trained_length}"] + [f"  {one!r}" for one in self.curves])
@@ -82,10 +82,10 @@ def probe_loss(
     buckets: Optional[Sequence[int]] = None,
     window_stride: Optional[int] = None,
 ) -> LossRun:
-    """Measures next-token loss by position under several encodings, beside a sliding window of the trained length.
+    """Measures next-token loss by position under several encodings, and with a sliding window of the trained length.
 
     `model` is a GGUF file, a llama2.c checkpoint or the folder of a Hugging Face model. It reads `text`, or `ids`, or
-    what it samples from itself. `rules` are spellings such as "none", "yarn:2" or
+    text that it generates. `rules` are spellings such as "none", "yarn:2" or
     "rope:rule=yarn,factor=2,truncate=false"; `buckets` are edges of positions. Threads: locus.set_threads.
     """
     chosen = [rules] if isinstance(rules, str) else list(rules or [])

@@ -59,7 +59,7 @@ def _check_keywords(owner: str, parameters: List[Dict[str, Any]], given: Dict[st
     names = [parameter["name"] for parameter in parameters]
     for name in given:
         if name not in names:
-            raise TypeError(f"{owner}() has no parameter {name!r}; it knows {', '.join(names)}")
+            raise TypeError(f"{owner}() has no parameter {name!r}; known: {', '.join(names)}")
     for parameter in parameters:
         if parameter["required"] and given.get(parameter["name"]) is None:
             choices = f" ({_range_text(parameter)})" if _range_text(parameter) else ""
@@ -67,14 +67,14 @@ def _check_keywords(owner: str, parameters: List[Dict[str, Any]], given: Dict[st
 
 
 def _unfold_rule(owner: str, given: Dict[str, Any]) -> Optional[str]:
-    """Puts the arguments of a Rule among the others; the rule's name."""
+    """Adds the arguments of a Rule to the others and returns the rule's name."""
     rule = given.get("rule")
     if not isinstance(rule, Rule):
         return rule
     given["rule"] = rule.name
     for name, value in rule.arguments.items():
         if given.get(name) is not None:
-            raise TypeError(f"{owner}() is given {name} twice, itself and by rule={rule.name}")
+            raise TypeError(f"{owner}() got {name} twice: directly and by rule={rule.name}")
         given[name] = value
     return rule.name
 

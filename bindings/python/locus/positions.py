@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The position planner: which id each token gets, for every way that tokens are batched, cut, packed or cached.
+"""The position planner: the id of each token, however tokens are batched, split, packed or cached.
 
-Ids are int64 arrays: [tokens] for one sequence, [batch, tokens] for a batch, [axes, tokens] for pictures.
+Ids are int64 arrays: [tokens] for one sequence, [batch, tokens] for a batch, [axes, tokens] for images.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Padded(NamedTuple):
 
 
 class Streaming(NamedTuple):
-    """Which tokens of the text are kept, and the ids that they get: their slots in the cache."""
+    """The tokens of the text that are kept, and their ids: their slots in the cache."""
 
     kept: np.ndarray
     ids: np.ndarray
@@ -35,7 +35,7 @@ class Multimodal(NamedTuple):
 
 
 class Vision(NamedTuple):
-    """An image or a video in tokens, after spatial merging; a frame lasts time_scale ids."""
+    """An image or a video in tokens, after spatial merging; a frame takes time_scale ids."""
 
     frames: int = 1
     rows: int = 1
@@ -49,84 +49,84 @@ def _padded(plan: Any) -> Padded:
 
 
 def prefill(tokens: int, start: int = 0) -> np.ndarray:
-    """start, start + 1, ..., start + tokens - 1."""
+    """Returns start, start + 1, ..., start + tokens - 1."""
     return _core.prefill(tokens, start)[0, 0]
 
 
 def decode(prefix: int, tokens: int) -> np.ndarray:
-    """The ids of new tokens behind `prefix` cached ones: decode(12, 3) is 12, 13, 14."""
+    """Returns the ids of new tokens after `prefix` cached ones: decode(12, 3) is 12, 13, 14."""
     return _core.decode(prefix, tokens)[0, 0]
 
 
 def left_padded(lengths: Sequence[int], width: Optional[int] = None, pad_id: int = 0) -> Padded:
-    """Rows of `lengths` tokens in `width` slots (default: the longest), padding first."""
+    """Pads rows of `lengths` tokens to `width` (default: the longest), padding first."""
     return _padded(_core.left_padded(integers(lengths, "lengths"), width, pad_id))
 
 
 def right_padded(lengths: Sequence[int], width: Optional[int] = None, pad_id: int = 0) -> Padded:
-    """The same with padding last."""
+    """Pads rows of `lengths` tokens to `width` (default: the longest), padding last."""
     return _padded(_core.right_padded(integers(lengths, "lengths"), width, pad_id))
 
 
 def from_mask(mask: Any, pad_id: int = 0) -> Padded:
-    """From any mask [batch, tokens], holes included: ids = cumsum(mask) - 1 in each row, pad_id where masked."""
+    """Returns ids for any mask [batch, tokens], even with holes: cumsum(mask) - 1 in each row, pad_id where masked."""
     return _padded(_core.from_mask(np.ascontiguousarray(np.asarray(mask) != 0, dtype=np.uint8), pad_id))
 
 
 def packed(lengths: Sequence[int]) -> np.ndarray:
-    """Documents behind each other; ids restart at 0 in each."""
+    """Returns the ids of concatenated documents; they restart at 0 in each."""
     return _core.packed(integers(lengths, "lengths"))[0, 0]
 
 
 def packed_from_cumulative(boundaries: Sequence[int]) -> np.ndarray:
-    """The same from document boundaries 0, l0, l0 + l1, ... (cu_seqlens)."""
+    """The same, from document boundaries 0, l0, l0 + l1, ... (cu_seqlens)."""
     return _core.packed_from_cumulative(integers(boundaries, "boundaries"))[0, 0]
 
 
 def shard(kind: str, tokens: int, ranks: int, rank: int) -> np.ndarray:
-    """The ids that `rank` holds of a sequence over `ranks`; kind is contiguous, striped or zigzag."""
+    """Returns the ids that `rank` holds of a sequence split over `ranks`; kind is contiguous, striped or zigzag."""
     return _core.shard(kind, tokens, ranks, rank)[0, 0]
 
 
 def shards(kind: str, tokens: int, ranks: int) -> np.ndarray:
-    """All ranks, [ranks, tokens / ranks]."""
+    """Returns the ids of all ranks, [ranks, tokens / ranks]."""
     return _core.shards(kind, tokens, ranks)[0]
 
 
 def tree(parents: Sequence[int], prefix: int = 0) -> np.ndarray:
-    """Node i hangs under parents[i] (-1: a root); its id is prefix + depth."""
+    """Returns the ids of a tree: the parent of node i is parents[i] (-1: a root); its id is prefix + depth."""
     return _core.tree(integers(parents, "parents"), prefix)[0, 0]
 
 
 def ancestor_mask(parents: Sequence[int]) -> np.ndarray:
-    """[nodes, nodes]: true where the column's node is the row's node or one of its ancestors."""
+    """Returns [nodes, nodes]: true if the column's node is the row's node or one of its ancestors."""
     return _core.ancestor_mask(integers(parents, "parents")).astype(bool)
 
 
 def streaming(seen: int, sinks: int, window: int) -> Streaming:
-    """StreamingLLM: of `seen` tokens the first `sinks` and the last `window` stay."""
+    """StreamingLLM: keeps the first `sinks` and the last `window` of `seen` tokens."""
     kept, ids = _core.streaming(seen, sinks, window)
     return Streaming(kept, ids[0, 0])
 
 
 def multimodal(segments: Sequence[Union[int, Vision]]) -> Multimodal:
-    """Qwen2-VL's ids for M-RoPE: a segment is a number of text tokens or a Vision(frames, rows, cols)."""
+    """Returns Qwen2-VL's ids for M-RoPE. A segment is a number of text tokens or a Vision(frames, rows, cols)."""
     ids, delta = _core.multimodal([tuple(one) if isinstance(one, Vision) else one for one in segments])
     return Multimodal(ids[:, 0], delta)
 
 
 def grid(rows: int, cols: int, merge: int = 1) -> np.ndarray:
-    """[2, rows x cols]: row and column of each patch, row-major, or in merge x merge blocks."""
+    """Returns [2, rows x cols]: row and column of each patch, row-major, or in merge x merge blocks."""
     return _core.grid(rows, cols, merge)[:, 0]
 
 
 def pixtral_ids(rows: int, cols: int, max_side: int) -> np.ndarray:
-    """row * max_side + column, row-major."""
+    """Returns row * max_side + column, row-major."""
     return _core.pixtral_ids(rows, cols, max_side)[0, 0]
 
 
 def patch_coordinates(rows: int, cols: int) -> np.ndarray:
-    """The patches' centres (y, x), [rows x cols, 2], each side spread over [-1, 1] (DINOv3)."""
+    """Returns the centres (y, x) of patches, [rows x cols, 2], with each side scaled to [-1, 1] (DINOv3)."""
     return _core.patch_coordinates(rows, cols)
 
 

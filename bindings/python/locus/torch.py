@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locus inside torch models: functions on CPU tensors that autograd can go through.
+"""Locus in torch models: functions on CPU tensors that support autograd.
 
-Types are float32, float64 (in double throughout, unoptimised: for gradcheck), bfloat16 and float16.
+Types are float32, float64 (double arithmetic, not optimised, for gradcheck), bfloat16 and float16.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._ids import position_ids
 
 
 def _plain(x: Tensor) -> Tensor:
-    """The tensor as the kernels read it: apart from autograd, contiguous in its last dimension."""
+    """Returns the tensor as kernels read it: detached, contiguous in its last dimension."""
     x = x.detach()
     return x if x.shape[-1] <= 1 or x.stride(-1) == 1 else x.contiguous()
 
@@ -36,19 +36,19 @@ class _Rotary(_torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tuple[Optional[Tensor], ...]:
         encoding, ids, axes, inverse, role = ctx.settings
-        turned = _Rotary.apply(gradient, encoding, ids, axes, not inverse, role)  # differentiable again
+        turned = _Rotary.apply(gradient, encoding, ids, axes, not inverse, role)  # differentiable twice
         return (turned, None, None, None, None, None)
 
 
 def rotary(x: Tensor, encoding: Encoding, positions: Any = None, *, axes: str = "", role: str = "query") -> Tensor:
-    """x [batch, tokens, heads, dim] rotated into a new tensor (axes="bhtd": heads first). The gradient is rotated
+    """Rotates x [batch, tokens, heads, dim] into a new tensor (axes="bhtd": heads first). The gradient is rotated
     back. `positions` as in Encoding.apply_; `role` (query or key) matters to xPos only."""
     _, tokens = _core.extents(_plain(x), "x", axes)
     return _Rotary.apply(x, encoding, position_ids(positions, encoding.axes, tokens), axes, False, role)
 
 
 class _Attend(_torch.autograd.Function):
-    """Inputs: options, the names of learned weights, where log-sum-exp is kept, q, k, v, and those weights or None."""
+    """Inputs: options, names of learned weights, storage for the log-sum-exp, q, k, v, and the weights or None."""
 
     @staticmethod
     def forward(
@@ -110,8 +110,8 @@ def _alibi_for(heads: int) -> Encoding:
 
 
 def alibi_attention(q: Tensor, k: Tensor, v: Tensor, *, axes: str = "", **options: Any) -> Tensor:
-    """attention() with ALiBi's penalty for as many heads as q has, slopes as in the paper; the other keywords are
-    those of attention()."""
+    """attention() with ALiBi for the heads of q, with the slopes of the paper. The other keywords are those of
+    attention()."""
     head_axis = (axes or {2: "td", 3: "thd", 4: "bthd"}.get(q.dim(), "")).find("h")
     heads = q.shape[head_axis] if head_axis >= 0 else 1
     return attention(q, k, v, _alibi_for(heads), axes=axes, **options)

@@ -49,7 +49,7 @@ ElementType element_type(const DLDataType& type, std::string_view name) {
   type_error(name, " must be ", known_types, ", got another type");
 }
 
-// The capsule is not taken over: its own destructor frees it when `owner` goes.
+// The capsule keeps ownership: its destructor frees the tensor together with `owner`.
 Array from_dlpack(py::handle object, std::string_view name) {
   constexpr int cpu = 1;
   const auto device = object.attr("__dlpack_device__")().cast<std::pair<int, int>>();
@@ -61,7 +61,7 @@ Array from_dlpack(py::handle object, std::string_view name) {
   if (pointer == nullptr) throw py::error_already_set();
   const DLTensor& tensor = static_cast<const DLManagedTensor*>(pointer)->dl_tensor;
   array.type = element_type(tensor.dtype, name);
-  array.writable = py::hasattr(object, "data_ptr");  // torch; the arrays of others (JAX) must not change
+  array.writable = py::hasattr(object, "data_ptr");  // torch; arrays of others (JAX) are immutable
   array.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   array.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   if (tensor.strides != nullptr) {
@@ -82,14 +82,14 @@ std::int64_t last_offset(const Array& array) {
 
 bool is_empty(const Array& array) { return std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end(); }
 
-// An axis along which one of two arrays moves.
+// An axis that at least one of two arrays has.
 struct Step {
   std::size_t axis;
   std::int64_t stride;
   std::int64_t a_extent, b_extent;
 };
 
-// By falling stride; that of an axis with one entry means nothing.
+// Sorted by decreasing stride, without axes of one entry, whose strides have no meaning.
 std::vector<Step> steps_of(const Array& a, const Array& b) {
   std::vector<Step> steps;
   for (std::size_t i = 0; i < a.shape.size(); ++i) {
@@ -106,16 +106,16 @@ void check_strides(const Array& array) {
             "); copy it first");
   }
   require(array.shape.back() <= 1 || array.strides.back() == 1, array.name,
-          " must be contiguous in its last dimension, its stride there is ", array.strides.back(), " elements");
+          " must be contiguous in its last dimension, its stride is ", array.strides.back(), " elements");
 }
 
-// Each stride must reach beyond all that the smaller ones span.
+// Each stride must exceed the span of all smaller ones.
 void check_no_element_twice(const Array& array) {
   std::vector<Step> steps = steps_of(array, array);
   std::reverse(steps.begin(), steps.end());
   std::int64_t span = 0;
   for (const Step& step : steps) {
-    require(step.stride > span, array.name, " holds some elements more than once (dimension ", step.axis,
+    require(step.stride > span, array.name, " contains some elements more than once (dimension ", step.axis,
             " has stride ", step.stride, "), so it cannot be changed in place; copy it first");
     span += (step.a_extent - 1) * step.stride;
   }
@@ -126,8 +126,8 @@ void check_writable(const Array& array) {
   if (!is_empty(array)) check_no_element_twice(array);
 }
 
-// Whether the sum of (i - j) stride over the steps can be `distance`, i inside a and j inside b. Strides nest, so what
-// the smaller ones reach leaves at most two choices at each step.
+// True if the sum of (i - j) stride over the steps can be `distance`, with i inside a and j inside b. Strides nest, so
+// at most two choices are possible at each step.
 bool can_differ_by(std::span<const Step> steps, std::int64_t distance) {
   if (steps.empty()) return distance == 0;
   const Step& step = steps.front();
@@ -152,7 +152,7 @@ bool step_alike(const Array& a, const Array& b) {
 Array array_of(py::handle object, std::string_view name) {
   if (py::isinstance<py::array>(object)) return from_numpy(py::reinterpret_borrow<py::array>(object), name);
   if (py::hasattr(object, "__dlpack__")) return from_dlpack(object, name);
-  type_error(name, " must be a NumPy array or a tensor that speaks DLPack, got ",
+  type_error(name, " must be a NumPy array or a tensor that supports DLPack, got ",
              std::string(py::str(py::type::handle_of(object).attr("__name__"))));
 }
 
@@ -166,7 +166,7 @@ HeadsView heads_of(const Array& array, std::string_view axes, Access access) {
   }
   require(array.shape.size() == axes.size(), array.name, ": axes ", axes, " name ", axes.size(), " dimensions, it has ",
           array.shape.size());
-  HeadsView view = heads_view(array.data, array.type, axes, array.shape);  // knows the axes; the strides are ours
+  HeadsView view = heads_view(array.data, array.type, axes, array.shape);  // sets the extents; strides follow below
   check_strides(array);
   if (access == Access::write) check_writable(array);
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -202,7 +202,7 @@ void check_apart(const Array& a, const Array& b) {
   const auto* a_end = a_begin + (last_offset(a) + 1) * size;
   const auto* b_end = b_begin + (last_offset(b) + 1) * static_cast<std::int64_t>(size_of(b.type));
   if (a_end <= b_begin || b_end <= a_begin) return;
-  // Both inside one stretch of memory: only arrays that step alike can be told apart.
+  // Both are in one range of memory: only arrays with equal strides can be compared exactly.
   const bool apart =
       step_alike(a, b) && (b_begin - a_begin) % size == 0 && !can_differ_by(steps_of(a, b), (b_begin - a_begin) / size);
   require(apart, a.name, " and ", b.name, " overlap in memory");

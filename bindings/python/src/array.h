@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of the caller, read in place: NumPy's by its own interface, all others (torch) through DLPack.
+// Arrays of the caller, read in place: NumPy arrays directly, all others (torch) through DLPack.
 //
-// Whatever is wrong with an array is said here, as TypeError or ValueError, before any kernel writes.
+// Checks arrays completely, with TypeError or ValueError, before any kernel writes.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -18,9 +18,9 @@ namespace locus::python {
 
 namespace py = pybind11;
 
-/// Memory of the caller; `owner` keeps it alive. Strides count elements.
+/// Memory of the caller, kept alive by `owner`. Strides are in elements.
 struct Array {
-  std::string name;  ///< what messages call it
+  std::string name;  ///< for messages
   void* data = nullptr;
   ElementType type = ElementType::float32;
   std::vector<std::int64_t> shape;
@@ -29,27 +29,27 @@ struct Array {
   py::object owner;
 };
 
-/// float32, float64, float16 or (DLPack) bfloat16 in CPU memory; TypeError for anything else.
+/// Accepts float32, float64, float16 or (DLPack) bfloat16 in CPU memory. TypeError: anything else.
 Array array_of(py::handle object, std::string_view name);
 
 enum class Access : std::uint8_t { read, write };
 
-/// Axes are those of heads_view(); empty: bthd, thd or td by the number of dimensions. ValueError for strides that a
-/// kernel cannot follow and, with Access::write, for memory that is read-only or holds an element twice.
+/// Axes are those of heads_view(); empty: bthd, thd or td by the number of dimensions.
+/// ValueError: strides that kernels do not support and, with Access::write, read-only memory or shared elements.
 HeadsView heads_of(const Array& array, std::string_view axes, Access access);
 
-/// [batch, tokens, dim] or [tokens, dim], to be written.
+/// Accepts [batch, tokens, dim] or [tokens, dim], for writing.
 HiddenView hidden_of(const Array& array);
 
-/// ValueError where an element of one may be an element of the other. Slices of one fused QKV tensor are told apart.
+/// ValueError: the two arrays may share an element. Separate slices of one fused QKV tensor are allowed.
 void check_apart(const Array& a, const Array& b);
 
-/// Ids [axes, rows, tokens] as Python hands them over.
+/// Ids [axes, rows, tokens] from Python.
 using IdArray = py::array_t<Position, py::array::c_style>;
 PositionIds ids_of(const IdArray& ids);
 std::vector<std::int64_t> integers_of(const py::array_t<std::int64_t, py::array::c_style>& values);
 
-/// A new NumPy array with these numbers.
+/// Makes a NumPy array with these numbers.
 template <class T>
 py::array_t<T> numpy_of(const std::vector<T>& values, std::vector<py::ssize_t> shape) {
   py::array_t<T> result(std::move(shape));

@@ -24,7 +24,7 @@ std::vector<T> values_of(const std::optional<Array>& array) {
   return {array->data(), array->data() + array->size()};
 }
 
-/// All of a call but its tensors, held for the backward pass as well.
+/// A call without its tensors; also used by the backward pass.
 struct Options {
   std::optional<Encoding> encoding;
   std::vector<Position> query_ids, key_ids;
@@ -75,7 +75,7 @@ Options make_options(const py::kwargs& given) {
   return options;
 }
 
-// The tensors of a call with what keeps them alive.
+// The tensors of a call and their owners.
 struct Tensors {
   std::vector<Array> arrays;
   HeadsView add(py::handle object, std::string_view name, const Options& options, Access access) {
@@ -102,7 +102,7 @@ py::array_t<float> attend_call(const Options& options, py::handle q, py::handle 
   return log_sum_exp;
 }
 
-// Writes the gradients of q, k and v; returns those of learned weights, if they are wanted. `given` are the tensors of
+// Writes the gradients of q, k and v, and returns those of the requested learned weights. `given` are the tensors of
 // the call and their gradients by name.
 py::dict attend_backward_call(const Options& options, const py::dict& given,
                               const py::array_t<float, py::array::c_style>& log_sum_exp, bool learned) {

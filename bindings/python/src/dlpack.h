@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of DLPack's interface that is read here. The layout is fixed by https://dmlc.github.io/dlpack (version 0).
+// The part of DLPack's interface that is used here. The layout is defined by https://dmlc.github.io/dlpack (version 0).
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct DLTensor {
   std::int32_t ndim;
   DLDataType dtype;
   std::int64_t* shape;
-  std::int64_t* strides;  // in elements; null where contiguous
+  std::int64_t* strides;  // in elements; null if contiguous
   std::uint64_t byte_offset;
 };
 
-// A capsule named "dltensor" points to this. What follows the tensor is for those who take it over: not us.
+// A capsule named "dltensor" points to this. The members after the tensor are for consumers that take ownership.
 struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;

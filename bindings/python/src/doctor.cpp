@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify and diagnose: results as dictionaries, which Python makes dataclasses of.
+// Verify and diagnose: returns results as dictionaries, which Python converts to dataclasses.
 #include <pybind11/stl.h>
 
 #include "array.h"
@@ -31,7 +31,7 @@ py::list checks_of(const std::vector<Check>& checks) {
   return result;
 }
 
-// The caller's code sees copies: it may keep them, and it cannot write where it should not.
+// The caller's code gets copies: it may keep them and cannot overwrite the originals.
 template <class T>
 py::array_t<T> copy_of(std::span<const T> values, std::vector<py::ssize_t> shape) {
   py::array_t<T> array(std::move(shape));
@@ -43,11 +43,11 @@ void take_result(const py::object& result, std::span<float> output, const std::v
   const Floats numbers = Floats::ensure(result);
   if (!numbers) throw py::error_already_set();
   const std::vector<py::ssize_t> got(numbers.shape(), numbers.shape() + numbers.ndim());
-  require(got == shape, "the function under verification must return the shape that it was given");
+  require(got == shape, "the function under verification must return the shape of its input");
   std::copy(numbers.data(), numbers.data() + numbers.size(), output.begin());
 }
 
-// Keywords: seed, thorough, arithmetic, max_length, causal, window; all may be left out.
+// Optional keywords: seed, thorough, arithmetic, max_length, causal, window.
 VerifyOptions options_of(const py::dict& given) {
   VerifyOptions options;
   const auto has = [&](const char* name) { return given.contains(name) && !given[name].is_none(); };
@@ -104,7 +104,8 @@ py::list verify_attention(const Encoding& encoding, const py::function& function
                      copy_of(request.value, key_shape), flat(request.query_ids), flat(request.key_ids), more);
         if (!py::isinstance<py::tuple>(result)) return take_result(result, request.output, query_shape);
         const auto both = result.cast<py::tuple>();
-        require(both.size() == 2, "the function under verification must return the output, or it and the log-sum-exps");
+        require(both.size() == 2,
+                "the function under verification must return the output, or the output and the log-sum-exps");
         take_result(both[0], request.output, query_shape);
         take_result(both[1], request.log_sum_exp, {request.queries, request.heads});
       },
@@ -133,7 +134,7 @@ py::list verify_hidden(const Encoding& encoding, const py::function& function, c
       options_of(options)));
 }
 
-// The fields of the library's results as Python's values.
+// Converts the fields of results to Python values.
 template <class T>
 py::object to_object(const std::optional<T>& value);
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoding: what it is made of, and its numbers as NumPy arrays.
+// The encoding: its arguments, and its numbers as NumPy arrays.
 #include "locus/encoding.h"
 
 #include <pybind11/stl.h>

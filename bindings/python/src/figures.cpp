@@ -27,8 +27,7 @@ py::list all_figures() {
   return result;
 }
 
-// (name, title, caption, the specification as JSON)
-// `choices` are the lists of a Request by name.
+// Returns (name, title, caption, the specification as JSON). `choices` are the lists of a Request by name.
 py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::string, Encoding>>& encodings,
                       const py::dict& choices) {
   const figs::FigureKind& kind = figs::find_figure(name);
@@ -47,10 +46,10 @@ py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::st
   return py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump());
 }
 
-// results.json of a file or folder, checked, as JSON with the ranking.
+// Reads results.json from a file or folder, checks it, and returns it as JSON with the ranking.
 std::string read_results(const std::string& path) { return results::to_json(results::read_file(path)).dump(); }
 
-// The charts of a lab's results, as make_figure gives them.
+// Returns the charts of a lab's results in the form of make_figure.
 py::list results_figures(const std::string& path) {
   py::list result;
   for (const figs::Figure& figure : figs::results_figures(results::read_file(path))) {

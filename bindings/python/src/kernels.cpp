@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotating and adding, on the caller's memory, without the interpreter's lock.
+// Rotates and adds in the caller's memory, without the interpreter's lock.
 #include <optional>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace locus::python {
 namespace {
 
-using Turn = std::pair<bool, Role>;  ///< whether it is turned back, and whose vectors they are
+using Turn = std::pair<bool, Role>;  ///< true: rotates back; the role of the vectors
 
 Direction direction_of(const Turn& turn) { return turn.first ? Direction::inverse : Direction::forward; }
 
@@ -64,7 +64,7 @@ void add_rows(const Encoding& encoding, py::handle hidden, const IdArray& given)
   add(encoding, view, ids, threads.get());
 }
 
-// (batch, tokens) of an array with these axes, after every check that its elements need.
+// Checks an array with these axes and returns (batch, tokens).
 std::pair<std::int64_t, std::int64_t> extents(py::handle object, std::string_view name, std::string_view axes) {
   const HeadsView view = heads_of(array_of(object, name), axes, Access::read);
   return {view.batch, view.tokens};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the extension module locus._core, one file each. The package `locus` is written over them in Python.
+// The parts of the extension module locus._core, one file each. The Python package `locus` is built on them.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,7 +19,7 @@ void bind_probe(pybind11::module_& module);
 void bind_figures(pybind11::module_& module);
 void bind_threads(pybind11::module_& module);
 
-/// The threads that kernels share, kept for the length of a call; empty: the calling thread alone.
+/// Returns the threads that kernels share, held during a call; empty: only the calling thread.
 std::shared_ptr<Executor> executor();
 
 }  // namespace locus::python

@@ -26,7 +26,7 @@ positions::ShardKind shard_kind(const std::string& name) {
   return positions::ShardKind::zigzag;
 }
 
-// A number of text tokens, or (frames, rows, cols, time_scale).
+// Converts a number of text tokens, or (frames, rows, cols, time_scale).
 positions::Segment segment_of(py::handle object) {
   if (PyIndex_Check(object.ptr()) != 0) return positions::Text{object.cast<std::int64_t>()};
   const auto [frames, rows, cols, scale] = object.cast<std::tuple<std::int64_t, std::int64_t, std::int64_t, double>>();

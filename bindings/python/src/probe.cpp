@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements of real models: results as JSON text, which Python makes dataclasses of.
+// Measurements of real models: returns results as JSON text, which Python converts to dataclasses.
 #include "probe/measure/loss_run.h"
 
 #include <pybind11/stl.h>
@@ -16,7 +16,7 @@ namespace py = pybind11;
 namespace locus::python {
 namespace {
 
-/// What Python was asked for; keys of a dictionary have the names of these fields.
+/// The arguments from Python; dictionary keys have the names of these fields.
 struct LossRequest {
   std::filesystem::path model;
   std::optional<std::string> text;
@@ -47,7 +47,7 @@ LossRequest request_of(const py::dict& given) {
 std::unique_ptr<probe::Tokenizer> tokenizer_of(const LossRequest& request, const probe::Model& model) {
   const auto vocab = static_cast<std::int32_t>(model.config().vocab);
   if (request.tokenizer) return probe::read_tokenizer(*request.tokenizer, vocab);
-  if (request.ids) return nullptr;  // ids say themselves how they begin
+  if (request.ids) return nullptr;  // ids include their start tokens
   if (!request.text && model.config().begins_anywhere) return nullptr;
   return probe::read_model_tokenizer(request.model, vocab);
 }

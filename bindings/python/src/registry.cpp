@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry as plain Python data: functions, signatures and docstrings are made from it.
+// The registry as plain Python data, from which functions, signatures and docstrings are made.
 #include "locus/registry.h"
 
 #include <pybind11/stl.h>
@@ -59,7 +59,7 @@ py::list all_rules() {
   return result;
 }
 
-// With a rule's name its own parameters are among them.
+// Includes the parameters of the rule, if one is named.
 py::list parameters(std::string_view scheme, const std::optional<std::string>& rule) {
   Arguments given;
   if (rule) given.set("rule", *rule);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that all calls share. One call uses them at a time; others wait, as ThreadPool has it.
+// The threads that all calls share. One call uses them at a time; the others wait, as documented in ThreadPool.
 #include <memory>
 #include <mutex>
 
@@ -16,10 +16,10 @@ void set_threads(int count) {
   require(count >= 1 && count <= 1024, "threads must be from 1 to 1024, got ", count);
   std::shared_ptr<ThreadPool> next = count == 1 ? nullptr : std::make_shared<ThreadPool>(count);
   const std::lock_guard lock(guard);
-  pool.swap(next);  // the old one ends with the last call that uses it
+  pool.swap(next);  // the old pool ends with the last call that uses it
 }
 
-// A forked child has none of its parent's threads, and joining them would wait for ever: the pool is left to lie.
+// A forked child has none of its parent's threads, and joining them would block forever, so the pool is leaked.
 void forget_threads() { new std::shared_ptr<ThreadPool>(std::move(pool)); }
 
 }  // namespace

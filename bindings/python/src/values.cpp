@@ -44,7 +44,7 @@ Tensor tensor_of(py::handle object, std::string_view name) {
   return tensor;
 }
 
-// Numbers before words: a NumPy scalar has an index or a float.
+// Tries numbers before text: a NumPy scalar has an index or a float.
 Value scalar_of(py::handle object, std::string_view name) {
   if (is_boolean(object)) return object.cast<bool>();
   if (PyIndex_Check(object.ptr()) != 0) {

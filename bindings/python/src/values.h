@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of parameters to and from Python, and the registry as Python sees it.
+// Converts parameter values to and from Python.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,7 +14,7 @@ namespace locus::python {
 
 namespace py = pybind11;
 
-/// The entry `name` of a dictionary; TypeError where it is of another type.
+/// Returns the entry `name` of a dictionary. TypeError: another type.
 template <class T>
 T entry(const py::dict& given, const char* name) {
   const py::object value = given[name];
@@ -25,8 +25,8 @@ T entry(const py::dict& given, const char* name) {
   }
 }
 
-/// None stands for absent. Values are brought to the parameter's kind where that loses nothing; whether they are
-/// allowed is left to the library, whose messages name the rule.
+/// None means absent. Converts values to the parameter's type if that loses nothing. The library checks whether they
+/// are allowed, since its messages name the rule.
 Arguments arguments_of(const py::dict& given, std::span<const Parameter> parameters);
 py::object to_python(const Value& value);
 py::dict to_python(const Arguments& arguments);

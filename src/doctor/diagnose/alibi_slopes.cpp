@@ -15,7 +15,7 @@ std::vector<double> right_slopes(std::int64_t heads, double bias_max) {
   return Encoding("alibi", {{"heads", heads}, {"bias_max", bias_max}}).score().slopes;
 }
 
-// 2^(-8 (h + 1) / steps) for every head: right only where the head count is a power of two.
+// Returns 2^(-8 (h + 1) / steps) for each head h. Right only if the number of heads is a power of two.
 std::vector<double> one_series(std::size_t heads, double steps) {
   std::vector<double> slopes;
   for (std::size_t h = 0; h < heads; ++h) slopes.push_back(std::exp2(-8 * static_cast<double>(h + 1) / steps));
@@ -54,8 +54,8 @@ std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double re
       {"alibi", "ALiBi's slopes", right},
       {"alibi_slopes_reversed", "ALiBi's slopes in reverse order of heads", reversed},
       {"alibi_slopes_sorted", "ALiBi's slopes sorted from steep to flat", sorted},
-      {"alibi_slopes_next_power", "slopes of the next power of two heads, cut off", one_series(heads, above)},
-      {"alibi_slopes_one_series", "one geometric series over all heads, although their number is no power of two",
+      {"alibi_slopes_next_power", "the first slopes of the next larger power of two", one_series(heads, above)},
+      {"alibi_slopes_one_series", "one geometric series over all heads, although their number is not a power of two",
        one_series(heads, static_cast<double>(heads))}};
   std::vector<SlopeOrder> found;
   for (const double sign : {1.0, -1.0}) {
@@ -71,7 +71,7 @@ std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double re
   if (scale != 0 && alike(slopes, right, scale, 2 * relative)) {
     return {{"alibi_scaled", "ALiBi's slopes times " + number(scale) + " (a softmax scale?)"}};
   }
-  // slope_0 / slope_1 is 2^(bias_max / n): another bias_max shows in it.
+  // slope_0 / slope_1 is 2^(bias_max / n), so it shows a different bias_max.
   const auto n = static_cast<double>(std::bit_floor(heads));
   const double bias_max = n * std::log2(slopes[0] / slopes[1]);
   if (std::isfinite(bias_max) && bias_max > 0 && bias_max < 1000) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ALiBi's slopes as they should be, and as they are known to go wrong.
+// Recognizes ALiBi's slopes and the known ways to get them wrong.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 namespace locus::doctor {
 
 struct SlopeOrder {
-  std::string name;  ///< "alibi" where the slopes are right; else the fault
+  std::string name;  ///< "alibi" if the slopes are right; otherwise the fault
   std::string text;
 };
 
-/// What explains these slopes, likeliest first; empty: none of the known orders. `relative` is the rounding to allow.
+/// Returns what explains these slopes, most likely first. Empty: no known order of slopes. `relative` is the relative
+/// rounding error to allow.
 std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double relative);
 
 }  // namespace locus::doctor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number of a dump against the verdict: angles are measured over heads and tokens, and a single number that is
-// wrong would drown in them.
+// Compares every number of a dump with the verdict. Angles are averages over heads and tokens, which hide a single
+// wrong number.
 #include <algorithm>
 #include <cmath>
 
@@ -10,22 +10,22 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double some_off = 10;            // standard deviations: wrong, if a twentieth of a vector is
-constexpr double surely_off = 40;          // wrong, even if it is the only one
-constexpr double float32_slack = 0x1p-20;  // of an angle: that of its product and of the power behind its frequency
+constexpr double some_off = 10;            // standard deviations: wrong if a twentieth of a vector is this far off
+constexpr double surely_off = 40;          // wrong even if it is the only number
+constexpr double float32_slack = 0x1p-20;  // of an angle: error of the product and of the power behind the frequency
 
 struct Vector {
-  std::int64_t off = 0;    // numbers that are not where they should be
-  std::int64_t moved = 0;  // that are not where they were
+  std::int64_t off = 0;    // numbers that differ from the expected result
+  std::int64_t moved = 0;  // numbers that differ from `before`
   std::int64_t all = 0;
-  std::vector<std::int64_t> surely = {};  // coordinates that are off by themselves
+  std::vector<std::int64_t> surely = {};  // coordinates that are wrong even alone
 };
 
 class Audit {
  public:
   Audit(const RotationDump& dump, const Turning& turning, const Candidate& candidate)
       : dump_(dump), turning_(turning), candidate_(candidate) {
-    tiny_ = storage_of(dump) == ElementType::float16 ? 0x1p-24 : 0;  // float16 ends here
+    tiny_ = storage_of(dump) == ElementType::float16 ? 0x1p-24 : 0;  // smallest float16
   }
 
   Vector vector_at(std::int64_t row, std::int64_t head) const {
@@ -91,31 +91,32 @@ std::vector<Verdict> audit(const RotationDump& dump, const Turning& turning, con
   if (!candidate.fit.bad_pairs.empty()) return verdicts;
   const std::set<std::int64_t> listed(candidate.fit.bad_rows.begin(), candidate.fit.bad_rows.end());
   const Audit all(dump, turning, candidate);
-  std::set<std::int64_t> still, strange, spoilt, coordinates;
+  std::set<std::int64_t> still, strange, damaged, coordinates;
   for (std::int64_t row = 0; row < turning.rows; ++row) {
     for (std::int64_t h = 0; h < dump.heads && !listed.contains(row); ++h) {
       const std::int64_t cell = row * dump.heads + h;
-      if (turning.cells.at(row, h) != CellState::usable || turning.cells.in_doubt[index_of(cell)] == Cells::whole) {
+      if (turning.cells.at(row, h) != CellState::usable || turning.cells.excluded[index_of(cell)] == Cells::whole) {
         continue;
       }
       const Vector seen = all.vector_at(row, h);
       if (seen.off * 20 > seen.all) {
         (seen.moved * 20 <= seen.all ? still : strange).insert(cell);
       } else if (!seen.surely.empty()) {
-        spoilt.insert(cell);
+        damaged.insert(cell);
         coordinates.insert(seen.surely.begin(), seen.surely.end());
       }
     }
   }
   if (!still.empty()) {
-    verdicts.push_back(told(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.96));
+    verdicts.push_back(cells_verdict(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.96));
   }
   if (!strange.empty()) {
-    verdicts.push_back(told(dump, strange, "tokens_unexplained", "heads_unexplained", "turned otherwise", 0.85));
-  }
-  if (!spoilt.empty()) {
     verdicts.push_back(
-        told(dump, spoilt, "tokens_unexplained", "heads_unexplained", "wrong in single coordinates", 0.93));
+        cells_verdict(dump, strange, "tokens_unexplained", "heads_unexplained", "turned by a different angle", 0.85));
+  }
+  if (!damaged.empty()) {
+    verdicts.push_back(
+        cells_verdict(dump, damaged, "tokens_unexplained", "heads_unexplained", "wrong in single coordinates", 0.93));
     verdicts.back().evidence += "; coordinates " + places(coordinates);
   }
   return verdicts;

@@ -9,7 +9,7 @@
 namespace locus::doctor {
 namespace {
 
-// A mask is a chasm: everything is either far below, or far above it. Biases that grow linearly leave no gap.
+// A mask leaves a wide gap: every entry is far below it or far above it. Biases that grow linearly leave no gap.
 double mask_threshold(const std::vector<double>& bias) {
   double lowest = 0;
   for (const double value : bias) {
@@ -36,11 +36,11 @@ BiasShape::BiasShape(const BiasDump& dump) : dump_(dump) {
   for (const double value : visible) sum += value * value;
   const double size = visible.empty() ? 0 : std::sqrt(sum / static_cast<double>(visible.size()));
   const double seen = std::min(step_noise(1), step_noise(0));
-  if (seen <= 2e-3 * std::max(1.0, size)) noise_ = seen;  // more than that is no noise
+  if (seen <= 2e-3 * std::max(1.0, size)) noise_ = seen;  // more is not noise
 }
 
-// How far entries differ from those one query later at the same offset (`key_step` 1) or key (0), which a bias leaves
-// equal: exactly, unless noise was added.
+// Measures how far entries differ from those of the next query at the same offset (`key_step` 1) or key (0). A bias
+// leaves these equal, so the difference is noise.
 double BiasShape::step_noise(std::int64_t key_step) const {
   std::vector<std::pair<double, double>> steps;  // size and difference
   for (std::int64_t h = 0; h < dump_.heads; ++h) {
@@ -52,13 +52,14 @@ double BiasShape::step_noise(std::int64_t key_step) const {
       }
     }
   }
-  // Small numbers are rounded least, and show it best.
+  // Small numbers have the smallest rounding errors, so they show noise best.
   constexpr std::size_t least = 16;
   std::sort(steps.begin(), steps.end());
   steps.resize(std::min(steps.size(), std::max(least, steps.size() / 10)));
   std::vector<double> offs;
   for (const auto& [size, off] : steps) offs.push_back(std::max(0.0, off - 2 * unit_ * size));
-  constexpr double share = 0.8, sigmas_within = 1.28;  // of a normal number; chosen small ones have little noise
+  // Of a normal distribution. The small numbers were selected, so their noise is small.
+  constexpr double share = 0.8, sigmas_within = 1.28;
   return quantile(std::move(offs), share) / sigmas_within;
 }
 
@@ -140,7 +141,7 @@ std::optional<BiasLine> line_through(const BiasShape& shape, const std::vector<s
   }
   const double slope = (n * xy - x * y) / (n * xx - x * x);
   BiasLine line{slope, (y - slope * x) / n};
-  // A line through the origin stays one: its intercept is rounding.
+  // A line through the origin stays one; its intercept is rounding.
   const double unit = storage_noise(shape.storage());
   if (std::abs(line.intercept) <= 4 * unit * size + shape.slack()) {
     line.intercept = 0;

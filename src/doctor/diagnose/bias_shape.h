@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a bias matrix: what is masked, what the rest depends on, where it is linear, where it is constant.
+// The shape of a bias matrix: which entries are masked, and whether the others depend on the offset or the key alone.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace locus::doctor {
 
-/// A bias with its mask told apart. Query q stands at key keys - queries + q.
+/// A bias separated from its mask. Query q has the position of key keys - queries + q.
 class BiasShape {
  public:
   explicit BiasShape(const BiasDump& dump);
@@ -26,15 +26,15 @@ class BiasShape {
   Position position(std::int64_t query) const { return dump_.keys - dump_.queries + query; }
 
   ElementType storage() const { return storage_; }
-  /// What a number may be off by besides its rounding: 8 standard deviations of the noise that was measured; 0 for none.
+  /// The error to allow in addition to rounding: 8 standard deviations of the measured noise; 0 without noise.
   double slack() const { return 8 * noise_; }
-  /// Equal as far as storage and noise can tell: a number may be rounded, and so may the slope it was made from.
+  /// True if two numbers are equal within rounding and noise. Both the number and the slope behind it may be rounded.
   bool equal(double a, double b) const;
 
   bool toeplitz() const;
   bool key_only() const;
 
-  /// Per head the value at offset key - query, from -(keys - 1) on; absent where all entries are masked.
+  /// Returns the value of one head at each offset key - query, from -(keys - 1). Absent: all entries there are masked.
   std::vector<std::optional<double>> by_offset(std::int64_t head) const;
   std::vector<std::optional<double>> by_key(std::int64_t head) const;
 
@@ -50,7 +50,7 @@ class BiasShape {
   double noise_ = 0;
 };
 
-/// value = slope * x + intercept through every point within the storage's rounding; absent where there is no such line.
+/// The line value = slope * x + intercept through all points, within rounding. Absent if there is none.
 struct BiasLine {
   double slope = 0;
   double intercept = 0;

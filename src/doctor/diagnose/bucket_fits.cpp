@@ -10,7 +10,7 @@
 namespace locus::doctor {
 namespace {
 
-// For each step from one offset to the next: whether some head's value changes; absent where either is masked.
+// For each step from one offset to the next: true if some head's value changes; absent if either entry is masked.
 std::vector<std::optional<bool>> changes(const BiasShape& shape) {
   const auto size = static_cast<std::size_t>(2 * shape.dump().keys - 1);
   std::vector<std::optional<bool>> result(size);
@@ -37,7 +37,7 @@ std::vector<std::int64_t> stretch_starts(const BiasShape& shape) {
   return starts;
 }
 
-bool changes_like(const BiasShape& shape, const BucketForm& form) {
+bool changes_at_edges_of(const BiasShape& shape, const BucketForm& form) {
   std::optional<Encoding> t5;
   try {
     t5.emplace("t5", Arguments{{"heads", std::int64_t{1}},
@@ -65,7 +65,7 @@ std::vector<BucketForm> fitting_buckets(const BiasShape& shape) {
     for (const std::int64_t distance : {128, 20, 64, 160, 256, 512, 800, 1024, 2048}) {
       for (const bool bidirectional : {true, false}) {
         const BucketForm form{buckets, distance, bidirectional};
-        if (changes_like(shape, form)) fitting.push_back(form);
+        if (changes_at_edges_of(shape, form)) fitting.push_back(form);
       }
     }
   }

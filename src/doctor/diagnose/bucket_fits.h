@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// T5's buckets: where a bias that depends on the offset changes, against where buckets of known sizes start.
+// Recognizes T5's buckets: compares the offsets at which a bias changes with the edges of known buckets.
 #pragma once
 
 #include <string>
@@ -16,13 +16,14 @@ struct BucketForm {
   friend bool operator==(const BucketForm&, const BucketForm&) = default;
 };
 
-/// Distances to the past (0, 1, ...) at which the value of some head changes; the first is 0.
+/// Returns the distances into the past (0, 1, ...) at which some head's value changes. The first is 0.
 std::vector<std::int64_t> stretch_starts(const BiasShape& shape);
 
-/// Whether values change exactly where the buckets of this form do, on both sides of the query.
-bool changes_like(const BiasShape& shape, const BucketForm& form);
+/// True if values change exactly at the edges of these buckets, on both sides of the query.
+bool changes_at_edges_of(const BiasShape& shape, const BucketForm& form);
 
-/// All forms in use that do: powers of two and 20 as counts, common distances. T5's own (32, 128) first.
+/// Returns all common bucket forms that fit: counts that are powers of two or 20, common distances; T5's own (32, 128)
+/// first.
 std::vector<BucketForm> fitting_buckets(const BiasShape& shape);
 
 std::string text_of(const BucketForm& form);

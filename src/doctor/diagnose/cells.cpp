@@ -6,7 +6,7 @@
 
 namespace locus::doctor {
 
-Cells cells_of(const RotationDump& dump) {
+Cells classify_cells(const RotationDump& dump) {
   Cells cells{.rows = dump.batch * dump.tokens, .heads = dump.heads};
   const auto dim = static_cast<std::ptrdiff_t>(dump.head_dim);
   const auto zero = [&](const std::vector<double>& values, std::ptrdiff_t cell) {
@@ -21,12 +21,12 @@ Cells cells_of(const RotationDump& dump) {
                                         : CellState::usable);
     cells.source.push_back(static_cast<std::int64_t>(n));
   }
-  cells.in_doubt.assign(cells.state.size(), 0);
+  cells.excluded.assign(cells.state.size(), 0);
   return cells;
 }
 
-void doubt_lengths(Cells& cells, const RotationDump& dump, double floor) {
-  constexpr std::size_t least = 8;  // fewer do not show what is usual
+void exclude_odd_lengths(Cells& cells, const RotationDump& dump, double floor) {
+  constexpr std::size_t least = 8;  // fewer do not show the common factor
   const auto dim = static_cast<std::size_t>(dump.head_dim);
   std::vector<double> ratios;
   std::vector<std::size_t> where;
@@ -39,7 +39,7 @@ void doubt_lengths(Cells& cells, const RotationDump& dump, double floor) {
       after += dump.after[n] * dump.after[n];
       moved = moved || dump.before[n] != dump.after[n];
     }
-    if (!moved) continue;  // says nothing about the noise of those that did
+    if (!moved) continue;  // unchanged vectors show nothing about the noise of the others
     ratios.push_back(std::log(after / before) / 2);
     where.push_back(cell);
   }
@@ -54,7 +54,7 @@ void doubt_lengths(Cells& cells, const RotationDump& dump, double floor) {
   const double middle = sorted[best + width / 2];
   const double near = std::max(12 * (sorted[best + width] - sorted[best]), 16 * floor);
   for (std::size_t n = 0; n < ratios.size(); ++n) {
-    if (std::abs(ratios[n] - middle) > near) cells.in_doubt[where[n]] = Cells::whole;
+    if (std::abs(ratios[n] - middle) > near) cells.excluded[where[n]] = Cells::whole;
   }
 }
 

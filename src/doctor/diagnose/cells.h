@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors of a dump one by one: what is empty, zero, made of another vector, or of no vector at all.
+// Classifies each vector of a dump: empty, zero, computed from another vector, or from none. A cell is the vector of
+// one token and one head.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +13,24 @@ namespace locus::doctor {
 
 inline std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// What became of the vector of one token and one head.
+/// What happened to one cell.
 enum class CellState : std::uint8_t {
   usable,
-  empty,     ///< `before` is zero: it says nothing
-  zero,      ///< `after` is zero, `before` is not
-  still,     ///< not rotated, where the others carry a magnitude
-  rescaled,  ///< rotated, but with another magnitude than the others
-  strange    ///< no vector of `before` has the lengths of its pairs
+  empty,     ///< `before` is zero, so the cell shows nothing
+  zero,      ///< `after` is zero, but `before` is not
+  still,     ///< not rotated, although the others have a magnitude
+  rescaled,  ///< rotated, but with a different magnitude
+  strange    ///< no vector of `before` has pairs of these lengths
 };
 
 struct Cells {
   std::int64_t rows = 0;
   std::int64_t heads = 0;
   std::vector<CellState> state = {};      ///< [rows, heads]
-  std::vector<std::int64_t> source = {};  ///< [rows, heads]: which vector of `before` it is made of, row * heads + head
-  /// [rows, heads]: not 0 where a vector is left out of what is measured: `whole`, by doubt_lengths or with its head;
-  /// `single`, by itself, to be compared with the verdict in the end.
-  std::vector<std::uint8_t> in_doubt = {};
+  std::vector<std::int64_t> source = {};  ///< [rows, heads]: the cell of `before` it was computed from
+  /// [rows, heads]: not 0 if a cell is excluded from the measurement. `whole`: by exclude_odd_lengths or with its head.
+  /// `single`: alone; the audit compares it with the verdict.
+  std::vector<std::uint8_t> excluded = {};
   static constexpr std::uint8_t whole = 1, single = 2;
 
   CellState at(std::int64_t row, std::int64_t head) const {
@@ -37,11 +38,11 @@ struct Cells {
   }
 };
 
-/// Finds what is empty and what is zero; everything else is usable and made of itself.
-Cells cells_of(const RotationDump& dump);
+/// Finds empty and zero cells. All others are usable, and their own source.
+Cells classify_cells(const RotationDump& dump);
 
-/// Puts vectors in doubt whose length changed by another factor than that of most: they must not outvote the others
-/// where the slice is searched for. `floor` is the least relative noise.
-void doubt_lengths(Cells& cells, const RotationDump& dump, double floor);
+/// Excludes cells whose length changed by a different factor than most, so that they cannot outvote the others in the
+/// search for the slice. `floor` is the least relative noise.
+void exclude_odd_lengths(Cells& cells, const RotationDump& dump, double floor);
 
 }  // namespace locus::doctor

@@ -18,7 +18,7 @@ Verdict coverage_verdict(const char* name, const std::string& text, const std::s
   return {Verdict::About::coverage, name, text, evidence, confidence};
 }
 
-// Vectors that share a trait, told as tokens or as heads where they are whole ones.
+// Vectors that share a property, reported as heads if whole heads are affected, otherwise as tokens.
 struct Group {
   List tokens, heads;
   bool whole_heads = false;
@@ -35,15 +35,15 @@ Group group_of(const RotationDump& dump, const std::set<std::int64_t>& cells) {
   group.whole_heads = static_cast<std::int64_t>(by_head.size()) < dump.heads;
   for (const auto& [head, count] : by_head) {
     group.heads.push_back(head);
-    group.whole_heads = group.whole_heads && count * 10 >= rows * 7;  // a few tokens may say nothing
+    group.whole_heads = group.whole_heads && count * 10 >= rows * 7;  // a few tokens may be empty
   }
   return group;
 }
 
 }  // namespace
 
-Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
-             const std::string& heads_name, const std::string& what, double confidence) {
+Verdict cells_verdict(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
+                      const std::string& heads_name, const std::string& what, double confidence) {
   const Group group = group_of(dump, cells);
   const std::string evidence =
       std::to_string(cells.size()) + " of " + std::to_string(dump.batch * dump.tokens * dump.heads) + " vectors";
@@ -60,8 +60,8 @@ Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, cons
 
 namespace {
 
-// Whether a pair is as it was, in nearly all vectors.
-bool stays(const RotationDump& dump, const Turning& turning, const PairPlace& at) {
+// True if a pair is unchanged in nearly all vectors.
+bool is_unchanged(const RotationDump& dump, const Turning& turning, const PairPlace& at) {
   std::int64_t moved = 0, all = 0;
   for (std::int64_t n = 0; n < turning.rows * dump.heads; ++n) {
     if (turning.cells.state[index_of(n)] != CellState::usable) continue;
@@ -86,7 +86,7 @@ bool is_tiled(const List& map) {
   return false;
 }
 
-// Whether each vector comes from a fixed other head of its own token.
+// Returns the source head of each head, if every vector comes from a fixed head of its own token.
 std::optional<List> head_map(const Cells& cells) {
   List map(index_of(cells.heads), -1);
   for (std::int64_t n = 0; n < cells.rows * cells.heads; ++n) {
@@ -116,14 +116,15 @@ void judge_sources(std::vector<Verdict>& verdicts, const RotationDump& dump, con
     verdicts.push_back({Verdict::About::heads, tiled ? "heads_tiled" : "wrong_heads",
                         tiled ? "key heads were tiled (0 1 0 1) instead of repeated (0 0 1 1)"
                               : "heads of `after` are rotations of other heads of `before`",
-                        "head h of after has the lengths of before's heads " + heads, 0.97});
+                        "the lengths of after's heads are those of before's heads " + heads, 0.97});
     return;
   }
   std::set<std::int64_t> used, lost;  // a swap uses each vector once; a repetition loses some
   for (const std::int64_t n : foreign) used.insert(cells.source[index_of(n)]);
   const bool swapped = used == foreign;
-  verdicts.push_back(told(dump, foreign, swapped ? "tokens_swapped" : "tokens_repeated", "wrong_heads",
-                          swapped ? "made of each other's vectors" : "made of other tokens' vectors", 0.97));
+  verdicts.push_back(
+      cells_verdict(dump, foreign, swapped ? "tokens_swapped" : "tokens_repeated", "wrong_heads",
+                    swapped ? "computed from each other's vectors" : "computed from other tokens' vectors", 0.97));
 }
 
 }  // namespace
@@ -137,32 +138,32 @@ std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells) {
     if (cells.state[index_of(n)] == CellState::still) still.insert(n);
     if (cells.state[index_of(n)] == CellState::rescaled) rescaled.insert(n);
   }
-  if (!zero.empty()) verdicts.push_back(told(dump, zero, "tokens_zero", "heads_zero", "zero", 0.98));
+  if (!zero.empty()) verdicts.push_back(cells_verdict(dump, zero, "tokens_zero", "heads_zero", "zero", 0.98));
   if (!still.empty()) {
-    verdicts.push_back(told(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.97));
+    verdicts.push_back(cells_verdict(dump, still, "tokens_not_rotated", "heads_not_rotated", "not rotated", 0.97));
   }
   judge_sources(verdicts, dump, cells);
   if (!rescaled.empty()) {
-    verdicts.push_back(told(dump, rescaled, "tokens_unexplained", "heads_unexplained",
-                            "rotated, but scaled by another factor than the others", 0.95));
+    verdicts.push_back(cells_verdict(dump, rescaled, "tokens_unexplained", "heads_unexplained",
+                                     "rotated, but scaled by a different factor than the others", 0.95));
   }
   if (!strange.empty()) {
-    verdicts.push_back(
-        told(dump, strange, "tokens_unexplained", "heads_unexplained", "no rotation of any vector of `before`", 0.93));
+    verdicts.push_back(cells_verdict(dump, strange, "tokens_unexplained", "heads_unexplained",
+                                     "not a rotation of any vector of `before`", 0.93));
   }
   return verdicts;
 }
 
 Verdict judge_rescaled(const RotationDump& dump, const std::vector<std::int64_t>& cells) {
-  return told(dump, {cells.begin(), cells.end()}, "tokens_unexplained", "heads_unexplained",
-              "rotated with another magnitude than the others", 0.85);
+  return cells_verdict(dump, {cells.begin(), cells.end()}, "tokens_unexplained", "heads_unexplained",
+                       "rotated with a different magnitude than the others", 0.85);
 }
 
 std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turning) {
   List zero, odd, still;
   std::vector<std::uint8_t> gone(index_of(dump.head_dim), 0);
   const auto usable = [&](std::int64_t n) {
-    return turning.cells.state[index_of(n)] == CellState::usable && turning.cells.in_doubt[index_of(n)] == 0;
+    return turning.cells.state[index_of(n)] == CellState::usable && turning.cells.excluded[index_of(n)] == 0;
   };
   const std::int64_t vectors = turning.rows * dump.heads;
   for (std::int64_t j = 0; j < dump.head_dim; ++j) {
@@ -194,12 +195,12 @@ std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turnin
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
     if (turning.skipped[index_of(i)] != 0 || usual < 0.4 || shares[index_of(i)] > 0.5 * usual) continue;
     const PairPlace at = place_of(turning.slice, i);
-    List& list = stays(dump, turning, at) ? still : odd;
+    List& list = is_unchanged(dump, turning, at) ? still : odd;
     list.push_back(at.out_x);
     list.push_back(at.out_y);
     skip(turning, i);
   }
-  for (std::int64_t j = 0; j < dump.head_dim; ++j) {  // what the slice does not turn must have stayed
+  for (std::int64_t j = 0; j < dump.head_dim; ++j) {  // coordinates outside the slice must not change
     const std::int64_t inside = j - turning.slice.rotary_offset;
     if ((inside >= 0 && inside < turning.slice.rotary_dim) || gone[index_of(j)] != 0) continue;
     std::vector<double> offs;
@@ -252,13 +253,13 @@ std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& tu
     (moved < 0.02 * all ? still : other).push_back(h);
   }
   std::vector<Verdict> verdicts;
-  const std::string evidence = "the other heads agree on how they turn";
+  const std::string evidence = "the other heads turn alike";
   if (!still.empty()) {
     verdicts.push_back(coverage_verdict("heads_not_rotated", runs_of("heads", still) + " not rotated", evidence, 0.97));
   }
   if (!other.empty()) {
     verdicts.push_back(
-        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned otherwise", evidence, 0.85));
+        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned by different angles", evidence, 0.85));
   }
   return verdicts;
 }
@@ -272,7 +273,7 @@ std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& c
     return std::abs(std::arg(turning.z[n] * std::conj(meant))) / std::hypot(turning.sigma[n] / size, slack);
   };
   List still, twice, strange, pairs_still, pairs_strange;
-  double least_off = std::numeric_limits<double>::infinity();  // of pairs that stand still, from what was meant
+  double least_off = std::numeric_limits<double>::infinity();  // smallest predicted turn of the unrotated pairs
   for (const std::int64_t row : candidate.fit.bad_rows) {
     double as_still = 0, as_twice = 0;
     for (std::int64_t i = 0; i < turning.pairs; ++i) {
@@ -304,11 +305,11 @@ std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& c
   };
   add(still, "tokens_not_rotated", "tokens", " not rotated", 0.96);
   add(twice, "cached_rotated_twice", "tokens", " rotated twice", 0.96);
-  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault gives", 0.7);
-  // Near the noise, slow is not told from still.
+  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault explains", 0.7);
+  // Near the noise, a slow pair looks like an unrotated one.
   add(pairs_still, "coordinates_not_rotated", "coordinates", " not rotated", least_off > 15 ? 0.96 : 0.8);
-  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault gives", 0.6);
-  if (unexplained(verdicts)) {  // what has a name beside it may be part of the same, unknown fault
+  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault explains", 0.6);
+  if (unexplained(verdicts)) {  // named exceptions may be part of the same unknown fault
     for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.7);
     std::stable_partition(verdicts.begin(), verdicts.end(),
                           [](const Verdict& one) { return one.name.ends_with("_unexplained"); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything must be explained: tokens, heads and coordinates that were treated differently from the rest, by name.
+// Coverage: names the tokens, heads and coordinates that were treated differently from the rest. A verdict must explain
+// every number.
 #pragma once
 
 #include <set>
@@ -10,32 +11,32 @@
 
 namespace locus::doctor {
 
-/// A verdict about vectors (row * heads + head), told as heads where they are whole ones, as tokens otherwise.
-Verdict told(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
-             const std::string& heads_name, const std::string& what, double confidence);
+/// Makes a verdict about cells (row * heads + head). Names heads if whole heads are affected, otherwise tokens.
+Verdict cells_verdict(const RotationDump& dump, const std::set<std::int64_t>& cells, const std::string& tokens_name,
+                      const std::string& heads_name, const std::string& what, double confidence);
 
-/// What the vectors show before any angle is looked at: zeros, vectors made of others, vectors made of none.
+/// Judges what the vectors show before angles are measured: zeros, vectors computed from others, vectors from no known
+/// source.
 std::vector<Verdict> judge_cells(const RotationDump& dump, const Cells& cells);
 
-/// Vectors (row * heads + head) that carry the magnitude once more or once less than the others.
+/// Judges cells (row * heads + head) that have the magnitude once too often or once too few.
 Verdict judge_rescaled(const RotationDump& dump, const std::vector<std::int64_t>& cells);
 
-/// Coordinates that are zero throughout, or whose pairs do not keep their length; pairs with such a coordinate are
-/// taken out of the measurement.
+/// Finds coordinates that are always zero and pairs that change their length. Such pairs are excluded from the
+/// measurement.
 std::vector<Verdict> judge_coordinates(const RotationDump& dump, Turning& turning);
 
-/// Heads that turn differently from the rest.
+/// Names heads that turn differently from the rest.
 std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& turning,
                                      const std::vector<std::int64_t>& heads);
 
-/// Tokens and pairs that the candidate leaves over.
+/// Names the tokens and pairs that the candidate does not explain.
 std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& candidate, std::int64_t tokens);
 
-/// Every number of `after` against the candidate: vectors that only some heads of some tokens have wrong, and vectors
-/// of which single coordinates are.
+/// Compares every number of `after` with the candidate. Finds single cells and single coordinates that are wrong.
 std::vector<Verdict> audit(const RotationDump& dump, const Turning& turning, const Candidate& candidate);
 
-/// Whether a verdict of these says that something could not be named.
+/// True if one of the verdicts reports something that has no name.
 bool unexplained(const std::vector<Verdict>& verdicts);
 
 }  // namespace locus::doctor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a diagnosis: which vectors can be used, which slice turned, by what angles, at which positions, under
-// which rule; whether that is what was meant; and whether anything is left over.
+// The steps of a diagnosis: which vectors are usable, which slice turned, by which angles, at which positions, with
+// which rule; whether this is as expected; and whether anything is left unexplained.
 #include "locus/doctor/diagnose.h"
 
 #include <algorithm>
@@ -20,13 +20,14 @@
 namespace locus {
 namespace {
 
-using namespace doctor;  // NOLINT: this file puts its parts together
+using namespace doctor;  // NOLINT: this file combines the parts
 
-// Models rotate the whole head, half, a quarter or three quarters of it.
-bool usual_width(const TurnedSlice& slice, std::int64_t head_dim) { return 4 * slice.rotary_dim % head_dim == 0; }
+// Models rotate all, half, a quarter or three quarters of a head.
+bool is_common_width(const TurnedSlice& slice, std::int64_t head_dim) { return 4 * slice.rotary_dim % head_dim == 0; }
 
-// Slices that differ in what they would mean: as expected, the widest and the narrowest of each pairing, usual widths.
-std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int64_t head_dim) {
+// Selects slices with different meanings: the expected one, the widest and narrowest of each pairing, and common
+// widths.
+std::vector<Turning> slices_to_read(const std::vector<Turning>& slices, std::int64_t head_dim) {
   constexpr std::size_t most = 10;
   std::vector<Turning> chosen;
   for (std::size_t n = 0; n < slices.size() && chosen.size() < most; ++n) {
@@ -37,7 +38,7 @@ std::vector<Turning> worth_reading(const std::vector<Turning>& slices, std::int6
     const bool narrowest = std::none_of(slices.begin(), slices.end(), [&](const Turning& other) {
       return alike(other) && other.slice.rotary_dim < slices[n].slice.rotary_dim;
     });
-    if (n == 0 || narrowest || usual_width(slices[n].slice, head_dim)) chosen.push_back(slices[n]);
+    if (n == 0 || narrowest || is_common_width(slices[n].slice, head_dim)) chosen.push_back(slices[n]);
   }
   return chosen;
 }
@@ -82,10 +83,10 @@ void add_what_decides(Diagnosis& diagnosis) {
     decide.push_back("a larger base or an NTK rule: read the config; dynamic NTK shows in a dump of another length");
   }
   if (has_rule("yarn") + has_rule("llama3") + has_rule("ntk_by_parts") + has_rule("none") > 1) {
-    decide.push_back("which ramp: dump far positions (a few thousand), where slow pairs have turned");
+    decide.push_back("which ramp: dump large positions (a few thousand), where slow pairs have turned");
   }
   if (diagnosis.also_fitting.size() > 0) {
-    decide.push_back("which slice: dump far positions, where slow pairs have turned");
+    decide.push_back("which slice: dump large positions, where slow pairs have turned");
   }
   const auto named = [&](const char* name) {
     return std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
@@ -97,11 +98,11 @@ void add_what_decides(Diagnosis& diagnosis) {
   if (named("base_wrong") || named("factor_wrong") || named("rule_not_applied") || named("rule_applied_twice") ||
       named("rule_of_another_layer") || named("other_rule")) {
     decide.push_back(
-        "which rule and parameters: dump far positions (a few thousand) in float32, where slow pairs have turned");
+        "which rule and parameters: dump large positions (a few thousand) in float32, where slow pairs have turned");
   }
 }
 
-// What the verdicts say nothing about.
+// Lists what the verdicts do not cover.
 void add_not_judged(Diagnosis& diagnosis, const RotationDump& dump, const Cells& cells, const Expectation& expected) {
   std::vector<std::int64_t> tokens;
   for (std::int64_t n = 0; n < cells.rows * cells.heads; ++n) {
@@ -134,7 +135,7 @@ void add_slow_pairs(Diagnosis& diagnosis, const Reading& reading) {
   }
   if (slow.empty()) return;
   diagnosis.not_judged.push_back(runs_of("pairs", slow) +
-                                 " turned by less than the noise at these positions: their frequencies are not seen");
+                                 " turned by less than the noise at these positions: their frequencies are unknown");
 }
 
 void use(Diagnosis& diagnosis, const Reading& reading, const std::vector<Turning>& slices) {
@@ -162,7 +163,7 @@ Verdict summary(const Diagnosis& diagnosis) {
            << diagnosis.explanations.size() << " explanations fit";
   if (diagnosis.explanations.empty()) {
     return {Verdict::About::dump, "rotation",
-            "pairs are rotated, by angles that no known rule at whole positions gives", evidence.str(), 0.5};
+            "pairs are rotated by angles that no known rule gives at integer positions", evidence.str(), 0.5};
   }
   const Explanation& first = diagnosis.explanations.front();
   const bool alone = !first.free_frequencies && first.complexity <= 5 && diagnosis.explanations.size() == 1;
@@ -180,14 +181,14 @@ void merge_explanations(Diagnosis& diagnosis, const std::vector<Reading>& readin
                    [](const Explanation& a, const Explanation& b) { return a.complexity < b.complexity; });
 }
 
-// Another slice that leaves nothing open and is nearly as likely takes certainty from the first.
+// Lowers the confidence if another slice that leaves nothing unexplained is nearly as likely.
 void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, const Expectation& expected) {
   constexpr double doubtful = 0.6;
   if (!readings[0].angles.whole) return;
   diagnosis.also_fitting.clear();
   for (std::size_t n = 1; n < readings.size(); ++n) {
     if (!readings[n].angles.whole) continue;
-    if (readings[n].unlikely() >= readings[0].unlikely() + 3) continue;  // it needs another fault besides
+    if (readings[n].unlikely() >= readings[0].unlikely() + 3) continue;  // it needs an additional fault
     diagnosis.also_fitting.push_back(readings[n].turning.slice);
     for (Verdict& one : diagnosis.verdicts) one.confidence = std::min(one.confidence, doubtful);
     for (Verdict& one : verdicts_of(readings[n], expected, diagnosis.storage)) {
@@ -200,8 +201,8 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
   }
 }
 
-// Pairs that stand apart from the others, or another base: a slice of another width may need neither.
-bool width_in_doubt(const Reading& reading) {
+// True if single pairs differ from the others or the base is different: a slice of another width may explain both.
+bool is_width_uncertain(const Reading& reading) {
   if (reading.angles.candidates.empty()) return false;
   const Candidate& first = reading.angles.candidates.front();
   return !first.fit.bad_pairs.empty() || first.prediction.fault == "base_wrong";
@@ -211,12 +212,12 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
                  const std::vector<Turning>& slices, double floor) {
   const PositionIds ids = ids_of(dump, expected);
   std::vector<Reading> readings;
-  for (const Turning& turning : worth_reading(slices, dump.head_dim)) {
+  for (const Turning& turning : slices_to_read(slices, dump.head_dim)) {
     readings.push_back(read_slice(dump, expected, ids, turning, floor));
     const Reading& last = readings.back();
     if (expected.encoding && last.slice.empty() && (last.angles.whole || last.unlikely() < 10) &&
-        !width_in_doubt(last)) {
-      readings = {last};  // the slice is as expected, and so little is wrong with the rest that others need no look
+        !is_width_uncertain(last)) {
+      readings = {last};  // the slice is as expected and little else is wrong, so no other slice is tried
       break;
     }
   }
@@ -236,7 +237,7 @@ void read_slices(Diagnosis& diagnosis, const RotationDump& dump, const Expectati
   add_what_decides(diagnosis);
 }
 
-// Values are touched by no position: whatever changed is a fault.
+// Positions must not change values, so any change is a fault.
 Diagnosis judge_values(const RotationDump& dump, const Expectation& expected) {
   Expectation open;
   open.positions = expected.positions;
@@ -244,7 +245,7 @@ Diagnosis judge_values(const RotationDump& dump, const Expectation& expected) {
   Diagnosis diagnosis = diagnose(dump, open);
   if (diagnosis.kind == Diagnosis::Kind::unchanged) {
     if (diagnosis.verdicts.front().about == Verdict::About::coverage) return diagnosis;
-    diagnosis.verdicts = {{Verdict::About::dump, "as_expected", "values are untouched", "no coordinate changed", 0.98}};
+    diagnosis.verdicts = {{Verdict::About::dump, "as_expected", "values are unchanged", "no coordinate changed", 0.98}};
     diagnosis.decide.clear();
     return diagnosis;
   }
@@ -252,14 +253,14 @@ Diagnosis judge_values(const RotationDump& dump, const Expectation& expected) {
     const double off = std::abs(diagnosis.magnitude - 1);
     diagnosis.decide.clear();
     diagnosis.verdicts = {
-        off < 0.01 ? Verdict{Verdict::About::dump, "as_expected", "values are untouched, but for noise",
+        off < 0.01 ? Verdict{Verdict::About::dump, "as_expected", "values are unchanged within noise",
                              "no coordinate changed by more than the noise " + std::to_string(diagnosis.noise), 0.95}
                    : Verdict{Verdict::About::magnitude, "magnitude_wrong", "values were scaled",
                              "by " + std::to_string(diagnosis.magnitude), 0.95}};
   }
   if (diagnosis.kind == Diagnosis::Kind::rotation) {
     diagnosis.verdicts.insert(diagnosis.verdicts.begin(), {Verdict::About::dump, "values_rotated",
-                                                           "values were rotated; no position may touch them",
+                                                           "values were rotated; positions must not change them",
                                                            diagnosis.verdicts.back().text, 0.97});
   }
   return diagnosis;
@@ -295,11 +296,11 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
   }
   std::optional<TurnedSlice> preferred;
   if (expected.encoding) preferred = slice_of(expected.encoding->rotation());
-  Cells cells = cells_of(dump);
+  Cells cells = classify_cells(dump);
   const std::vector<double> scale = expected_scale(dump, expected);
-  if (scale.empty()) doubt_lengths(cells, dump, floor);
+  if (scale.empty()) exclude_odd_lengths(cells, dump, floor);
   add_not_judged(diagnosis, dump, cells, expected);
-  // What was rotated back carries the roundings of the way there.
+  // Rotating back adds the rounding errors of the first rotation.
   const double still = expected.both_rotated ? 8 * storage_noise(diagnosis.storage) : floor;
   std::vector<Turning> slices = fitting_slices(dump, cells, still, preferred, scale);
   if (slices.empty() && unchanged(dump, cells, still)) {

@@ -258,7 +258,7 @@ BucketForm buckets_of(const Encoding& encoding) {
 
 // The numbers are learned and were not given: only where they change can be compared.
 std::vector<Verdict> judge_buckets(const BiasShape& shape, const BucketForm& form, const std::vector<Verdict>& alone) {
-  if (!changes_like(shape, form)) return renamed(alone, "t5", "buckets_wrong");
+  if (!changes_at_edges_of(shape, form)) return renamed(alone, "t5", "buckets_wrong");
   return {verdict_of("as_expected", "the bias changes where the expected buckets start: " + text_of(form),
                      "no table was given: its numbers were not compared", 0.9)};
 }
@@ -351,7 +351,7 @@ std::vector<Verdict> judge_expected(const BiasShape& shape, const Encoding& enco
                        masked > 0 ? joined_text(masked, " masked entries were not compared") : "", 0.99)};
   }
   if (const auto wrong = misplaced(shape, encoding)) return {*wrong};
-  if (t5 && !changes_like(shape, buckets_of(encoding))) return renamed(std::move(alone), "t5", "buckets_wrong");
+  if (t5 && !changes_at_edges_of(shape, buckets_of(encoding))) return renamed(std::move(alone), "t5", "buckets_wrong");
   if (own_table && given && shape.toeplitz()) {
     return {verdict_of("table_wrong", "the bias depends on the offset as expected, but its numbers are not the table's",
                        largest_difference(shape, right), 0.95)};

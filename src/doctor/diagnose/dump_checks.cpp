@@ -22,7 +22,7 @@ void check_dump(const RotationDump& dump, const Expectation& expected) {
   }
   if (expected.positions) {
     const PositionIds& ids = *expected.positions;
-    require(ids.tokens == dump.tokens, "positions name ", ids.tokens, " tokens, the dump has ", dump.tokens);
+    require(ids.tokens == dump.tokens, "positions have ", ids.tokens, " tokens, the dump has ", dump.tokens);
     require(ids.batch == 1 || ids.batch == dump.batch, "positions have ", ids.batch, " batch rows, the dump has ",
             dump.batch);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dump and an expectation must be, and the positions that they imply.
+// Checks a dump and an expectation, and derives the positions.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace locus::doctor {
 
-/// Error for what does not fit together or is not finite.
+/// Error: shapes that do not match, or a number that is not finite.
 void check_dump(const RotationDump& dump, const Expectation& expected);
 
-/// The positions given, or 0, 1, 2, ...
+/// Returns the given positions, or 0, 1, 2, ...
 PositionIds ids_of(const RotationDump& dump, const Expectation& expected);
 
-/// The first axis, a position for every row of every batch.
+/// Returns the positions of the first axis, one for each row of each batch.
 std::vector<Position> per_row(const PositionIds& ids, std::int64_t batch);
 
 }  // namespace locus::doctor

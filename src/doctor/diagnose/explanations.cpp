@@ -14,12 +14,12 @@ namespace {
 
 constexpr double fitting_misfit = 2.5;
 
-// A fit together with how its angles came about.
+// A rule fit and how its angles were applied.
 struct Way {
   RuleFit fit;
   bool inverse = false;
   int times = 1;
-  double divisor = 1;  // positions are divided by it, in place of the frequencies
+  double divisor = 1;  // divides the positions instead of the frequencies
 };
 
 Turning turned_back(Turning turning) {
@@ -33,14 +33,14 @@ Wheels wheels_of(const Way& way, const Turning& turning, const TurnRates* rates,
   for (std::size_t i = 0; i < wheels.w.size(); ++i) {
     wheels.w[i] *= static_cast<double>(way.times) / way.divisor;
     const double per_log_base = 2 * static_cast<double>(i) / static_cast<double>(turning.slice.rotary_dim);
-    // What the steps left open: the base, and each rate by itself where other parameters are off as well.
+    // The remaining uncertainty of the rates: the base, and each rate on its own if other parameters are uncertain too.
     const double rate = rates == nullptr ? 0 : 2 * rates->sigma[i] * static_cast<double>(way.times) / way.divisor;
     if (uncertain) wheels.sigma.push_back(std::max(rate, wheels.w[i] * per_log_base * way.fit.base_sigma));
   }
   return wheels;
 }
 
-// The same for trying parameters, as precise as the solved positions need.
+// The same for trying parameters, only as precise as the solved positions require.
 Wheels quick_wheels_of(const Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
   double far = 0;
   for (const Position p : solved.p) far = std::max(far, std::abs(static_cast<double>(p)));
@@ -52,7 +52,7 @@ Wheels quick_wheels_of(const Way& way, const Turning& turning, const SolvedPosit
 double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPositions& solved, double unit) {
   double sum = 0;
   double count = 0;
-  const std::int64_t stride = turning.rows / 64 + 1;  // enough rows to judge by
+  const std::int64_t stride = turning.rows / 64 + 1;  // enough rows to decide
   for (std::int64_t row = 0; row < turning.rows; row += stride) {
     const auto n = static_cast<std::size_t>(row);
     if (!solved.found[n]) continue;
@@ -63,16 +63,16 @@ double misfit_at(const Turning& turning, const Wheels& wheels, const SolvedPosit
   return count == 0 ? 1e9 : std::sqrt(sum / count);
 }
 
-// Far positions tell the parameters more precisely than steps do.
+// Large positions determine the parameters more precisely than steps do.
 void refine(Way& way, const Turning& turning, const SolvedPositions& solved, double unit) {
   double step = 2 * way.fit.base_sigma;
   double best = misfit_at(turning, quick_wheels_of(way, turning, solved, unit), solved, unit);
-  if (best < 0.5) return;  // at the noise already
+  if (best < 0.5) return;  // already at the noise
   for (int round = 0; round < 40 && step > 1e-8; ++round) {
     bool better = false;
     for (const double move : {step, -step, 10 * step, -10 * step}) {
       Way moved = way;
-      const bool move_factor = std::abs(move) > 1.5 * step;  // the factor moves slow pairs only: in larger strides
+      const bool move_factor = std::abs(move) > 1.5 * step;  // larger steps: the factor changes slow pairs only
       if (!move_factor) {
         moved.fit.base *= std::exp(move);
       } else if (moved.fit.arguments.has("factor")) {
@@ -100,7 +100,7 @@ std::string text_of(const Way& way) {
   std::ostringstream text;
   text.precision(6);
   if (way.fit.free_frequencies) {
-    text << "no known rule: divisors of base " << way.fit.base << ", one per pair";
+    text << "no known rule: one divisor per pair, of base " << way.fit.base;
   } else {
     text << "rule " << way.fit.rule << ", base " << way.fit.base;
     for (const auto& [name, value] : way.fit.arguments.all()) {
@@ -114,7 +114,7 @@ std::string text_of(const Way& way) {
       }
     }
   }
-  if (way.inverse) text << ", turned backwards";
+  if (way.inverse) text << ", rotated backwards";
   if (way.times > 1) text << ", applied " << way.times << " times";
   if (way.divisor != 1) text << ", positions divided by " << way.divisor;
   return text.str();
@@ -122,13 +122,13 @@ std::string text_of(const Way& way) {
 
 std::optional<Explanation> attempt(Way way, const Turning& turning, const TurnRates* rates, const AngleSearch& search,
                                    bool uncertain) {
-  if (way.fit.base < 1) return std::nullopt;  // frequencies that rise: no rule does that
+  if (way.fit.base < 1) return std::nullopt;  // rising frequencies: no rule has them
   Wheels wheels = wheels_of(way, turning, rates, uncertain);
-  // Wide tolerances make a search slow; the measured rates have searched already.
+  // Wide tolerances make the search slow, and the measured rates already gave the positions.
   const bool placed = uncertain && !search.placed.empty();
   std::vector<Position> guess = placed ? search.placed : search.guess;
   if (placed) {
-    for (Position& p : guess) p /= way.times;  // placed as if the rotation had been applied once
+    for (Position& p : guess) p /= way.times;  // solved as if the rotation had been applied once
   }
   const SolvedPositions solved = solve_positions(turning, search.tokens, wheels, search.unit, guess, !placed);
   if (uncertain && solved.unexplained == 0) {
@@ -155,11 +155,11 @@ std::optional<Explanation> attempt(Way way, const Turning& turning, const TurnRa
   result.arguments.set("base", way.fit.base);
   for (const auto& [name, value] : way.fit.arguments.all()) result.arguments.set(name, value);
   result.text = text_of(way) + ", at positions " + describe_positions(solved.p);
-  if (solved.unexplained > 0) result.text += ", but for " + std::to_string(solved.unexplained) + " tokens";
+  if (solved.unexplained > 0) result.text += ", except for " + std::to_string(solved.unexplained) + " tokens";
   return result;
 }
 
-// A common base near the measured one may be the wrong guess: then the base is left open.
+// Rounding to a common base may be wrong; then the base stays free.
 std::optional<Explanation> explained(const Way& way, const Turning& turning, const TurnRates* rates,
                                      const AngleSearch& search) {
   const bool open = way.fit.base_sigma > 1e-7;
@@ -171,7 +171,7 @@ std::optional<Explanation> explained(const Way& way, const Turning& turning, con
   return found;
 }
 
-// The same angles, told in other words.
+// Returns the alternative descriptions of the same angles.
 std::vector<Way> ways_of(const RuleFit& fit, bool inverse, int speed) {
   std::vector<Way> ways;
   if (fit.scale < 1) {
@@ -185,14 +185,14 @@ std::vector<Way> ways_of(const RuleFit& fit, bool inverse, int speed) {
     ways.push_back(divided);
     return ways;
   }
-  if (fit.scale > 1) return ways;  // no rule speeds pairs up
+  if (fit.scale > 1) return ways;  // no rule makes pairs faster
   if (speed > 1) ways.push_back({fit, inverse, speed, 1});
   ways.push_back({fit, inverse, 1, 1});
   return ways;
 }
 
-// Rates whose fastest pair turns by a whole number of radians above 1: the rotation was applied so often, or positions
-// advance by so much.
+// Returns n if the fastest pair turns by n > 1 radians per step: the rotation was applied n times, or positions advance
+// by n.
 int speed_of(const TurnRates& rates) {
   const double fastest = rates.w.front();
   const double whole = std::round(fastest);
@@ -271,11 +271,11 @@ std::vector<Explanation> explain(const Turning& turning, const std::optional<Tur
   const bool whole_head = turning.slice.rotary_dim == search.head_dim;
   for (const RuleFit& fit : fit_rules(single, turning.slice.rotary_dim, whole_head, search.base)) {
     if (fit.free_frequencies && !found.empty()) continue;
-    if (fit.ramp && has_rule(found, fit.rule)) continue;  // one trained length stands for its neighbours
+    if (fit.ramp && has_rule(found, fit.rule)) continue;  // one trained length represents its neighbours
     for (const Way& way : ways_of(fit, inverse, speed)) {
       if (auto one = explained(way, inverse ? mirrored : seen, &single, search)) found.push_back(std::move(*one));
       if (!inverse || way.fit.free_frequencies) continue;
-      Way ahead = way;  // forwards, at negated positions
+      Way ahead = way;  // forwards at negated positions
       ahead.inverse = false;
       if (auto one = explained(ahead, seen, &single, search)) found.push_back(std::move(*one));
     }

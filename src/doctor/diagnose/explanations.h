@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From angles to explanations: an encoding and a position per token, without knowing what was meant.
+// Explains measured angles by an encoding and a position per token, without an expectation.
 #pragma once
 
 #include <optional>
@@ -10,24 +10,24 @@
 
 namespace locus::doctor {
 
-/// What the search is told.
+/// The input of the search.
 struct AngleSearch {
   std::int64_t tokens = 0;  ///< per batch row
   std::int64_t head_dim = 0;
-  double unit = 0;                    ///< of the storage
-  std::vector<Position> guess = {};   ///< [rows]: where tokens are likely to be
-  std::vector<Position> placed = {};  ///< [rows]: where the measured rates put them; set by explain
-  std::optional<double> base = {};    ///< worth trying beside the common ones
+  double unit = 0;                    ///< roundoff of the storage type
+  std::vector<Position> guess = {};   ///< [rows]: likely positions
+  std::vector<Position> placed = {};  ///< [rows]: the positions that the measured rates imply; set by explain
+  std::optional<double> base = {};    ///< tried in addition to the common ones
 };
 
-/// All explanations that fit the angles, simplest first.
+/// Returns all explanations that fit the angles, simplest first.
 std::vector<Explanation> explain(const Turning& turning, const std::optional<TurnRates>& rates,
                                  const AngleSearch& search);
 
-/// "0 ... 31", "5 ... 36", "all 0", "0 ... 9, 0 ... 21": runs of consecutive positions.
+/// Lists runs of consecutive positions: "0 ... 31", "5 ... 36", "all 0", "0 ... 9, 0 ... 21".
 std::string describe_positions(const std::vector<Position>& positions);
 
-/// The arguments that make a rope turn this slice.
+/// Returns the arguments of a rope that rotates this slice.
 Arguments slice_arguments(const TurnedSlice& slice, std::int64_t head_dim);
 
 }  // namespace locus::doctor

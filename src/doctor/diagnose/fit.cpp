@@ -7,10 +7,10 @@
 namespace locus::doctor {
 namespace {
 
-// A float32 angle is off by half a unit of its last place, its frequency by a few: the exponent of the base is rounded,
-// too, which its logarithm multiplies.
+// A float32 angle is off by half a unit in the last place. Its frequency is off by a few, because the logarithm of the
+// base multiplies the rounded exponent.
 constexpr double float32_sigma = 2.5 * 0x1p-24;
-constexpr double most_off = 20;  // one number may not outvote the others
+constexpr double most_off = 20;  // limits the influence of a single number
 constexpr double bad_row = 3;
 constexpr double bad_pair = 4;
 
@@ -32,7 +32,7 @@ Offs offs_of(const Turning& turning, const Prediction& prediction) {
     const double sigma = turning.sigma[n] / size;
     const double angle = std::arg(turning.z[n] * std::conj(prediction.z[n]));
     const double slack = prediction.angle.empty() ? 0 : float32_sigma * std::abs(prediction.angle[n]);
-    // A comparison that is no number is one that fails.
+    // A comparison with NaN fails.
     const double off = std::isfinite(angle) ? std::abs(angle) / std::hypot(sigma, slack) : most_off;
     offs.off[n] = std::min(off, most_off);
     offs.exact[n] = std::min(std::isfinite(angle) ? std::abs(angle) / sigma : most_off, most_off);

@@ -9,7 +9,7 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double told_apart = 25;  // difference in the sum of squares at which one dump decides
+constexpr double decisive = 25;  // difference in the sum of squares at which one dump decides
 
 class Weighing {
  public:
@@ -51,7 +51,7 @@ class Weighing {
   }
 
  private:
-  // A wrong magnitude is one fault; beside another it is the second.
+  // A wrong magnitude is one fault; together with another fault it is the second.
   static double penalty(const Candidate& one) {
     if (one.magnitude_fault.empty()) return 1;
     return one.prediction.fault == "as_expected" ? 0.5 : 0.05;
@@ -72,8 +72,8 @@ class Weighing {
     double sum = 0;
     for (const Candidate& one : all_) {
       const double more = one.fit.squares - least;
-      if (!one.fit.whole() || more > told_apart) continue;
-      // A precision that changes nothing here is no finding.
+      if (!one.fit.whole() || more > decisive) continue;
+      // A precision that has no effect here is not a finding.
       const bool precision = one.prediction.fault.ends_with("_angles");
       const bool twin = std::abs(one.fit.squares - all_.front().fit.squares) < 9;
       if (precision && twin && all_.front().fit.whole()) continue;
@@ -113,7 +113,7 @@ AngleJudgement judge_angles(const Turning& turning, const Expected& expected, co
 }
 
 std::string magnitude_fault_of(const Turning& turning, const Rotation& rotation, double meant) {
-  // Rounding towards zero moves all lengths by a unit.
+  // Rounding towards zero changes all lengths by one unit.
   const double tolerance = 6 * turning.size_sigma + 4 * 0x1p-24 + 2 * turning.noise.relative;
   const auto is = [&](double size) { return std::abs(std::log(turning.size / size)) <= tolerance; };
   const double scaled = rotation.scale ? 1 : meant;
@@ -125,7 +125,7 @@ std::string magnitude_fault_of(const Turning& turning, const Rotation& rotation,
 
 std::vector<Verdict> judge_slice(const TurnedSlice& found, const TurnedSlice& expected) {
   std::vector<Verdict> verdicts;
-  constexpr double confidence = 0.99;  // less where other slices fit as well, which is judged elsewhere
+  constexpr double confidence = 0.99;  // lower if other slices fit too, which is judged elsewhere
   const auto add = [&](const char* name, const std::string& what, const std::string& numbers) {
     verdicts.push_back({Verdict::About::slice, name, what, numbers, confidence});
   };

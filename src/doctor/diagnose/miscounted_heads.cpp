@@ -10,9 +10,9 @@ std::optional<Verdict> judge_miscounted_heads(const RotationDump& dump, const Ex
                                               const std::vector<Turning>& slices, double floor) {
   if (!expected.encoding || dump.heads < 2 || expected.encoding->rotation().axes != 1) return std::nullopt;
   const Rotation& rotation = expected.encoding->rotation();
-  // Heads of one token that turn alike were counted right.
+  // If the heads of a token turn alike, their number is right.
   if (!slices.empty() && tokens_turning_alike(dump, slices.front()) > 0.9) return std::nullopt;
-  RotationDump each = dump;  // every head a token of its own
+  RotationDump each = dump;  // each head becomes a token
   each.tokens = dump.tokens * dump.heads;
   each.heads = 1;
   const Turning turning = measure(
@@ -44,8 +44,8 @@ std::optional<Verdict> judge_miscounted_heads(const RotationDump& dump, const Ex
     return Verdict{Verdict::About::heads, "heads_miscounted",
                    "rotated as if a token had " + std::to_string(heads) + " heads; it has " +
                        std::to_string(dump.heads) + " (keys with the queries' head count?)",
-                   "each head by itself is a rotation at the position of token n / " + std::to_string(heads) +
-                       ", worst misfit " + std::to_string(worst) + " (1: storage noise)",
+                   "each head is a rotation at the position of token n / " + std::to_string(heads) + ", worst misfit " +
+                       std::to_string(worst) + " (1: storage noise)",
                    0.95};
   }
   return std::nullopt;

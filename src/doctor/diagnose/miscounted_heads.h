@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys rotated with the queries' number of heads: the kernel takes vector n for token n / heads and counts wrongly.
+// Recognizes keys rotated with the number of query heads: the kernel computes the token as n / heads with the wrong
+// number.
 #pragma once
 
 #include <optional>
@@ -8,8 +9,8 @@
 
 namespace locus::doctor {
 
-/// Needs the expected encoding: every head of every token gets its position by itself, and these must be the ones that
-/// another number of heads leads to. Absent where they are not.
+/// Solves the position of each head of each token and compares it with what another number of heads would give. Needs
+/// the expected encoding. Absent if no number of heads explains the positions.
 std::optional<Verdict> judge_miscounted_heads(const RotationDump& dump, const Expectation& expected,
                                               const std::vector<Turning>& slices, double floor);
 

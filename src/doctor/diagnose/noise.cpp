@@ -7,7 +7,8 @@
 namespace locus::doctor {
 namespace {
 
-// Three tenths of the deviations of normal noise lie within 0.385 standard deviations: half of them may be no noise.
+// Three tenths of normal deviations are within 0.385 standard deviations, so up to half of the deviations may be
+// outliers.
 constexpr double share = 0.3;
 constexpr double sigmas_within = 0.385;
 
@@ -46,7 +47,7 @@ double densest(std::vector<double> values) {
   for (std::size_t n = 0; n + width < values.size(); ++n) {
     if (values[n + width] - values[n] < values[best + width] - values[best]) best = n;
   }
-  // The median of all that is near: as precise as a median where nothing else is there.
+  // The median of the values nearby: as precise as a median without outliers.
   const double middle = values[best + width / 2];
   const double near = 4 * (values[best + width] - values[best]) + 1e-300;
   std::vector<double> close;

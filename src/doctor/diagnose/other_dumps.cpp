@@ -21,7 +21,7 @@ RotationDump unrotated(const RotationDump& dump, const Encoding& encoding, Role 
     }
     const std::span<const double> turned(dump.before.data() + head * dim, dim);
     const std::vector<double> back = reference::rotate(rotation, role, Direction::inverse, place, turned);
-    const double magnitude = rotation.magnitude * rotation.magnitude;  // inverse keeps the magnitude: it is on twice
+    const double magnitude = rotation.magnitude * rotation.magnitude;  // the inverse applies it a second time
     for (std::size_t j = 0; j < dim; ++j) {
       const auto at = static_cast<std::int64_t>(j) - rotation.rotary_offset;
       const bool inside = at >= 0 && at < rotation.rotary_dim;
@@ -51,7 +51,7 @@ std::vector<Verdict> judge_unchanged(const RotationDump& dump, const Expectation
                                                          [](Position p) { return p == 0; });
   const bool moves = expected.encoding && (expected.encoding->rotation().magnitude != 1);
   if (expected.both_rotated) {
-    return {{Verdict::About::dump, "as_expected", "the two agree", evidence, 0.95}};
+    return {{Verdict::About::dump, "as_expected", "before and after agree", evidence, 0.95}};
   }
   if (at_zero && !moves) return {{Verdict::About::angles, "as_expected", "position 0 turns nothing", evidence, 0.95}};
   const bool single = dump.batch * dump.tokens == 1 && !expected.positions;
@@ -65,7 +65,7 @@ Verdict judge_no_rotation(double residual, double noise) {
   std::ostringstream evidence;
   evidence.precision(4);
   evidence << "the best slice leaves a residual of " << residual << ", storage explains " << noise;
-  return {Verdict::About::dump, "no_rotation", "this is no rotation of pairs shared by the heads; see the spectrum",
+  return {Verdict::About::dump, "no_rotation", "this is not a rotation of pairs that the heads share; see the spectrum",
           evidence.str(), 0.95};
 }
 

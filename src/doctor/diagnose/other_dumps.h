@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dumps that are not simply before and after: unchanged, rotated on both sides, no rotation at all.
+// Dumps that are not simply before and after: unchanged, already rotated in `before`, not a rotation at all.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace locus::doctor {
 
-/// The dump with the rotation of `before` undone, as `encoding` makes it at `ids`.
+/// Returns the dump with the rotation of `before` undone, given that `encoding` made it at `ids`.
 RotationDump unrotated(const RotationDump& dump, const Encoding& encoding, Role role, const PositionIds& ids);
 
-/// Whether no vector that can be used differs by more than its storage explains.
+/// True if no usable vector differs by more than the rounding of its storage type.
 bool unchanged(const RotationDump& dump, const Cells& cells, double floor);
 
 std::vector<Verdict> judge_unchanged(const RotationDump& dump, const Expectation& expected);

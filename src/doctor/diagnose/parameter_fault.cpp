@@ -32,7 +32,7 @@ RuleFit with(RuleFit fit, const std::string& name, double value) {
   return fit;
 }
 
-// Over rows enough to judge by.
+// Uses only as many rows as the decision needs.
 double misfit_at(const Turning& turning, const std::vector<double>& w, const std::vector<Position>& positions) {
   double sum = 0, count = 0;
   const std::int64_t stride = turning.rows / 40 + 1;
@@ -84,7 +84,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
     return [&, misfit](double value) {
       try {
         return value < (name == "base" ? 1.01 : 1.0) ? infinity : misfit(with(rule, name, value));
-      } catch (const Error&) {  // outside the rule's range
+      } catch (const Error&) {  // outside the range of the rule
         return infinity;
       }
     };
@@ -108,7 +108,7 @@ std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expect
     }
   }
   if (rates) value = lowest(by_rates, value, 0.02);
-  const double so_far = by_angles(value);  // at the noise already, or nowhere near it: nothing to refine
+  const double so_far = by_angles(value);  // already at the noise, or far from it: nothing to refine
   if (so_far > 0.7 && so_far < 300) value = lowest(by_angles, value, 1e-3);
 
   const double allowed = std::max(1.2 * by_angles(value), 1.0);

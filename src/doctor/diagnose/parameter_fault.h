@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One parameter of the expected rule, fitted to the angles with all others held.
+// Fits one parameter of the expected rule to the angles and keeps the others fixed.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace locus::doctor {
 struct ParameterFault {
   double value = 0;
   bool common = false;    ///< a value that models use
-  std::vector<double> w;  ///< frequencies with it
-  double magnitude = 1;   ///< attention factor with it
+  std::vector<double> w;  ///< frequencies with this value
+  double magnitude = 1;   ///< attention factor with this value
 };
 
-/// Absent where the rule has no such parameter, or where no value fits better than the expected one.
+/// Absent if the rule has no such parameter, or if no value fits better than the expected one.
 std::optional<ParameterFault> fit_parameter(const Turning& turning, const Expected& expected,
                                             const std::optional<TurnRates>& rates, const std::string& name,
                                             double unit);

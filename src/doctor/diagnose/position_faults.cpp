@@ -12,7 +12,7 @@ namespace {
 
 using Positions = std::vector<Position>;
 
-// Positions that were meant and used, [batch, tokens], with what tests need of them.
+// Intended and used positions, [batch, tokens], with derived values for the tests below.
 struct Compared {
   const Positions& meant;
   const Positions& used;
@@ -25,7 +25,7 @@ struct Compared {
     }
     return true;
   }
-  /// Where a position is smaller than the one before it, within a batch row; absent for nowhere.
+  /// Returns the first position smaller than its predecessor within a batch row. Absent if there is none.
   std::optional<std::size_t> restart(const Positions& p) const {
     for (std::size_t n = 1; n < p.size(); ++n) {
       if (n % tokens != 0 && p[n] < p[n - 1]) return n;
@@ -60,7 +60,7 @@ Named same_everywhere(const Compared& c) {
   return std::nullopt;
 }
 
-// Integers of so many bits, unsigned or signed, and tables indexed modulo their length.
+// Recognizes unsigned and signed integers of a number of bits, and tables indexed modulo their length.
 Named wrapped_or_clamped(const Compared& c) {
   for (int bits = 7; bits <= 31; ++bits) {
     const Position modulus = Position{1} << bits;
@@ -70,8 +70,8 @@ Named wrapped_or_clamped(const Compared& c) {
       return PositionFault{"positions_wrapped", "positions wrap at " + text_of(modulus) + " (2^" + text_of(bits) + ")"};
     }
     if (c.all([&](std::size_t n) { return c.used[n] == signed_rest(c.meant[n]); })) {
-      return PositionFault{"positions_wrapped", "positions wrap to negative ones at " + text_of(modulus / 2) +
-                                                    ", as signed integers of " + text_of(bits) + " bits do"};
+      return PositionFault{"positions_wrapped", "positions become negative at " + text_of(modulus / 2) +
+                                                    ", like signed integers of " + text_of(bits) + " bits"};
     }
   }
   const Position last = *std::max_element(c.used.begin(), c.used.end());
@@ -82,7 +82,7 @@ Named wrapped_or_clamped(const Compared& c) {
   return std::nullopt;
 }
 
-// Leading tokens of equal position: padding, whose positions are held.
+// Leading tokens with equal positions are padding.
 bool padded(const Compared& c) {
   for (std::size_t row = 0; row < c.meant.size(); row += c.tokens) {
     if (c.tokens > 1 && c.meant[row] == c.meant[row + 1]) return true;
@@ -94,8 +94,8 @@ Named heads_or_padding(const Compared& c) {
   for (std::size_t ratio = 2; ratio <= 64 && ratio < c.tokens; ++ratio) {
     const auto slowed = [&](std::size_t n) { return c.used[n] == c.meant[c.start(n) + n % c.tokens / ratio]; };
     if (!c.all(slowed)) continue;
-    return PositionFault{"heads_miscounted", "positions advance once in " + std::to_string(ratio) +
-                                                 " tokens, as if a token had so many times its heads (keys with the "
+    return PositionFault{"heads_miscounted", "positions advance once every " + std::to_string(ratio) +
+                                                 " tokens, as if a token had that many times its heads (keys with the "
                                                  "queries' head count?)"};
   }
   const bool counted = c.all([&](std::size_t n) { return c.used[n] == static_cast<Position>(n % c.tokens); });
@@ -103,7 +103,7 @@ Named heads_or_padding(const Compared& c) {
     return PositionFault{"padding_counted", "padding was counted: positions run from the first token of the row"};
   }
   const bool first_row = c.all([&](std::size_t n) { return c.used[n] == c.meant[n % c.tokens]; });
-  if (first_row) return PositionFault{"positions_of_first_document", "later batch rows carry the ids of the first one"};
+  if (first_row) return PositionFault{"positions_of_first_document", "later batch rows have the ids of the first one"};
   return std::nullopt;
 }
 
@@ -113,18 +113,18 @@ Named packing(const Compared& c) {
     const std::size_t length = *meant % c.tokens;
     const auto first = [&](std::size_t n) { return c.used[n] == c.meant[c.start(n) + n % c.tokens % length]; };
     if (c.all(first)) {
-      return PositionFault{"positions_of_first_document", "documents after the first carry its ids, those of " +
-                                                              std::to_string(length) + " tokens, again and again"};
+      return PositionFault{"positions_of_first_document",
+                           "documents after the first repeat its ids, those of " + std::to_string(length) + " tokens"};
     }
   }
   if (meant && !used) {
-    return PositionFault{"positions_not_reset", "positions run on where a packed sequence starts, at token " +
+    return PositionFault{"positions_not_reset", "positions are not reset where a packed document starts, at token " +
                                                     std::to_string(*meant % c.tokens)};
   }
   return std::nullopt;
 }
 
-// Tokens whose position is not the one meant.
+// Names tokens whose position differs from the intended one.
 Named some_tokens(const Compared& c, const std::vector<std::size_t>& other) {
   const auto each = [&](const auto& holds) { return std::all_of(other.begin(), other.end(), holds); };
   std::vector<std::int64_t> tokens;
@@ -176,7 +176,7 @@ Named restarted(const Compared& c) {
     if (!right || (from != 0 && from != c.meant[c.start(n)])) return std::nullopt;
   }
   return PositionFault{"positions_reset",
-                       "positions start again at token " + std::to_string(*used % c.tokens) + ", as if packed"};
+                       "positions restart at token " + std::to_string(*used % c.tokens) + ", as if packed"};
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ PositionFault name_position_fault(const Positions& meant, const Positions& used,
     named = PositionFault{"positions_differ",
                           "positions differ from token " + std::to_string(other.front() % compared.tokens) + " on"};
   }
-  named->text += "; meant " + describe_positions(meant) + ", used " + describe_positions(used);
+  named->text += "; expected " + describe_positions(meant) + ", used " + describe_positions(used);
   return *named;
 }
 

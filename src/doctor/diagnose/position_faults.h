@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for positions that are not those meant.
+// Names the fault behind positions that differ from the intended ones.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 namespace locus::doctor {
 
 struct PositionFault {
-  std::string name;  ///< an id of the catalogue; empty: they do not differ
+  std::string name;  ///< an id of the catalogue; empty: no difference
   std::string text;
 };
 
-/// Both [batch, tokens].
+/// Both arrays are [batch, tokens].
 PositionFault name_position_fault(const std::vector<Position>& meant, const std::vector<Position>& used,
                                   std::int64_t tokens);
 
-/// "tokens 2 to 15 are", "head 3 is".
+/// Formats runs: "tokens 2 to 15 are", "head 3 is".
 std::string runs_of(const std::string& what, std::vector<std::int64_t> members);
 
 }  // namespace locus::doctor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factors of every token and pair that an encoding gives, in its own or in coarser arithmetic.
+// Computes the factor that an encoding gives each token and pair, in its own or in coarser arithmetic.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace locus::doctor {
 
-/// The rows of a rotation as its profile has them; ids are [axes, batch, tokens] for all `rows` tokens.
+/// Returns the rows of a rotation with its profile. `ids` are [axes, batch, tokens], `rows` tokens in all.
 std::vector<Complex> rows_of(const Rotation& rotation, Role role, const PositionIds& ids, std::int64_t rows);
 
-/// Angles in the arithmetic of 16-bit types, as code that casts too early computes them.
+/// Angles computed in a 16-bit type by code that casts too early.
 enum class EarlyCast : std::uint8_t { frequencies, positions, angles };
 std::vector<Complex> cast_turns(const std::vector<double>& w, const std::vector<Position>& positions, ElementType type,
                                 EarlyCast cast);

@@ -54,8 +54,8 @@ void add_rule_faults(std::vector<Prediction>& all, const Expected& expected) {
   if (rule == "none" && rotation.rotary_dim < rotation.head_dim) {
     std::vector<double> w = plain_of(rotation.head_dim, base);
     w.resize(static_cast<std::size_t>(rotation.pairs()));
-    add("partial_as_proportional", "the exponents of the frequencies run over the whole head, not over the slice", w,
-        1);
+    add("partial_as_proportional",
+        "the exponents of the frequencies are spread over the whole head, not over the slice", w, 1);
   }
   if (rule == "none") return;
   const std::vector<double> plain = plain_of(rotation.rotary_dim, base);
@@ -65,10 +65,10 @@ void add_rule_faults(std::vector<Prediction>& all, const Expected& expected) {
     same = same && std::abs(twice[i] - plain[i]) <= 1e-9 * plain[i];
     twice[i] *= twice[i] / plain[i];
   }
-  if (same) return;  // the rule changes nothing, e.g. dynamic NTK within the trained length
+  if (same) return;  // the rule has no effect, e.g. dynamic NTK within the trained length
   add("rule_not_applied", "the rule " + rule + " was not applied: frequencies are those of the plain base", plain, 1);
   if (rotation.magnitude != 1) {
-    add("rule_not_applied", "the rule " + rule + " was not applied to the frequencies, only its attention factor",
+    add("rule_not_applied", "the rule " + rule + " was not applied to the frequencies; only its attention factor was",
         plain, rotation.magnitude);
   }
   if (rule != "proportional") {
@@ -107,7 +107,7 @@ void add_casts(std::vector<Prediction>& all, const Expected& expected) {
   }
 }
 
-// The expected encoding with other arguments, where its rule allows them.
+// Predicts the expected encoding with other arguments, if its rule allows them.
 void add_ruled(std::vector<Prediction>& all, const Expected& expected, const Arguments& changes,
                const std::string& fault, const std::string& text, double prior) {
   Arguments arguments = expected.encoding.arguments();
@@ -117,7 +117,7 @@ void add_ruled(std::vector<Prediction>& all, const Expected& expected, const Arg
     all.push_back(at_positions(fault, text, encoding.rotation().inv_freq, expected.positions));
     all.back().magnitude = encoding.rotation().magnitude;
     all.back().prior = prior;
-  } catch (const Error&) {  // outside the rule's range
+  } catch (const Error&) {  // outside the range of the rule
   }
 }
 
@@ -215,14 +215,14 @@ std::vector<Prediction> axis_predictions(const Expected& expected, std::int64_t 
     in_turn.push_back(static_cast<std::uint8_t>(i % static_cast<std::size_t>(rotation.axes)));
   }
   std::sort(sorted.begin(), sorted.end());
-  add("sections_cut", "axes take turns pair by pair", in_turn);
-  add("sections_cut", "sections are consecutive instead of taking turns", sorted);
+  add("sections_cut", "axes alternate pair by pair", in_turn);
+  add("sections_cut", "sections are consecutive instead of alternating", sorted);
   std::vector<std::uint8_t> even;
   for (std::size_t i = 0; i < pairs; ++i) {
     even.push_back(static_cast<std::uint8_t>(i * static_cast<std::size_t>(rotation.axes) / pairs));
   }
   add("sections_cut", "sections are of equal size", even);
-  std::vector<std::uint8_t> halved;  // cut in coordinates of the head where they count pairs
+  std::vector<std::uint8_t> halved;  // cut in coordinates of the head instead of pairs
   for (std::size_t i = 0; i < pairs; ++i) halved.push_back(rotation.axis[i / 2]);
   add("sections_cut", "sections are twice as long as they should be", halved);
   std::vector<std::uint8_t> backwards(rotation.axis.rbegin(), rotation.axis.rend());
@@ -236,7 +236,7 @@ std::vector<Prediction> axis_predictions(const Expected& expected, std::int64_t 
       all.back().fault = "position_offset";
       all.back().text = "ids of all axes are off by " + std::to_string(by);
       all.back().prior = 0.5;
-    } catch (const Error&) {  // outside the encoding's range
+    } catch (const Error&) {  // outside the range of the encoding
     }
   }
   return all;
@@ -250,13 +250,13 @@ std::vector<Prediction> neighbours(const Expected& expected) {
     if (!arguments.has(name)) continue;
     for (const double by : {1.5, 1 / 1.5}) {
       add_ruled(all, expected, {{name, std::max(1.0, arguments.real(name) * by)}}, std::string(name) + "_wrong",
-                std::string("this dump cannot tell the ") + name, 0.12);
+                std::string("this dump does not determine the ") + name, 0.12);
     }
   }
   if (rule_name_of(expected) != "none") return all;
   for (const std::int64_t length : {std::int64_t{2048}, std::int64_t{8192}}) {
     add_ruled(all, expected, {{"rule", std::string("llama3")}, {"factor", 8.0}, {"original_length", length}},
-              "rule_of_another_layer", "this dump cannot tell whether a rule moves slow pairs", 0.1);
+              "rule_of_another_layer", "this dump does not show whether a rule changes slow pairs", 0.1);
   }
   return all;
 }
@@ -264,12 +264,13 @@ std::vector<Prediction> neighbours(const Expected& expected) {
 std::vector<Prediction> magnitude_predictions(const Turning& turning, const Expected& expected) {
   std::vector<Prediction> all;
   const std::string rule = rule_name_of(expected);
-  const double factor = std::exp((turning.size - 1) / 0.1);  // YaRN: size = 0.1 ln factor + 1
+  const double factor = std::exp((turning.size - 1) / 0.1);  // YaRN: magnitude = 0.1 ln factor + 1
   if (expected.positions.empty() || !(factor > 1.05 && factor < 1000)) return all;
   std::ostringstream text;
   text.precision(4);
   if (rule == "yarn" && !expected.encoding.arguments().has("attention_factor")) {
-    text << "factor is " << factor << " by the magnitude, expected " << expected.encoding.arguments().real("factor");
+    text << "factor is " << factor << " according to the magnitude, expected "
+         << expected.encoding.arguments().real("factor");
     add_ruled(all, expected, {{"factor", factor}}, "factor_wrong", text.str(), 0.5);
   }
   if (rule != "none") return all;
@@ -290,7 +291,7 @@ std::vector<Prediction> fitted_parameters(const Turning& turning, const Expected
     const auto fault = fit_parameter(turning, expected, rates, name, unit);
     if (!fault) continue;
     const double meant = expected.encoding.arguments().real(name);
-    if (std::abs(std::log(fault->value / meant)) < 1e-4) continue;  // far out any angle is near one of some base
+    if (std::abs(std::log(fault->value / meant)) < 1e-4) continue;  // at large positions every angle fits some base
     std::ostringstream text;
     text.precision(6);
     text << name << " is " << fault->value << ", expected " << meant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults as predictions: what the factors of every token and pair would be, and how well that fits what was seen.
+// Turns faults into predictions: the factor of each token and pair under a fault, and how well it fits the measurement.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace locus::doctor {
 
-/// What was expected, brought to the slice that was measured.
+/// The expectation, converted to the measured slice.
 struct Expected {
   Encoding encoding;
   PositionIds ids;                  ///< [axes, batch or 1, tokens]
-  std::vector<Position> positions;  ///< [rows] of a one-axis encoding; empty otherwise
+  std::vector<Position> positions;  ///< [rows] for an encoding with one axis; empty otherwise
   std::int64_t tokens = 0;          ///< per batch row
   Role role = Role::query;
 };
@@ -24,19 +24,19 @@ struct Expected {
 struct Prediction {
   std::string fault;  ///< an id of the catalogue
   std::string text;
-  std::vector<Complex> z = {};           ///< [rows, pairs]; only the direction counts
-  std::vector<double> angle = {};        ///< [rows, pairs]: how far it turned, for the errors of float32 angles
-  std::vector<Position> positions = {};  ///< [rows] where they are not those expected
-  double magnitude = 1;                  ///< of z, as this fault has it
-  double prior = 1;                      ///< how likely among faults that fit as well
+  std::vector<Complex> z = {};           ///< [rows, pairs]; only the direction matters
+  std::vector<double> angle = {};        ///< [rows, pairs]: the angle, from which the error of float32 angles follows
+  std::vector<Position> positions = {};  ///< [rows], if they differ from the expected ones
+  double magnitude = 1;                  ///< of z under this fault
+  double prior = 1;                      ///< the relative probability among faults that fit equally well
 };
 
-/// A prediction against what was seen. An angle may be off by the measured noise and by what float32 makes of it.
+/// Compares a prediction with the measurement. Allows the measured noise and the error of float32 angles.
 struct Fit {
-  double misfit = 0;        ///< RMS over noise, of rows and pairs that are not listed below: about 1 where it is right
-  double squares = 0;       ///< the sum of squares, over at most 2,000 numbers' worth
-  double exact_misfit = 0;  ///< the same where angles are exact
-  double worst_angle = 0;   ///< largest difference in radians, noise apart
+  double misfit = 0;        ///< RMS over noise, without the rows and pairs listed below; about 1 if right
+  double squares = 0;       ///< the sum of squares, scaled to at most 2,000 numbers
+  double exact_misfit = 0;  ///< the same for exact angles
+  double worst_angle = 0;   ///< largest difference in radians beyond noise
   std::int64_t worst_row = 0, worst_pair = 0;
   std::vector<std::int64_t> bad_rows = {};   ///< tokens that do not fit
   std::vector<std::int64_t> bad_pairs = {};  ///< pairs that do not fit in most tokens
@@ -44,33 +44,34 @@ struct Fit {
 };
 Fit fit_of(const Turning& turning, const Prediction& prediction);
 
-/// Frequencies at positions; `times` turns.
+/// Predicts the rotation by these frequencies at these positions, applied `times` times.
 Prediction at_positions(std::string fault, std::string text, const std::vector<double>& w,
                         const std::vector<Position>& positions, double times = 1);
 
-/// Everything as expected.
+/// Predicts no fault.
 Prediction as_expected(const Expected& expected, std::int64_t rows);
 
-/// Faults that have no parameter to be found, or few values of it. The first is as_expected().
+/// Predicts all faults without a parameter, or with few values of it. The first is as_expected().
 std::vector<Prediction> definite_predictions(const Expected& expected, std::int64_t rows);
 
-/// Sections of several axes swapped or cut elsewhere, and ids of all axes off together.
+/// Predicts axis sections that are swapped or cut in the wrong place, and ids of all axes that are off by the same
+/// amount.
 std::vector<Prediction> axis_predictions(const Expected& expected, std::int64_t rows);
 
-/// What this dump may be unable to tell: base and factor half as large again and by a third smaller, a rule that moves
-/// slow pairs only.
+/// Predicts alternatives that this dump may not distinguish: base and factor larger by half or smaller by a third, and
+/// a rule that changes only slow pairs.
 std::vector<Prediction> neighbours(const Expected& expected);
 
-/// Rules whose attention factor is the magnitude that was seen.
+/// Predicts rules whose attention factor equals the measured magnitude.
 std::vector<Prediction> magnitude_predictions(const Turning& turning, const Expected& expected);
 
-/// The prior of a fitted parameter whose value is in common use; others have less.
+/// The prior of a fitted parameter with a common value; other values get less.
 constexpr double common_base_prior = 0.4;
-/// Base and factor fitted.
+/// Predicts the best-fitting base and factor.
 std::vector<Prediction> fitted_parameters(const Turning& turning, const Expected& expected,
                                           const std::optional<TurnRates>& rates, double unit);
 
-/// The expected frequencies at whatever positions explain the dump; absent where they explain less than half of it.
+/// Predicts the expected frequencies at the positions that fit best. Absent if they explain less than half of the dump.
 std::optional<Prediction> other_positions(const Turning& turning, const Expected& expected, double unit);
 
 }  // namespace locus::doctor

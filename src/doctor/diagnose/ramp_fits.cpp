@@ -22,7 +22,7 @@ std::vector<Form> forms() {
                            {"ntk_by_parts", {}, 4},
                            {"llama3", {{"low_freq_factor", 1.0}, {"high_freq_factor", 2.0}}, 6},
                            {"llama3", {{"low_freq_factor", 1.0}, {"high_freq_factor", 8.0}}, 6}};
-  // Any other rule of the registry that a factor and an original length describe, with its defaults.
+  // Any other rule of the registry with a factor and an original length, with its defaults.
   for (const Rule* rule : rules()) {
     const bool fits = rule->trained_length == "original_length" && needs_factor_only(*rule);
     const bool has_form =
@@ -32,7 +32,7 @@ std::vector<Form> forms() {
   return all;
 }
 
-// What the slowest pair that visibly turns was divided by, and common factors beside it.
+// Returns the divisor of the slowest pair that visibly turns, and common factors near it.
 std::vector<double> factors_to_try(const TurnRates& rates, std::int64_t d, double base) {
   std::vector<double> factors = {2, 8, 32};
   for (std::size_t i = rates.w.size(); i-- > 0;) {
@@ -44,7 +44,8 @@ std::vector<double> factors_to_try(const TurnRates& rates, std::int64_t d, doubl
   return factors;
 }
 
-// No rule makes a pair faster than the plain base does, nor one of the fastest eighth much slower.
+// True if the base is possible: no rule makes a pair faster than the plain base does, or one of the fastest eighth much
+// slower.
 bool reaches(const TurnRates& rates, std::int64_t d, double base) {
   for (std::size_t i = 1; i <= std::max<std::size_t>(rates.w.size() / 8, 1); ++i) {
     const double plain = std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(d));
@@ -56,7 +57,7 @@ bool reaches(const TurnRates& rates, std::int64_t d, double base) {
 
 void set_factor(RuleFit& fit, double factor) { fit.arguments.set("factor", factor); }
 
-// Steps along one parameter at a time, halved when neither direction helps.
+// Changes one parameter at a time, and halves the step if neither direction improves the fit.
 void refine(RuleFit& fit, const TurnRates& rates, std::int64_t d) {
   double step = 0.2;
   for (int round = 0; round < 60 && step > 1e-7; ++round) {
@@ -82,7 +83,7 @@ void refine(RuleFit& fit, const TurnRates& rates, std::int64_t d) {
   }
 }
 
-// Round values that fit about as well are the ones that somebody typed.
+// Rounds values if the fit stays about as good: people choose round numbers.
 void snap(RuleFit& fit, const TurnRates& rates, std::int64_t d) {
   RuleFit round = fit;
   const double factor = fit.arguments.real("factor");
@@ -106,7 +107,7 @@ void snap(RuleFit& fit, const TurnRates& rates, std::int64_t d) {
   fit.complexity += 2;
 }
 
-// How far ln(base) may move until the sum of squares has grown by 1.
+// Returns how far ln(base) can move before the sum of squares grows by 1.
 double base_sigma_of(const RuleFit& fit, const TurnRates& rates, std::int64_t d) {
   constexpr double step = 1e-3;
   RuleFit moved = fit;
@@ -119,7 +120,7 @@ double base_sigma_of(const RuleFit& fit, const TurnRates& rates, std::int64_t d)
 }  // namespace
 
 std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, const std::vector<double>& bases) {
-  if (rotary_dim <= 4) return {};  // three unknowns, two frequencies
+  if (rotary_dim <= 4) return {};  // three unknowns, but only two frequencies
   std::vector<RuleFit> best;
   for (const Form& form : forms()) {
     std::vector<RuleFit> tried;
@@ -151,7 +152,7 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
       snap(fit, rates, rotary_dim);
       fit.base_sigma = base_sigma_of(fit, rates, rotary_dim);
     }
-    // Those that fit well by simplicity, the others by misfit.
+    // Sorts good fits by simplicity, the others by misfit.
     const auto order = [](const RuleFit& fit) { return std::pair(std::max(fit.misfit, 1.2), fit.complexity); };
     std::stable_sort(tried.begin(), tried.end(),
                      [&](const RuleFit& a, const RuleFit& b) { return order(a) < order(b); });

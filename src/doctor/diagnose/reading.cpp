@@ -12,7 +12,7 @@
 namespace locus::doctor {
 namespace {
 
-// The expected encoding on another slice; where its rule does not allow that, absent.
+// Returns the expected encoding on another slice. Absent if its rule does not allow that.
 std::optional<Encoding> moved_to(const Encoding& encoding, const TurnedSlice& slice) {
   Arguments arguments = encoding.arguments();
   arguments.set("pairing", std::string(name_of(slice.pairing)));
@@ -29,7 +29,7 @@ std::optional<Encoding> moved_to(const Encoding& encoding, const TurnedSlice& sl
   return std::nullopt;
 }
 
-// Proportional RoPE turns the first share of its pairs; a slice of that width turns as plain RoPE would.
+// Proportional RoPE turns the first part of its pairs, so a slice of that width turns like plain RoPE.
 std::optional<Encoding> plain_on(const Encoding& encoding, const TurnedSlice& slice) {
   const Arguments& given = encoding.arguments();
   if (!given.has("rule") || given.text("rule") != "proportional") return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<Encoding> plain_on(const Encoding& encoding, const TurnedSlice& sl
                            {"base", given.real("base")}});
 }
 
-// Models rotate the whole head, half, a quarter or three quarters of it.
+// Models rotate all, half, a quarter or three quarters of a head.
 int oddness(const TurnedSlice& slice, std::int64_t head_dim) {
   if (slice.rotary_dim == head_dim) return 0;
   return 4 * slice.rotary_dim % head_dim == 0 ? 1 : 3;
@@ -57,7 +57,7 @@ void add_explanations(Reading& reading, const RotationDump& dump, const Expectat
     search.base = expected.encoding->arguments().real("base");
   }
   reading.explanations = explain(reading.turning, reading.rates, search);
-  if (reading.explanations.empty()) {  // tokens may be far out, where float32 angles are coarse
+  if (reading.explanations.empty()) {  // positions may be large, where float32 angles are coarse
     constexpr double furthest = 0x1p17;
     std::optional<std::vector<Position>> lengths;
     if (expected.positions) lengths = guess;
@@ -66,7 +66,7 @@ void add_explanations(Reading& reading, const RotationDump& dump, const Expectat
   }
   for (std::size_t n = 0; n < reading.explanations.size() && reading.turning.varies; ++n) {
     if (auto xpos = fit_xpos(reading.turning, reading.explanations[n], least_unit)) {
-      reading.explanations = {std::move(*xpos)};  // the others say nothing about magnitudes that vary
+      reading.explanations = {std::move(*xpos)};  // the others do not explain varying magnitudes
       break;
     }
   }
@@ -77,9 +77,9 @@ void refine_cells(Reading& reading, const RotationDump& dump, double floor) {
   const std::vector<Verdict> coordinates = judge_coordinates(dump, reading.turning);
   Cells cells = reading.turning.cells;
   if (reading.turning.kept > 0.3) find_sources(cells, dump, reading.turning);
-  cells.in_doubt.assign(cells.in_doubt.size(), 0);  // what is wrong with them is known now
+  cells.excluded.assign(cells.excluded.size(), 0);  // the faults of these vectors are known now
   const Cells& measured = reading.turning.cells;
-  if (cells.state != measured.state || cells.source != measured.source || cells.in_doubt != measured.in_doubt) {
+  if (cells.state != measured.state || cells.source != measured.source || cells.excluded != measured.excluded) {
     measure_again(reading.turning, dump, cells, floor);
   }
   reading.coverage = judge_cells(dump, cells);
@@ -87,10 +87,10 @@ void refine_cells(Reading& reading, const RotationDump& dump, double floor) {
   if (dump.heads < 2) return;
   const std::vector<std::int64_t> odd = odd_heads(dump, reading.turning);
   for (std::int64_t row = 0; row < cells.rows; ++row) {
-    for (const std::int64_t h : odd) cells.in_doubt[static_cast<std::size_t>(row * cells.heads + h)] = Cells::whole;
+    for (const std::int64_t h : odd) cells.excluded[static_cast<std::size_t>(row * cells.heads + h)] = Cells::whole;
   }
-  doubt_single_vectors(cells, dump, reading.turning);
-  if (cells.in_doubt == reading.turning.cells.in_doubt) return;
+  exclude_single_vectors(cells, dump, reading.turning);
+  if (cells.excluded == reading.turning.cells.excluded) return;
   measure_again(reading.turning, dump, cells, floor);
   if (odd.empty()) return;
   for (Verdict& one : judge_odd_heads(dump, reading.turning, odd)) reading.coverage.push_back(std::move(one));
@@ -139,7 +139,7 @@ bool some_rotated_twice(const Reading& reading) {
 
 bool Reading::mostly_explained() const {
   if (angles.candidates.empty()) return false;
-  // A few tokens that nothing explains are likelier than another rule that does not explain them either.
+  // A few unexplained tokens are more likely than another rule that does not explain them either.
   const bool few_tokens = angles.share > 0.75 && angles.candidates.front().fit.bad_pairs.empty();
   return few_tokens || (angles.share > 0.4 && !unexplained(exceptions));
 }
@@ -150,7 +150,7 @@ double Reading::unlikely() const {
   if (angles.whole) {
     const Prediction& first = angles.candidates.front().prediction;
     const bool odd_base = first.fault == "base_wrong" && first.prior < common_base_prior;
-    // Coordinates that the slice leaves unexplained speak against it; tokens and heads are the same for all slices.
+    // Unexplained coordinates speak against the slice; tokens and heads are the same for all slices.
     const bool leaves = std::any_of(coverage.begin(), coverage.end(),
                                     [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
     return other_slice +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One slice and all that follows from it: what is measured, which predictions fit, what is left over.
+// One slice and its analysis: the measurement, the predictions that fit, and what they leave unexplained.
 #pragma once
 
 #include "doctor/diagnose/coverage.h"
@@ -14,25 +14,25 @@ struct Reading {
   AngleJudgement angles = {};
   std::vector<Verdict> slice = {};
   std::vector<Verdict> coverage = {};    ///< of vectors, heads and coordinates
-  std::vector<Verdict> exceptions = {};  ///< tokens and pairs that the best candidate leaves over
-  std::vector<Position> meant = {};      ///< [rows], of one axis
+  std::vector<Verdict> exceptions = {};  ///< tokens and pairs that the best candidate does not explain
+  std::vector<Position> meant = {};      ///< [rows], for one axis
   bool expectation = false;
 
-  /// Whether the first candidate explains all but exceptions that have a name, or all but a few tokens.
+  /// True if the first candidate explains everything except exceptions that have a name, or except a few tokens.
   bool mostly_explained() const;
 
-  /// 0: as expected throughout; small: little has to be wrong for this reading to be right.
+  /// How improbable this reading is. 0: everything is as expected; small: only a small fault is needed.
   double unlikely() const;
 };
 
-/// Angles carry no noise beyond what was measured; functions that take a unit get this.
+/// Passed to functions that take a unit: angles have no noise beyond the measured one.
 inline constexpr double least_unit = 0x1p-26;
 
-/// `turning` has been measured with what `cells` says; both are refined here.
+/// `turning` was measured with its cells; both are refined here.
 Reading read_slice(const RotationDump& dump, const Expectation& expected, const PositionIds& ids, Turning turning,
                    double floor);
 
-/// What the reading says, the likeliest first.
+/// Converts the reading to verdicts, most likely first.
 std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expected, ElementType storage);
 
 TurnedSlice slice_of(const Rotation& rotation);

@@ -12,10 +12,10 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double fits_below = 2;  // the RMS of what noise alone leaves is about 1
+constexpr double fits_below = 2;  // noise alone gives an RMS of about 1
 constexpr std::array bases{1e4, 5e5, 1e6, 1e5, 1.5e5, 2.5e5, 5e4, 1e7, 5e6, 8e6, 2e6, 1.6e5, 2e5, 1e3, 100.0};
 
-// A straight line through ln w over the pair index: ln w_i = intercept - slope i, weighted by precision.
+// A straight line through ln w as a function of the pair index: ln w_i = intercept - slope i, weighted by precision.
 struct Line {
   double intercept = 0;
   double slope = 0;
@@ -66,20 +66,20 @@ RuleFit with_line(const TurnRates& rates, std::int64_t d, const Line& line) {
   return fit;
 }
 
-// A factor that is close to a multiple of 1/4 is that multiple.
+// Rounds a factor near a multiple of 1/4.
 double snapped_factor(double factor, double sigma) {
   const double quarter = std::round(4 * factor) / 4;
   return quarter >= 1 && std::abs(quarter - factor) <= std::max(4 * sigma * factor, 1e-5 * factor) ? quarter : factor;
 }
 
-// A larger base is the NTK rule on a smaller one; dynamic NTK is the same at one length.
+// A larger base equals the NTK rule on a smaller one; dynamic NTK is the same at a given length.
 void add_ntk(std::vector<RuleFit>& fits_found, const RuleFit& plain, const TurnRates& rates, std::int64_t d,
              std::optional<double> hint) {
   if (d <= 2 || plain.scale != 1) return;
   std::vector<double> from = {1e4, 5e5, 1e6};
   if (hint) from.insert(from.begin(), *hint);
   const double width = static_cast<double>(d);
-  // Any smaller base will do as well; factor 2 stands for the others.
+  // Any smaller base would do too; factor 2 represents the others.
   if (!common_base(plain.base, 1e-9)) from.push_back(plain.base / std::pow(3.0, width / (width - 2)));
   for (const double base : from) {
     if (plain.base < base * 1.01) continue;
@@ -90,7 +90,7 @@ void add_ntk(std::vector<RuleFit>& fits_found, const RuleFit& plain, const TurnR
     ntk.complexity = 4 * a == std::round(4 * a) && a <= 64 ? 2 : 4;
     ntk.misfit = misfit_of(ntk, rates, d);
     if (ntk.misfit < fits_below) fits_found.push_back(ntk);
-    // Any stretch is dynamic NTK at some length: at twice the trained one its stretch is factor + 1.
+    // Any stretch is dynamic NTK at some length: at twice the trained length it is factor + 1.
     if (a < 2) continue;
     RuleFit dynamic = rule_at("dynamic_ntk", base,
                               {{"factor", a - 1}, {"max_length", std::int64_t{4096}}, {"length", std::int64_t{8192}}});
@@ -123,7 +123,7 @@ void add_geometric(std::vector<RuleFit>& found, const TurnRates& rates, std::int
   if (scaled.misfit < fits_below) found.push_back(scaled);
 }
 
-// Trailing pairs stand still although the series of the others would turn them.
+// Trailing pairs do not turn, although the frequencies of the others predict that they would.
 void add_proportional(std::vector<RuleFit>& found, const TurnRates& rates, std::int64_t d) {
   std::size_t turning = rates.w.size();
   while (turning > 0 && std::abs(rates.w[turning - 1]) <= 5 * rates.sigma[turning - 1]) --turning;
@@ -133,7 +133,7 @@ void add_proportional(std::vector<RuleFit>& found, const TurnRates& rates, std::
     if (!line) return;
     RuleFit fit = with_line(rates, d, *line);
     if (!through_one && fit.scale > 1 - 4 * line->intercept_sigma) return;
-    // Kept pairs between the last that was seen turning and the first that should have been are not told apart.
+    // The number of turning pairs is uncertain: between the last that visibly turns and the first that would have.
     const double fraction = static_cast<double>(turning) / static_cast<double>(rates.w.size());
     const double factor = through_one ? 1.0 : snapped_factor(1 / fit.scale, line->intercept_sigma);
     RuleFit proportional =
@@ -151,7 +151,7 @@ void add_proportional(std::vector<RuleFit>& found, const TurnRates& rates, std::
   }
 }
 
-// Common ones, and what the fastest pairs show: every rule with a ramp keeps those.
+// Returns common bases, and the base of the fastest pairs, which every rule with a ramp keeps.
 std::vector<double> bases_to_try(const TurnRates& rates, std::int64_t d, std::optional<double> hint) {
   std::vector<double> tried(bases.begin(), bases.end());
   if (hint) tried.insert(tried.begin(), *hint);
@@ -164,7 +164,7 @@ std::vector<double> bases_to_try(const TurnRates& rates, std::int64_t d, std::op
   return tried;
 }
 
-// A ramp that starts beyond the slowest pair is no rule at all.
+// A ramp that starts after the slowest pair has no effect.
 bool changes_anything(const RuleFit& fit, std::int64_t d) {
   const std::vector<double> ruled = rule_frequencies(fit, d);
   for (std::size_t i = 0; i < ruled.size(); ++i) {
@@ -179,7 +179,7 @@ RuleFit free_divisors(const TurnRates& rates, std::int64_t d, std::optional<doub
   std::vector<double> divisors;
   for (std::size_t i = 0; i < rates.w.size(); ++i) {
     const double plain = std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(d));
-    // A pair whose turning is lost in the noise may have any slow frequency; a large divisor is one.
+    // A pair that turns less than the noise may have any slow frequency; a large divisor is one.
     divisors.push_back(std::clamp(plain / std::max(rates.w[i], 1e-12), 1e-6, 1e6));
   }
   RuleFit fit = rule_at("longrope", base,
@@ -255,7 +255,7 @@ std::vector<RuleFit> fit_rules(const TurnRates& rates, std::int64_t rotary_dim, 
   add_geometric(found, rates, rotary_dim, hint);
   if (whole_head) add_proportional(found, rates, rotary_dim);
   for (RuleFit& fit : fit_ramps(rates, rotary_dim, bases_to_try(rates, rotary_dim, hint))) {
-    // Where the plain base fits, a ramp beyond what the dump can show is possible, but says more than was seen.
+    // If the plain base fits, a ramp beyond what the dump can show is possible, but claims more than was measured.
     if (!found.empty() && found.front().rule == "none") fit.complexity += 3;
     if (fit.misfit < fits_below && changes_anything(fit, rotary_dim)) found.push_back(std::move(fit));
   }

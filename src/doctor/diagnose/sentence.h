@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text and numbers joined, as verdicts and their evidence have them.
+// Joins text and numbers for verdicts and their evidence.
 #pragma once
 
 #include <sstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for the slice: a rotation keeps the length of its pairs and leaves all other coordinates alone.
+// Searches for the slice: a rotation keeps the length of its pairs and does not change other coordinates.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +9,7 @@
 namespace locus::doctor {
 namespace {
 
-// Rows that structure is judged by: enough of them, evenly taken.
+// Evenly spaced rows, enough to find the structure.
 struct Thinned {
   RotationDump dump;
   Cells cells;
@@ -33,7 +33,7 @@ Thinned thinned(const RotationDump& dump, const Cells& cells, const std::vector<
       few.dump.before.insert(few.dump.before.end(), vector, vector + dump.head_dim);
       few.cells.state.push_back(cells.state[from]);
       few.cells.source.push_back(n * dump.heads + h);
-      few.cells.in_doubt.push_back(cells.in_doubt[from]);
+      few.cells.excluded.push_back(cells.excluded[from]);
     }
     few.dump.after.insert(few.dump.after.end(), dump.after.begin() + row * size, dump.after.begin() + (row + 1) * size);
     few.scale.insert(few.scale.end(), scale.begin() + row * pairs, scale.begin() + (row + 1) * pairs);
@@ -43,16 +43,16 @@ Thinned thinned(const RotationDump& dump, const Cells& cells, const std::vector<
 
 struct Hull {
   std::int64_t first = 0;
-  std::int64_t last = -1;  // none changed
+  std::int64_t last = -1;  // -1: none changed
 };
 
-// How much each coordinate changes in all but a share of the vectors, relative to its size.
+// Returns how much each coordinate changes in all but a share of the vectors, relative to its size.
 std::vector<double> changes(const RotationDump& dump, const Cells& cells, double share) {
   std::vector<double> result;
   for (std::int64_t j = 0; j < dump.head_dim; ++j) {
     std::vector<double> offs, sizes;
     for (std::size_t cell = 0; cell < cells.state.size(); ++cell) {
-      if (cells.state[cell] != CellState::usable || cells.in_doubt[cell] != 0) continue;
+      if (cells.state[cell] != CellState::usable || cells.excluded[cell] != 0) continue;
       const std::size_t n = cell * index_of(dump.head_dim) + index_of(j);
       offs.push_back(std::abs(dump.after[n] - dump.before[n]));
       sizes.push_back(std::abs(dump.before[n]));
@@ -86,7 +86,7 @@ void add_all(std::vector<TurnedSlice>& all, std::int64_t offset, std::int64_t wi
   add(all, {Pairing::interleaved, true, offset, width}, head_dim);
 }
 
-// Wide slices first: a narrower one that explains as much left its slow pairs out.
+// Wide slices come first: a narrower one that explains as much omits slow pairs.
 std::vector<TurnedSlice> candidates(const RotationDump& dump, const std::vector<Hull>& hulls,
                                     const std::optional<TurnedSlice>& preferred) {
   std::vector<TurnedSlice> all;
@@ -121,7 +121,7 @@ std::vector<TurnedSlice> candidates(const RotationDump& dump, const std::vector<
 std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells, double floor,
                                     const std::optional<TurnedSlice>& preferred, const std::vector<double>& scale) {
   const Thinned few = thinned(dump, cells, scale);
-  std::vector<Hull> hulls;  // of most vectors, and of a tenth: many may be at position 0, or not rotated
+  std::vector<Hull> hulls;  // of most vectors, and of a tenth: many may be at position 0 or not rotated
   bool any = false;
   for (const double share : {0.5, 0.1}) {
     const std::vector<double> changed = changes(few.dump, few.cells, share);
@@ -135,7 +135,7 @@ std::vector<Turning> fitting_slices(const RotationDump& dump, const Cells& cells
     const bool scaled = preferred && same_slice(slice, *preferred);
     tried.push_back(measure(few.dump, slice, few.cells, floor, scaled ? few.scale : std::vector<double>{}));
   }
-  // The right slice leaves the least; what is noise there is noise for all.
+  // The right slice has the smallest residual; its noise counts for all slices.
   const auto best = std::min_element(tried.begin(), tried.end(), [](const Turning& a, const Turning& b) {
     return a.relative_noise < b.relative_noise;
   });

@@ -13,9 +13,9 @@ namespace {
 
 constexpr Position lowest_position = -4096;
 constexpr Position highest_position = Position{1} << 17;
-constexpr double accepted = 3;  // a row of few pairs may lie this far out by chance
+constexpr double accepted = 3;  // a row of few pairs may be this far off by chance
 
-// Angles and tolerances of one row, so that thousands of positions can be tried on it.
+// The angles and tolerances of one row, prepared for trying thousands of positions.
 struct Row {
   std::vector<double> angle, sigma, w, w_sigma;
 };
@@ -27,14 +27,14 @@ Row row_of(const Turning& turning, std::int64_t row, const Wheels& wheels, doubl
     result.angle.push_back(std::arg(turning.at(row, i)));
     result.sigma.push_back(angle_sigma(turning, row, i, unit));
     result.w.push_back(wheels.w[n]);
-    // A frequency that float32 arithmetic made is off by an ulp or two.
+    // float32 arithmetic gives a frequency an error of one or two ulps.
     const double own = wheels.sigma.empty() ? 0 : wheels.sigma[n];
     result.w_sigma.push_back(std::hypot(own, std::abs(wheels.w[n]) * 0x1p-23));
   }
   return result;
 }
 
-// The sum of squares stops growing at `limit`: what is beyond is refused anyway.
+// Stops at `limit`: a larger sum of squares is rejected anyway.
 double misfit_of(const Row& row, double p, double limit) {
   double sum = 0;
   for (std::size_t i = 0; i < row.angle.size(); ++i) {
@@ -47,7 +47,7 @@ double misfit_of(const Row& row, double p, double limit) {
   return std::sqrt(sum / static_cast<double>(row.angle.size()));
 }
 
-// Positions far out are seldom far from where they were meant to be.
+// Large positions are rarely far from the intended ones.
 std::optional<Position> searched_near(const Row& row, Position guess) {
   const double limit = accepted * accepted * static_cast<double>(row.angle.size());
   for (Position by = 0; by <= -lowest_position; ++by) {
@@ -58,7 +58,8 @@ std::optional<Position> searched_near(const Row& row, Position guess) {
   return std::nullopt;
 }
 
-// The smallest position that fits about as well as any; near ones first, for most dumps start there.
+// Returns the smallest position that fits about as well as any. Tries small positions first, since most dumps start
+// there.
 std::optional<Position> searched(const Row& row, int& far_searches) {
   const double limit = accepted * accepted * static_cast<double>(row.angle.size());
   double best = accepted;
@@ -87,8 +88,8 @@ double row_misfit(const Turning& turning, std::int64_t row, const Wheels& wheels
 
 SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, const Wheels& wheels, double unit,
                                 const std::vector<Position>& guess, bool search) {
-  constexpr std::int64_t patience = 3;  // rows that nothing explains, before the search is given up
-  int far_searches = 12;                // they take long; rows of one dump are seldom far from each other
+  constexpr std::int64_t patience = 3;  // number of unexplained rows before the search stops
+  int far_searches = 12;                // slow; positions of one dump are rarely far from each other
   SolvedPositions solved;
   const double limit = accepted * accepted * static_cast<double>(turning.pairs);
   for (std::int64_t t = 0; t < turning.rows; ++t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The position of every token, once frequencies are known: the integer at which all pairs stand as they were seen.
+// Solves the position of each token from known frequencies: the integer that gives the measured angles of all pairs.
 #pragma once
 
 #include <vector>
@@ -11,19 +11,20 @@ namespace locus::doctor {
 /// Frequencies to solve with.
 struct Wheels {
   std::vector<double> w;      ///< radians per position
-  std::vector<double> sigma;  ///< how far each may be off; empty: known
+  std::vector<double> sigma;  ///< standard deviation of each; empty: exactly known
 };
 
 struct SolvedPositions {
   std::vector<Position> p;       ///< [rows]
-  std::vector<bool> found;       ///< whether any position explains the row
-  std::int64_t unexplained = 0;  ///< rows without one
+  std::vector<bool> found;       ///< true if a position explains the row
+  std::int64_t unexplained = 0;  ///< rows without a position
 };
 
-/// RMS over the pairs of (angle seen - angle at p) / tolerance; float32 angles are tolerated.
+/// Returns the RMS over the pairs of (measured angle - angle at p) / tolerance. The tolerance includes the error of
+/// float32 angles.
 double row_misfit(const Turning& turning, std::int64_t row, const Wheels& wheels, double p, double unit);
 
-/// Tries `guess` and what follows from the token before; then, where `search` allows it, -4096 ... 2^17.
+/// Tries `guess` and the successor of the previous token. With `search`, also tries -4096 ... 2^17.
 SolvedPositions solve_positions(const Turning& turning, std::int64_t tokens, const Wheels& wheels, double unit,
                                 const std::vector<Position>& guess, bool search = true);
 

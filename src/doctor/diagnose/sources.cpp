@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors that are made of other vectors, and heads that turn differently.
+// Finds vectors that were computed from other vectors, and heads that turn differently.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr double sigmas = 8;
 
 struct Lengths {
-  double after, before;  // of one pair; `before` times what the rotation makes of it
+  double after, before;  // of one pair; `before` times the magnitude
 };
 
 Lengths lengths_at(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from,
@@ -25,9 +25,10 @@ Lengths lengths_at(const RotationDump& dump, const Turning& turning, std::int64_
   return {after, turning.size * scale * before};
 }
 
-// Whether vector `to` of after has the lengths of vector `from` of before, times `factor`: all but a fifth of its pairs
-// one by one, and all of them together, which shows a factor that no single pair does.
-bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from, double factor = 1) {
+// True if vector `to` of `after` has the lengths of vector `from` of `before`, times `factor`. Compares all but a fifth
+// of the pairs one by one, and all together, which shows a factor that no single pair does.
+bool comes_from(const RotationDump& dump, const Turning& turning, std::int64_t to, std::int64_t from,
+                double factor = 1) {
   std::int64_t off = 0;
   double sum = 0, count = 0;
   const std::int64_t most = turning.pairs / 5;
@@ -40,11 +41,11 @@ bool made_of(const RotationDump& dump, const Turning& turning, std::int64_t to, 
     sum += std::clamp(by, -sigmas, sigmas);
     ++count;
   }
-  // Where nothing turns, all pairs share the rounding of one number of the table.
+  // If nothing turns, all pairs share the rounding of one number of the table.
   return std::abs(sum) <= sigmas * std::sqrt(count) + 1.5 * count;
 }
 
-// The factor that vector `cell` has more than the others.
+// Returns the extra factor of vector `cell` relative to the others.
 double factor_of(const RotationDump& dump, const Turning& turning, std::int64_t cell, std::int64_t from) {
   std::vector<double> ratios;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
@@ -63,7 +64,7 @@ bool stands_still(const RotationDump& dump, const Turning& turning, std::int64_t
   return moved * 20 <= dump.head_dim;
 }
 
-// Angles of one vector alone.
+// Returns the turn of one pair of a single vector.
 Complex turn_at(const RotationDump& dump, const Turning& turning, std::int64_t row, std::int64_t head, std::int64_t i,
                 double& sigma) {
   const PairPlace at = place_of(turning.slice, i);
@@ -77,7 +78,7 @@ Complex turn_at(const RotationDump& dump, const Turning& turning, std::int64_t r
   return size > 0 ? after / before : Complex(0);
 }
 
-// Whether two heads of one token turn alike; a pair or two in forty may not, whose vectors are nearly zero.
+// True if two heads of a token turn alike. One or two pairs in forty may differ, because their vectors are nearly zero.
 bool agree_at(const RotationDump& dump, const Turning& turning, std::int64_t row, std::int64_t one,
               std::int64_t other) {
   std::int64_t apart = 0, all = 0;
@@ -96,7 +97,7 @@ bool usable_both(const Turning& turning, std::int64_t row, std::int64_t one, std
   return turning.cells.at(row, one) == CellState::usable && turning.cells.at(row, other) == CellState::usable;
 }
 
-// In most tokens: where they differ in few, those are named by themselves.
+// True if the heads agree in most tokens. Exceptions in a few tokens are named separately.
 bool heads_agree(const RotationDump& dump, const Turning& turning, std::int64_t one, std::int64_t other) {
   std::int64_t apart = 0, all = 0;
   const std::int64_t stride = turning.rows / 24 + 1;
@@ -115,22 +116,22 @@ void find_sources(Cells& cells, const RotationDump& dump, const Turning& turning
     for (std::int64_t h = 0; h < cells.heads; ++h) {
       const std::int64_t cell = row * cells.heads + h;
       const std::size_t n = index_of(cell);
-      if (cells.state[n] != CellState::usable || made_of(dump, turning, cell, cells.source[n])) continue;
+      if (cells.state[n] != CellState::usable || comes_from(dump, turning, cell, cells.source[n])) continue;
       if (stands_still(dump, turning, cell)) {
         cells.state[n] = CellState::still;
         continue;
       }
       const double factor = factor_of(dump, turning, cell, cells.source[n]);
-      if (factor > 0 && made_of(dump, turning, cell, cells.source[n], factor)) {
+      if (factor > 0 && comes_from(dump, turning, cell, cells.source[n], factor)) {
         cells.state[n] = CellState::rescaled;
         continue;
       }
       std::int64_t found = -1;
-      for (std::int64_t other = 0; other < cells.rows && found < 0; ++other) {  // another token, this head
-        if (made_of(dump, turning, cell, other * cells.heads + h)) found = other * cells.heads + h;
+      for (std::int64_t other = 0; other < cells.rows && found < 0; ++other) {  // another token, same head
+        if (comes_from(dump, turning, cell, other * cells.heads + h)) found = other * cells.heads + h;
       }
-      for (std::int64_t g = 0; g < cells.heads && found < 0; ++g) {  // this token, another head
-        if (made_of(dump, turning, cell, row * cells.heads + g)) found = row * cells.heads + g;
+      for (std::int64_t g = 0; g < cells.heads && found < 0; ++g) {  // same token, another head
+        if (comes_from(dump, turning, cell, row * cells.heads + g)) found = row * cells.heads + g;
       }
       if (found < 0) {
         cells.state[n] = CellState::strange;
@@ -147,10 +148,10 @@ std::vector<std::int64_t> rescaled_cells(const RotationDump& dump, const Turning
   if (magnitude == 1) return rescaled;
   for (std::int64_t n = 0; n < turning.rows * dump.heads; ++n) {
     const std::int64_t from = turning.cells.source[index_of(n)];
-    if (turning.cells.state[index_of(n)] != CellState::usable || made_of(dump, turning, n, from)) continue;
+    if (turning.cells.state[index_of(n)] != CellState::usable || comes_from(dump, turning, n, from)) continue;
     if (stands_still(dump, turning, n)) continue;
     for (const double factor : {magnitude, 1 / magnitude}) {
-      if (!made_of(dump, turning, n, from, factor)) continue;
+      if (!comes_from(dump, turning, n, from, factor)) continue;
       if (rescaled.empty()) even = dump;
       rescaled.push_back(n);
       const std::int64_t first = n * dump.head_dim + turning.slice.rotary_offset;
@@ -177,7 +178,7 @@ std::vector<std::int64_t> odd_heads(const RotationDump& dump, const Turning& tur
     }
     if (head.usable > 0) all.push_back(head);
   }
-  // Of heads that disagree, one that moves is the one to go by.
+  // If heads disagree, one that moves is the reference.
   std::stable_sort(all.begin(), all.end(), [](const Head& a, const Head& b) { return a.moving > b.moving; });
   std::vector<std::int64_t> odd;
   std::size_t most = 0;
@@ -213,19 +214,19 @@ double tokens_turning_alike(const RotationDump& dump, const Turning& turning) {
   return alike / all;
 }
 
-void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning) {
+void exclude_single_vectors(Cells& cells, const RotationDump& dump, const Turning& turning) {
   for (std::int64_t row = 0; row < cells.rows; ++row) {
     std::vector<std::int64_t> heads, most;
     for (std::int64_t h = 0; h < cells.heads; ++h) {
       const auto n = index_of(row * cells.heads + h);
-      if (cells.state[n] == CellState::usable && cells.in_doubt[n] == 0) heads.push_back(h);
+      if (cells.state[n] == CellState::usable && cells.excluded[n] == 0) heads.push_back(h);
     }
     for (const std::int64_t one : heads) {
       std::vector<std::int64_t> alike;
       for (const std::int64_t other : heads) {
         if (one == other || agree_at(dump, turning, row, one, other)) alike.push_back(other);
       }
-      // Of as many that disagree, one that moves is the one to go by.
+      // If equally many disagree, one that moves is the reference.
       const bool moves = !stands_still(dump, turning, row * cells.heads + one);
       const bool better = alike.size() == most.size() && moves && !most.empty() &&
                           stands_still(dump, turning, row * cells.heads + most.front());
@@ -234,7 +235,7 @@ void doubt_single_vectors(Cells& cells, const RotationDump& dump, const Turning&
     }
     for (const std::int64_t h : heads) {
       if (std::find(most.begin(), most.end(), h) == most.end()) {
-        cells.in_doubt[index_of(row * cells.heads + h)] = Cells::single;
+        cells.excluded[index_of(row * cells.heads + h)] = Cells::single;
       }
     }
   }

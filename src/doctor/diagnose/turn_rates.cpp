@@ -9,10 +9,10 @@
 namespace locus::doctor {
 namespace {
 
-constexpr std::int64_t longest_step = 3;  // 3 radians at the fastest frequency, less than half a turn
+constexpr std::int64_t longest_step = 3;  // 3 radians at the fastest frequency: less than half a turn
 
 struct Step {
-  std::int64_t row;  // from here to the next
+  std::int64_t row;  // the step is from this row to the next
   std::int64_t length;
 };
 
@@ -34,13 +34,13 @@ bool turns(const Turning& turning, const Step& step, double unit) {
   return false;
 }
 
-// A float32 angle of p w is off by up to p w 2^-24; `angle` is about w.
+// A float32 angle p w is off by up to p w 2^-24; `angle` is about w.
 double float32_variance(double angle, double far) {
   const double off = 0x1p-23 * far * std::min(angle, 1.0);
   return 1e-12 + off * off;
 }
 
-// All but a tenth of the pairs turn alike: a tenth may be vectors that are nearly zero.
+// True if nine tenths of the pairs turn alike; the others may have vectors that are nearly zero.
 bool agree(const Turning& turning, const Step& a, const Step& b, double unit, double far) {
   std::int64_t apart = 0;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
@@ -57,7 +57,7 @@ bool agree(const Turning& turning, const Step& a, const Step& b, double unit, do
   return apart * 10 <= turning.pairs;
 }
 
-// The steps of the commonest usable length, those that turn nothing left out.
+// Returns the steps of the most common usable length, without those that turn nothing.
 std::vector<Step> usable_steps(const Turning& turning, std::int64_t tokens, double unit,
                                const std::optional<std::vector<Position>>& ids) {
   std::map<std::int64_t, std::vector<Step>> by_length;
@@ -88,7 +88,7 @@ std::vector<Step> majority(const Turning& turning, const std::vector<Step>& step
   return best;
 }
 
-// Twice the lag, twice the precision, as long as unbroken runs of agreeing steps reach so far.
+// Doubles the lag, and thereby the precision, as long as there are unbroken runs of agreeing steps.
 void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& steps, double unit, double far) {
   std::vector<std::int64_t> run(static_cast<std::size_t>(turning.rows), 0);  // agreeing steps that end at a row
   for (const Step& step : steps) {
@@ -113,7 +113,7 @@ void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& s
       double& w = rates.w[static_cast<std::size_t>(i)];
       double& sigma = rates.sigma[static_cast<std::size_t>(i)];
       const double span = static_cast<double>(lag) * length;
-      // Lagged pairs share rows, so averaging many of them gains less than independent ones would: sqrt(lag) fewer.
+      // Lagged pairs share rows, so the average of many gains less than with independent ones, by sqrt(lag).
       const double found =
           std::sqrt(variance) / count * std::sqrt(std::min(count, static_cast<double>(lag))) / std::abs(span);
       if (lag > 1 && (found > sigma || sigma * std::abs(span) > 0.5)) continue;
@@ -126,7 +126,8 @@ void refine(TurnRates& rates, const Turning& turning, const std::vector<Step>& s
 }  // namespace
 
 double wrapped(double angle) {
-  // Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number: the search for positions lives on this line.
+  // Adding and subtracting 1.5 * 2^52 rounds to the nearest integer. The search for positions spends most of its time
+  // here.
   constexpr double rounder = 0x1.8p52;
   const double turns = (angle * (1 / (2 * std::numbers::pi)) + rounder) - rounder;
   return angle - 2 * std::numbers::pi * turns;

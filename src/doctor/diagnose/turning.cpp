@@ -24,14 +24,14 @@ Pair pair_at(const RotationDump& dump, const Cells& cells, std::int64_t row, std
 
 bool counts(const Cells& cells, std::int64_t row, std::int64_t head) {
   const std::size_t cell = index_of(row * cells.heads + head);
-  return cells.state[cell] == CellState::usable && cells.in_doubt[cell] == 0;
+  return cells.state[cell] == CellState::usable && cells.excluded[cell] == 0;
 }
 
 double scale_at(const std::vector<double>& scale, std::int64_t row, std::int64_t pairs, std::int64_t pair) {
   return scale.empty() ? 1 : scale[index_of(row * pairs + pair)];
 }
 
-// Calls act(row, head, pair index, place, the pair) for all that counts.
+// Calls act(row, head, pair index, place, the pair) for every pair that is used.
 template <class Act>
 void for_pairs(const RotationDump& dump, const Cells& cells, const TurnedSlice& slice, const Act& act) {
   for (std::int64_t i = 0; i < slice.rotary_dim / 2; ++i) {
@@ -44,10 +44,10 @@ void for_pairs(const RotationDump& dump, const Cells& cells, const TurnedSlice& 
   }
 }
 
-// Lengths are computed in double: no noise is less than their own roundings.
+// Lengths are computed in double, so noise is at least their rounding error.
 double least_noise(double floor) { return std::max(0.2 * floor, 0x1p-52); }
 
-// |z| over all pairs, and the noise that lengths show. What did not change at all says nothing about either.
+// Measures |z| over all pairs, and the noise of the lengths. Unchanged vectors show nothing about either.
 void measure_noise(Turning& turning, const RotationDump& dump, double floor, const std::vector<double>& scale) {
   std::vector<double> ratios;
   const auto moved = [](const Pair& pair) { return pair.before != pair.after && std::norm(pair.before) > 0; };
@@ -66,13 +66,14 @@ void measure_noise(Turning& turning, const RotationDump& dump, double floor, con
   std::vector<double> lengths;
   for (const Deviation& one : offs) lengths.push_back(one.size);
   turning.noise = measured_noise(std::move(offs), least_noise(floor));
-  turning.middling = median(std::move(lengths));
-  turning.relative_noise =
-      turning.middling > 0 ? turning.noise.at(turning.middling) / turning.middling : 1;  // nothing moved: not known
+  turning.median_length = median(std::move(lengths));
+  // If nothing moved, the noise is unknown.
+  const double length = turning.median_length;
+  turning.relative_noise = length > 0 ? turning.noise.at(length) / length : 1;
   turning.size_sigma = count == 0 ? 1 : 1.3 * turning.relative_noise / std::sqrt(count);
 }
 
-// Least squares over the heads; then the noise of z from its own lengths, which tells what heads have in common.
+// Least squares over the heads, then the noise of z from its own lengths, which includes errors that heads share.
 void measure_turns(Turning& turning, const RotationDump& dump, double floor, const std::vector<double>& scale) {
   const std::size_t count = index_of(turning.rows * turning.pairs);
   std::vector<double> before(count), after(count);
@@ -93,7 +94,7 @@ void measure_turns(Turning& turning, const RotationDump& dump, double floor, con
   for (std::size_t n = 0; n < count; ++n) {
     if (before[n] <= 0 || turning.z[n] == Complex(1)) continue;
     const double length = scale.empty() ? turning.size : turning.size * scale[n];
-    // Seen from a vector of typical length, the noise is larger the shorter the vector.
+    // Relative to a vector of typical length, the noise grows as vectors get shorter.
     const double weight = std::sqrt(before[n] / typical);
     offs.push_back({weight, weight * (std::abs(turning.z[n]) - length) / length});
   }
@@ -107,7 +108,7 @@ void measure_turns(Turning& turning, const RotationDump& dump, double floor, con
   }
 }
 
-// One head agrees with itself: whether |z| varies is told by the tokens of which two heads or more count.
+// A single head always agrees with itself. Tokens with at least two usable heads show whether |z| varies.
 void measure_residuals(Turning& turning, const RotationDump& dump) {
   double error = 0, free_error = 0, size = 0, free_size = 0;
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
@@ -140,7 +141,7 @@ void measure_residuals(Turning& turning, const RotationDump& dump) {
   turning.free_residual = free_size > 0 ? std::sqrt(free_error / free_size) : turning.residual;
 }
 
-// Where heads agree on |z| much better than it is constant, it varies; the noise is what heads disagree by.
+// If heads agree on |z| much better than it is constant, it varies; the noise is the disagreement between heads.
 void let_magnitude_vary(Turning& turning, const RotationDump& dump, double floor) {
   if (turning.residual < 20 * floor || turning.free_residual > 0.2 * turning.residual) return;
   std::vector<double> scale, offs;
@@ -193,7 +194,7 @@ ElementType storage_of(const std::vector<double>& values) {
     float16 = float16 && static_cast<double>(to_float(to_float16(value))) == value;
     float32 = float32 && static_cast<double>(static_cast<float>(value)) == value;
   }
-  // Eight bits fit into float16's eleven as well, but not the other way round.
+  // bfloat16's eight bits fit into float16's eleven, but not the other way round.
   if (bfloat16) return ElementType::bfloat16;
   if (float16) return ElementType::float16;
   return float32 ? ElementType::float32 : ElementType::float64;
@@ -222,7 +223,7 @@ Turning measure(const RotationDump& dump, const TurnedSlice& slice, const Cells&
 }
 
 Turning measure(const RotationDump& dump, const TurnedSlice& slice, double floor) {
-  return measure(dump, slice, cells_of(dump), floor);
+  return measure(dump, slice, classify_cells(dump), floor);
 }
 
 void skip(Turning& turning, std::int64_t pair) {
@@ -290,7 +291,7 @@ std::vector<std::int64_t> match_heads(const RotationDump& dump, const Cells& cel
     std::int64_t match = h;
     for (std::int64_t g = 0; g < dump.heads; ++g) {
       const double other = spread(h, g);
-      if (other >= 0.5 * least) continue;  // its own unless another is much nearer
+      if (other >= 0.5 * least) continue;  // keeps its own head unless another is much nearer
       least = other;
       match = g;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a reading to verdicts: names, sentences, evidence and confidence.
+// Converts a reading to verdicts: names, sentences, evidence and confidence.
 #include <algorithm>
 #include <cmath>
 
@@ -25,14 +25,14 @@ Verdict magnitude_verdict(const Turning& turning, const Candidate& one) {
   const std::string& name = one.magnitude_fault;
   const char* what = name == "magnitude_missing"   ? "the attention factor was not applied to cos and sin"
                      : name == "magnitude_squared" ? "the attention factor was applied twice"
-                                                   : "cos and sin carry another factor than expected";
+                                                   : "cos and sin have a different factor than expected";
   return {
       Verdict::About::magnitude, name, what,
       sentence("|z| is ", turning.size, " within ", 2 * turning.size_sigma, ", expected ", one.prediction.magnitude),
       0};
 }
 
-// What cannot be told apart from this by any dump of this kind.
+// Returns the fault that no dump of this kind can distinguish from this one.
 std::optional<Verdict> twin_of(const Candidate& one, bool keeps_size) {
   const std::string& fault = one.prediction.fault;
   if (fault == "inverse_rotation") {
@@ -110,14 +110,14 @@ void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading,
   }
 }
 
-// The precision is a finding of its own, beside whatever is right or wrong.
+// The precision is a separate finding, whatever else is right or wrong.
 std::optional<Verdict> precision_of(const Reading& reading, ElementType storage) {
   if (!reading.angles.whole) return std::nullopt;
   const Candidate& first = reading.angles.candidates.front();
-  constexpr double least = 1e-8;  // what float64 makes of angles is less
+  constexpr double least = 1e-8;  // float64 angles have smaller errors
   if (first.fit.exact_misfit > 2.5 && first.fit.exact_misfit > 1.5 * first.fit.misfit &&
       first.fit.worst_angle > least) {
-    return Verdict{Verdict::About::precision, "float32_angles", "angles carry the errors of float32 arithmetic",
+    return Verdict{Verdict::About::precision, "float32_angles", "angles have the errors of float32 arithmetic",
                    sentence("exact angles would misfit by ", first.fit.exact_misfit,
                             " (1: measured noise); largest error ", first.fit.worst_angle, " rad"),
                    0.85};
@@ -138,8 +138,8 @@ void append(std::vector<Verdict>& verdicts, const std::vector<Verdict>& more) {
   verdicts.insert(verdicts.end(), more.begin(), more.end());
 }
 
-// Whether what the slice leaves open is so much that another slice, or none, may be the right one.
-bool slice_in_doubt(const Reading& reading) {
+// True if the slice leaves so much unexplained that another slice, or none, may be right.
+bool is_slice_uncertain(const Reading& reading) {
   const bool left_over = std::any_of(reading.coverage.begin(), reading.coverage.end(),
                                      [](const Verdict& one) { return one.name == "coordinates_unexplained"; });
   const auto& state = reading.turning.cells.state;
@@ -150,10 +150,10 @@ bool slice_in_doubt(const Reading& reading) {
 }
 
 std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& expected, ElementType storage) {
-  constexpr double coarse = 1e-3;  // from here on a float32 angle is a fault, whatever the engine
+  constexpr double coarse = 1e-3;  // above this a float32 angle is a fault in any engine
   std::vector<Verdict> verdicts = reading.slice;
   append(verdicts, reading.coverage);
-  if (slice_in_doubt(reading)) {
+  if (is_slice_uncertain(reading)) {
     for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
     std::stable_partition(verdicts.begin(), verdicts.end(),
                           [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
@@ -172,19 +172,19 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   } else if (reading.mostly_explained()) {
     append(verdicts, reading.exceptions);
     const Candidate& first = reading.angles.candidates.front();
-    angles.push_back({Verdict::About::angles, first.prediction.fault, "all else: " + first.prediction.text,
+    angles.push_back({Verdict::About::angles, first.prediction.fault, "everything else: " + first.prediction.text,
                       evidence_of(first), 0.9});
   } else {
     add_other_encodings(angles, reading, expected);
     if (angles.empty()) {
       append(verdicts, reading.exceptions);
       const bool mostly = reading.angles.share > 0.4 && !reading.exceptions.empty();
-      angles.push_back(
-          {Verdict::About::angles, mostly ? reading.angles.candidates.front().prediction.fault : "unexplained",
-           mostly ? "what is left fits" : "no known fault explains the angles; see the spectrum", "", 0.4});
+      angles.push_back({Verdict::About::angles,
+                        mostly ? reading.angles.candidates.front().prediction.fault : "unexplained",
+                        mostly ? "the rest fits" : "no known fault explains the angles; see the spectrum", "", 0.4});
     }
   }
-  // What is as expected says so only after what is not.
+  // Faults come first; what is as expected comes last.
   append(verdicts, angles);
   if (precision && (angles.empty() || angles.front().name != precision->name)) verdicts.push_back(*precision);
   return verdicts;
@@ -198,7 +198,7 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   const double noise = reading.turning.relative_noise;
   const bool varies = reading.turning.varies && !expected.encoding->rotation().scale;
   if (!varies && !(noise > loud)) return verdicts;
-  // Where lengths are free, many things keep them.
+  // If lengths are free, many slices keep them.
   for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
   if (varies) {
     verdicts.insert(verdicts.begin(),
@@ -208,7 +208,7 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   }
   verdicts.insert(verdicts.begin(), {Verdict::About::coverage, "lengths_unexplained",
                                      "the lengths of pairs change, by more than rounding or a little noise explains",
-                                     sentence("lengths are off by ", 100 * noise, " % in the middle"), 0.8});
+                                     sentence("lengths are off by ", 100 * noise, " % (median)"), 0.8});
   return verdicts;
 }
 

@@ -48,7 +48,7 @@ std::optional<Explanation> fit_xpos(const Turning& turning, const Explanation& t
   if (!(misfit < 2.5) || slope == 0) return std::nullopt;
   double scale_base = 1 / std::abs(slope);
   if (std::abs(scale_base - std::round(scale_base)) < 0.02 * scale_base) scale_base = std::round(scale_base);
-  if (std::abs(scale_base - 512) < 0.02 * 512) scale_base = 512;  // xPos's own
+  if (std::abs(scale_base - 512) < 0.02 * 512) scale_base = 512;  // the default of xPos
   const auto centre = static_cast<std::int64_t>(std::llround(-intercept / slope));
   Explanation xpos = turns;
   xpos.scheme = "xpos";

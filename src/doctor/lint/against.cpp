@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two models side by side.
+// Compares two models.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,6 @@
 namespace locus {
 namespace {
 
-
 class Comparison {
  public:
   Comparison(const LintModel& model, const LintModel& other, const LintLayer& layer, const LintLayer& against)
@@ -20,9 +19,9 @@ class Comparison {
     if (layer_.scheme != against_.scheme) {
       add("against-scheme", Severity::error, {"scheme"},
           concat("One has ", layer_.scheme, ", the other ", against_.scheme, "."),
-          "Positions enter at another place: weights of one are useless with the other.");
+          "Positions enter at a different site: the weights of one model do not work with the other encoding.");
     } else if (!layer_.encoding || !against_.encoding) {
-      add("against-unreadable", Severity::error, {}, "At least one of the two makes no encoding.",
+      add("against-unreadable", Severity::error, {}, "At least one of the two has no valid encoding.",
           "Nothing can be compared.");
     } else if (doctor::is_rope(layer_)) {
       compare_rotations();
@@ -48,14 +47,14 @@ class Comparison {
     const Rotation &a = layer_.encoding->rotation(), &b = against_.encoding->rotation();
     if (a.rotary_dim != b.rotary_dim || a.head_dim != b.head_dim || a.rotary_offset != b.rotary_offset) {
       add("against-width", Severity::error, {"head_dim", "rotary_dim"},
-          concat(a.rotary_dim, " of ", a.head_dim, " coordinates turn from ", a.rotary_offset, " on; in the other ",
-                 b.rotary_dim, " of ", b.head_dim, " from ", b.rotary_offset, " on."),
-          "Coordinates are rotated that were not in training, or the other way round.");
+          concat(a.rotary_dim, " of ", a.head_dim, " coordinates are rotated, from coordinate ", a.rotary_offset,
+                 "; in the other ", b.rotary_dim, " of ", b.head_dim, " from ", b.rotary_offset, " on."),
+          "Coordinates are rotated that were not rotated in training, or the other way round.");
     }
     if (a.pairing != b.pairing || a.deinterleaved_output != b.deinterleaved_output) compare_pairings(a, b);
     if (a.axis != b.axis && a.pairs() == b.pairs()) {
-      add("against-axes", Severity::error, {"axes", "sections"}, "Pairs are driven by other axes.",
-          "Text is read alike, pictures are not.");
+      add("against-axes", Severity::error, {"axes", "sections"}, "Pairs follow different axes.",
+          "Positions agree for text, but not for images.");
     }
     compare_frequencies(a, b);
     compare_factor("against-attention-factor", "attention factor (on cos and sin)", a.magnitude, b.magnitude, true);
@@ -65,20 +64,21 @@ class Comparison {
 
   void compare_pairings(const Rotation& a, const Rotation& b) {
     const auto name = [](const Rotation& rotation) {
-      return concat(name_of(rotation.pairing), rotation.deinterleaved_output ? ", put out as [evens | odds]" : "");
+      return concat(name_of(rotation.pairing), rotation.deinterleaved_output ? ", with output [evens | odds]" : "");
     };
-    // Converters permute the weights of Q and K so that another pairing is right for them.
+    // Converters permute the weights of Q and K, so that the other pairing is right for them.
     const bool converted = model_.format != other_.format;
     const bool same_pairs = a.pairing == b.pairing;
     add("against-pairing", converted || same_pairs ? Severity::note : Severity::error, {"pairing"},
         concat("Pairs are ", name(a), " here and ", name(b), " there."),
-        converted ? "Right if the converter permuted the rows of Wq and Wk, as llama.cpp's does; wrong for raw weights."
-        : same_pairs ? "Scores are the same as long as Q and K are treated alike."
-                     : "With the same weights one of the two is nonsense; shapes do not show it.");
+        converted    ? "Right if the converter permuted the rows of Wq and Wk, as llama.cpp's does; wrong for the "
+                       "original weights."
+        : same_pairs ? "Scores are the same if Q and K are treated alike."
+                     : "With the same weights, one of the two gives meaningless output; shapes do not show it.");
   }
 
   void compare_frequencies(const Rotation& a, const Rotation& b) {
-    // Lists in files are float32: 2^-24 of their size is no difference of meaning.
+    // Lists in files are float32: a relative difference of 2^-24 has no meaning.
     const auto difference = doctor::compare_frequencies(a.inv_freq, b.inv_freq, 1e-6);
     if (difference.first < 0) return;
     const std::int64_t length = std::max<std::int64_t>(model_.served_length, 1);
@@ -93,12 +93,11 @@ class Comparison {
     const auto first = static_cast<std::size_t>(difference.first);
     const double float32 = float32_angle_error(a, length);
     const bool hidden = worst <= float32;
-    Finding& finding =
-        add("against-frequency", hidden ? Severity::note : Severity::error, {"rope_theta", "rule"},
-            concat("Frequencies differ from pair ", first, " on (", a.inv_freq[first], " and ", b.inv_freq[first],
-                   "); at position ", length - 1, " the angles are apart by up to ", worst, " rad, in pair ",
-                   worst_pair, "."),
-            hidden ? concat("Less than float32 angles are off anyway (", float32, " rad).") : consequence_of(worst));
+    Finding& finding = add(
+        "against-frequency", hidden ? Severity::note : Severity::error, {"rope_theta", "rule"},
+        concat("Frequencies differ from pair ", first, " on (", a.inv_freq[first], " and ", b.inv_freq[first],
+               "); at position ", length - 1, " the angles differ by up to ", worst, " rad, in pair ", worst_pair, "."),
+        hidden ? concat("Less than the error of float32 angles (", float32, " rad).") : consequence_of(worst));
     finding.numbers = {
         {"first_pair", static_cast<double>(difference.first)},   {"first_frequency", a.inv_freq[first]},
         {"first_frequency_of_other", b.inv_freq[first]},         {"largest_angle", worst},
@@ -106,8 +105,8 @@ class Comparison {
   }
 
   static std::string consequence_of(double angle) {
-    if (angle > 1) return "Whole pairs point the other way: far tokens are taken for near ones, long texts fall apart.";
-    if (angle > 0.1) return "Attention to far tokens is blurred; short texts may look right.";
+    if (angle > 1) return "Pairs point in unrelated directions: distant tokens look near, and long texts fail.";
+    if (angle > 0.1) return "Attention to distant tokens is inaccurate; short texts may look right.";
     return "Small, but the same weights do not give the same outputs.";
   }
 
@@ -121,7 +120,7 @@ class Comparison {
     finding.numbers = {{"factor", a}, {"factor_of_other", b}, {"score_ratio", ratio}};
   }
 
-  /// Every other scheme is what its arguments say.
+  /// Compares the arguments of all other schemes.
   void compare_settings() {
     for (const auto& [name, value] : layer_.arguments.all()) {
       const Value* there = against_.arguments.find(name);
@@ -129,7 +128,7 @@ class Comparison {
       const std::string a = to_text(value), b = to_text(*there);
       if (a == b) continue;
       add("against-settings", Severity::error, {name}, concat(name, " is ", a, " here and ", b, " there."),
-          "The same weights give other biases or rows.");
+          "The same weights give different biases or rows.");
     }
   }
 
@@ -138,7 +137,7 @@ class Comparison {
   std::vector<Finding> findings_;
 };
 
-/// The layer of the same kind; where the other names no kinds, its only one.
+/// Returns the layer of the same type; if the other model names no layer types, its only layer.
 const LintLayer* counterpart(const LintModel& model, const LintModel& other, std::size_t index) {
   const std::string& wanted = model.layers[index].layer_type;
   for (const LintLayer& layer : other.layers) {
@@ -153,12 +152,12 @@ const LintLayer* counterpart(const LintModel& model, const LintModel& other, std
 std::vector<Finding> compare(const LintModel& model, const LintModel& other) {
   std::vector<Finding> all;
   if (model.layers.size() != other.layers.size()) {
-    all.push_back({.id = "against-layers",
-                   .severity = Severity::warning,
-                   .keys = {"layer_types"},
-                   .what = concat("There are ", model.layers.size(), " kinds of layers here and ", other.layers.size(),
-                                  " there."),
-                   .consequence = "Some layers get the encoding of another kind."});
+    all.push_back(
+        {.id = "against-layers",
+         .severity = Severity::warning,
+         .keys = {"layer_types"},
+         .what = concat("There are ", model.layers.size(), " layer types here and ", other.layers.size(), " there."),
+         .consequence = "Some layers get the encoding of another layer type."});
   }
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const LintLayer* against = counterpart(model, other, i);
@@ -167,7 +166,7 @@ std::vector<Finding> compare(const LintModel& model, const LintModel& other) {
                      .severity = Severity::error,
                      .layer_type = model.layers[i].layer_type,
                      .keys = {"layer_types"},
-                     .what = concat("The other model has no layers of the kind ", model.layers[i].layer_type, "."),
+                     .what = concat("The other model has no layers of type ", model.layers[i].layer_type, "."),
                      .consequence = "These layers cannot be compared."});
       continue;
     }

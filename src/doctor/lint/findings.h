@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the lint share. A finding is one row of the table in lint.cpp and one function below.
+// Shared by the files of lint. A finding is one row of the table in lint.cpp and one function below.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace locus::doctor {
 
 using Findings = std::vector<Finding>;
 
-/// An error of this layer, to be filled in.
+/// Returns an error about this layer, to be completed.
 inline Finding about(const LintLayer& layer) { return {.severity = Severity::error, .layer_type = layer.layer_type}; }
 
-/// Whether the rule stretches by a factor; one that is 1 by default does not.
+/// True if the rule stretches by a factor. A rule with factor 1 by default does not.
 bool stretches(const Rule& rule);
 inline bool is_rope(const LintLayer& layer) { return layer.scheme == "rope"; }
-std::string rule_of(const LintLayer& layer);  ///< of a rope layer: none, yarn, ...
+std::string rule_of(const LintLayer& layer);  ///< for a rope layer: none, yarn, ...
 
-/// The length up to which the rule was made: the original length times the factor, or the trained length.
+/// Returns the length that the rule extends to: the original length times the factor, or the trained length.
 std::optional<double> extended_length(const LintLayer& layer);
 
 // Keys.
@@ -33,7 +33,7 @@ Findings defaulted_keys(const LintModel& model);
 Findings disagreeing_keys(const LintModel& model);
 Findings refused_settings(const LintModel& model);
 
-// Models: what Locus cannot express, and what others make of the same file.
+// Models: what Locus cannot express, and what other engines read from the same file.
 Findings unsupported_models(const LintModel& model);
 Findings unapplied_parts(const LintModel& model);
 Findings differing_versions(const LintModel& model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about keys: what was not understood, not used, not there, or said twice.
+// Findings about keys: not understood, not used, missing, or given twice.
 
 #include <algorithm>
 
@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::string_view ignored = "ignored: ";
 
-/// `rope_theta = 10000 (why)`: the key in front.
+/// Returns the key of `rope_theta = 10000 (why)`.
 std::string key_of(const std::string& text) { return text.substr(0, text.find_first_of(" (")); }
 
-/// Guessed: no source states the value. transformers' own defaults of a known model type are facts.
+/// A guess is a value that no source states. The defaults of transformers for a known model type are facts.
 bool is_guess(const LintModel& model, const std::string& text) {
   if (model.format == "GGUF") return false;
   if (text.starts_with("pairing = ")) return true;
@@ -25,13 +25,13 @@ Finding about_layer(const LintLayer& layer) { return {.severity = Severity::erro
 
 Finding disagreement(std::vector<std::string> keys, std::string what, const std::string& used) {
   Finding finding{.severity = Severity::error, .keys = std::move(keys), .what = std::move(what)};
-  finding.consequence = "Engines take one or the other, and so turn by different angles. " + used;
+  finding.consequence = "Engines use one or the other, and so rotate by different angles. " + used;
   return finding;
 }
 
 bool differ(const std::optional<double>& a, const std::optional<double>& b) { return a && b && *a != *b; }
 
-/// The preferred spelling of a rule's name in config.json.
+/// Returns the preferred spelling of a rule's name in config.json.
 std::string plain_name(const std::string& name) {
   for (const Rule* rule : rules()) {
     const auto& spellings = rule->hf_types;
@@ -53,9 +53,9 @@ Findings unknown_keys(const LintModel& model) {
       if (key.starts_with(ignored)) continue;
       Finding finding = about_layer(layer);
       finding.keys = {key};
-      finding.what = key + " is about positions and not understood.";
+      finding.what = key + " concerns positions, but is not understood.";
       finding.consequence =
-          "If some engine does understand it, its angles or biases are not those shown here; ask the model's authors "
+          "If an engine does understand it, its angles or biases differ from those shown here; ask the model's authors "
           "what the key does.";
       findings.push_back(std::move(finding));
     }
@@ -70,11 +70,11 @@ Findings ignored_keys(const LintModel& model) {
       if (!entry.starts_with(ignored)) continue;
       const std::string text = entry.substr(ignored.size());
       Finding finding = about_layer(layer);
-      // Beside a nested text model the outer keys belong to something else, e.g. the picture encoder.
+      // Next to a nested text model, the outer keys belong to another part, e.g. the image encoder.
       if (text.ends_with(" is read instead)")) finding.severity = Severity::note;
       finding.keys = {key_of(text)};
       finding.what = "Not used: " + text + ".";
-      finding.consequence = "A reader that uses this value computes other numbers than the model's own code.";
+      finding.consequence = "A reader that uses this value gets different numbers from the model's own code.";
       findings.push_back(std::move(finding));
     }
   }
@@ -88,11 +88,11 @@ Findings guessed_keys(const LintModel& model) {
       if (!is_guess(model, text)) continue;
       Finding finding = about_layer(layer);
       finding.keys = {key_of(text)};
-      finding.what = "The file does not say, and its model type is not known: " + text + ".";
+      finding.what = "Not in the file, and its model type is unknown: " + text + ".";
       finding.consequence =
           text.starts_with("pairing")
-              ? "With the wrong pairing shapes still fit, and the output is nonsense. Say which it is."
-              : "With another base every frequency but the first is wrong. Write rope_theta down.";
+              ? "With the wrong pairing, shapes still fit, but the output is meaningless. State the pairing."
+              : "With another base, every frequency but the first is wrong. Add rope_theta to the file.";
       findings.push_back(std::move(finding));
     }
   }
@@ -111,7 +111,7 @@ Findings defaulted_keys(const LintModel& model) {
     }
     if (list.empty()) continue;
     finding.what = "Not in the file: " + list + ".";
-    finding.consequence = "An engine with other defaults gets other numbers from the same file.";
+    finding.consequence = "An engine with different defaults gets different numbers from the same file.";
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -127,20 +127,20 @@ Findings disagreeing_keys(const LintModel& model) {
       if (block.rope_type && block.type && plain_name(*block.rope_type) != plain_name(*block.type)) {
         findings.push_back(disagreement({block.path + ".rope_type", block.path + ".type"},
                                         concat("rope_type is ", *block.rope_type, ", type is ", *block.type, "."),
-                                        "transformers reads rope_type, older code type."));
+                                        "transformers reads rope_type, older code reads type."));
       }
       if (only && differ(block.rope_theta, keys.rope_theta)) {
         findings.push_back(disagreement(
             {block.path + ".rope_theta", keys.path + "rope_theta"},
             concat("rope_theta is ", *block.rope_theta, " inside the block and ", *keys.rope_theta, " outside."),
-            "transformers reads the one inside, older code the one outside."));
+            "transformers reads the one inside, older code reads the one outside."));
       }
       if (differ(block.original_length, keys.original_length)) {
         findings.push_back(disagreement(
             {block.path + ".original_max_position_embeddings", keys.path + "original_max_position_embeddings"},
             concat("original_max_position_embeddings is ", *block.original_length, " inside the block and ",
                    *keys.original_length, " outside."),
-            "Phi-3's code reads the one outside, all other the one inside."));
+            "Phi-3's code reads the one outside, all other code reads the one inside."));
       }
     }
   }
@@ -159,14 +159,14 @@ Findings disagreeing_keys(const LintModel& model) {
   return findings;
 }
 
-// What other findings name more precisely is not said twice.
+// Omits what other findings describe more precisely.
 Findings refused_settings(const LintModel& model) {
   Findings findings;
   const auto add = [&](const std::string& refusal, const std::string& layer_type) {
     findings.push_back({.severity = Severity::error,
                         .layer_type = layer_type,
                         .what = refusal + ".",
-                        .consequence = "No encoding can be made of these settings."});
+                        .consequence = "These settings give no valid encoding."});
   };
   if (!model.refusal.empty() && !model.unsupported) add(model.refusal, "");
   const bool explained = !wrong_list_length(model).empty() || !unfilled_sections(model).empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about lengths, factors and lists that must fit each other.
+// Findings about lengths, factors and lists that must agree with each other.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,8 +27,8 @@ bool defaulted(const LintLayer& layer, const std::string& key) {
   return false;
 }
 
-/// A sliding window never looks further than itself, however long the sequence is.
-bool looks_far(const LintLayer& layer) { return layer.layer_type != "sliding_attention"; }
+/// A sliding window never reaches beyond its own size, however long the sequence is.
+bool reaches_far(const LintLayer& layer) { return layer.layer_type != "sliding_attention"; }
 
 }  // namespace
 
@@ -48,20 +48,21 @@ Findings two_meanings_of_max_position(const LintModel& model) {
                        {"factor", *factor}};
     const double extended = static_cast<double>(*original) * *factor;
     if (*longest == *original && defaulted(layer, original_key(model))) {
-      finding.what = concat("The original length is not given, so ", *longest, " is taken for it, although the factor ",
+      finding.what = concat("The original length is missing, so ", *longest, " is used for it, although the factor ",
                             *factor, " extends it.");
-      finding.consequence = concat("If ", *longest, " is already the extended length, the rule bends the wrong ",
+      finding.consequence = concat("If ", *longest, " is already the extended length, the rule changes the wrong ",
                                    "frequencies: they would be those of a model trained to ", *longest,
-                                   " and served to ", extended, ". Write the original length down.");
+                                   " and served at ", extended, ". Add the original length to the file.");
     } else if (*longest < *original) {
       finding.what = concat("The limit ", *longest, " is below the original length ", *original, ".");
-      finding.consequence = "One of the two is not what its name says; engines that divide them get a factor below 1.";
+      finding.consequence =
+          "One of the two does not mean what its name says; engines that divide them get a factor below 1.";
     } else if (*longest == *original) {
       finding.severity = Severity::note;
       finding.what = concat("The limit ", *longest, " is the trained length here, not the extended one (", extended,
-                            "), which other files put there.");
-      finding.consequence = concat("An engine that takes it for the extended length serves only ", *longest,
-                                   " tokens; one that leaves the factor to max / original gets 1 and no extension.");
+                            "), which other files have there.");
+      finding.consequence = concat("An engine that reads it as the extended length serves only ", *longest,
+                                   " tokens; one that computes the factor as max / original gets 1 and no extension.");
     } else {
       continue;
     }
@@ -84,13 +85,14 @@ Findings yarn_factor_mismatch(const LintModel& model) {
     Finding finding = about(layer);
     finding.keys = {"factor", length_key(model), original_key(model)};
     finding.what = concat("YaRN's factor is ", *factor, ", but ", *longest, " / ", *original, " is ", ratio, ".");
-    finding.consequence =
-        *factor < ratio
-            ? concat("Beyond ", static_cast<double>(*original) * *factor,
-                     " tokens the slow pairs reach angles that the ", "model never saw.")
-            : concat("Positions are squeezed more than the length needs; an engine that computes the factor from the ",
-                     "lengths uses other frequencies and the attention factor ", magnitude(ratio, 1), " in place of ",
-                     magnitude(*factor, 1), ".");
+    finding.consequence = *factor < ratio
+                              ? concat("Beyond ", static_cast<double>(*original) * *factor,
+                                       " tokens the slow pairs reach angles that the ", "model has never seen.")
+                              : concat(
+                                    "Positions are compressed more than the length requires; an engine that computes "
+                                    "the factor from the ",
+                                    "lengths uses different frequencies and the attention factor ", magnitude(ratio, 1),
+                                    " instead of ", magnitude(*factor, 1), ".");
     finding.numbers = {{"factor", *factor}, {"ratio", ratio}};
     findings.push_back(std::move(finding));
   }
@@ -107,9 +109,10 @@ Findings cancelling_mscales(const LintModel& model) {
     Finding finding = about(layer);
     finding.keys = {"mscale", "mscale_all_dim"};
     finding.what = concat("mscale and mscale_all_dim are both ", mscale,
-                          ": on cos and sin they cancel (factor 1), and ", m * m, " goes to the softmax scale.");
-    finding.consequence = concat("An engine that knows YaRN but not the softmax factor makes scores too flat by ",
-                                 m * m, "; one that puts m on cos and sin as well squares it.");
+                          ": they cancel on cos and sin (factor 1), and ", m * m, " multiplies the softmax scale.");
+    finding.consequence =
+        concat("An engine that knows YaRN but not the softmax factor makes scores too small by a factor of ", m * m,
+               "; one that also applies m to cos and sin squares it.");
     finding.numbers = {{"attention_factor", 1}, {"softmax_scale_factor", m * m}};
     findings.push_back(std::move(finding));
   }
@@ -124,13 +127,13 @@ Findings lonely_mscale(const LintModel& model) {
     const double factor = layer.arguments.maybe_real("factor").value_or(1);
     if (rule_of(layer) != "yarn" || (mscale == 0) == (all == 0) || layer.arguments.has("attention_factor")) continue;
     const double meant = mscale != 0 ? magnitude(factor, mscale) : 1 / magnitude(factor, all);
-    if (std::fabs(meant - magnitude(factor, 1)) < 1e-9) continue;  // mscale = 1 is what the rule does anyway
+    if (std::fabs(meant - magnitude(factor, 1)) < 1e-9) continue;  // mscale = 1 is the default of the rule
     Finding finding = about(layer);
     finding.keys = {mscale != 0 ? "mscale" : "mscale_all_dim"};
     finding.what =
-        concat(finding.keys[0], " = ", mscale != 0 ? mscale : all, " stands alone; transformers uses the two ",
+        concat(finding.keys[0], " = ", mscale != 0 ? mscale : all, " has no counterpart; transformers uses the two ",
                "only as a pair, so the attention factor is ", magnitude(factor, 1), ".");
-    finding.consequence = concat("Who reads the key by itself expects ", meant,
+    finding.consequence = concat("An engine that reads this key alone expects ", meant,
                                  " on cos and sin: scores differ by the ", "square of the ratio.");
     finding.numbers = {{"attention_factor", magnitude(factor, 1)}, {"by_itself", meant}};
     findings.push_back(std::move(finding));
@@ -149,7 +152,7 @@ Findings wrong_list_length(const LintModel& model) {
       Finding finding = about(layer);
       finding.keys = {name};
       finding.what = concat(name, " has ", size, " entries, the rotary width ", *width, " has ", *width / 2, " pairs.");
-      finding.consequence = "Engines refuse the file or read divisors that belong to other pairs.";
+      finding.consequence = "Engines refuse the file, or apply divisors to the wrong pairs.";
       finding.numbers = {{"entries", static_cast<double>(size)}, {"pairs", static_cast<double>(*width / 2)}};
       findings.push_back(std::move(finding));
     }
@@ -170,7 +173,7 @@ Findings unfilled_sections(const LintModel& model) {
     finding.what = concat("The sections ", to_text(Value(sections)), " add up to ", sum, ", the rotary width ", *width,
                           " has ", *width / 2, " pairs.");
     finding.consequence =
-        "Pairs without a section get no axis, or sections reach beyond the width: pictures lose their "
+        "Pairs without a section get no axis, or sections exceed the width: images lose their "
         "places.";
     finding.numbers = {{"sum", sum}, {"pairs", static_cast<double>(*width / 2)}};
     findings.push_back(std::move(finding));
@@ -188,7 +191,8 @@ Findings narrow_gguf_rotation(const LintModel& model) {
     Finding finding = about(layer);
     finding.keys = {"rope.dimension_count", "attention.key_length"};
     finding.what = concat("rope.dimension_count is ", *width, ", the head is ", *head, " wide.");
-    finding.consequence = concat("llama.cpp refuses a ", model.model_type, " file that rotates a part of the head.");
+    finding.consequence =
+        concat("llama.cpp refuses a ", model.model_type, " file that rotates only a part of the head.");
     finding.numbers = {{"rotary_dim", static_cast<double>(*width)}, {"head_dim", static_cast<double>(*head)}};
     findings.push_back(std::move(finding));
   }
@@ -201,17 +205,17 @@ Findings served_beyond_trained(const LintModel& model) {
     const Rule& rule = find_rule(rule_of(layer));
     const bool without_rule = is_rope(layer) && !stretches(rule) && !rule.length_dependent;
     const bool table = layer.scheme == "learned";
-    if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.trained_length || !looks_far(layer))
+    if (!(without_rule || table || layer.scheme == "sinusoidal") || !layer.trained_length || !reaches_far(layer))
       continue;
     if (model.served_length <= *layer.trained_length) continue;
     Finding finding = about(layer);
     if (layer.scheme == "sinusoidal") finding.severity = Severity::warning;
     finding.keys = {length_key(model)};
-    finding.what = concat("Served to ", model.served_length, " tokens, trained to ", *layer.trained_length,
+    finding.what = concat("Served at ", model.served_length, " tokens, trained at ", *layer.trained_length,
                           table ? ": the table has no more rows." : ", and no rule extends it.");
-    finding.consequence = table ? "Positions beyond the table have no row: engines fail or read foreign memory."
-                                : "Beyond the trained length the slow pairs reach angles that the model never saw; "
-                                  "perplexity usually explodes within a few hundred tokens.";
+    finding.consequence = table ? "Positions beyond the table have no row: engines fail or read out of bounds."
+                                : "Beyond the trained length, slow pairs reach angles that the model has never seen; "
+                                  "perplexity usually rises sharply within a few hundred tokens.";
     finding.numbers = {{"served_length", static_cast<double>(model.served_length)},
                        {"training_length", static_cast<double>(*layer.trained_length)}};
     findings.push_back(std::move(finding));
@@ -222,18 +226,18 @@ Findings served_beyond_trained(const LintModel& model) {
 Findings served_beyond_extension(const LintModel& model) {
   Findings findings;
   for (const LintLayer& layer : model.layers) {
-    if (!is_rope(layer) || !looks_far(layer)) continue;
+    if (!is_rope(layer) || !reaches_far(layer)) continue;
     const auto extended = extended_length(layer);
     const auto stated = layer.arguments.maybe_integer("max_length");
     if (!extended) continue;
-    // Llama 3.1 was trained further with its rule, to more than original x factor: the stated limit counts as well.
+    // Llama 3.1 was also trained beyond original x factor with its rule, so the stated limit counts too.
     const double limit = std::max(*extended, static_cast<double>(stated.value_or(0)));
     if (static_cast<double>(model.served_length) <= limit) continue;
     Finding finding = about(layer);
     finding.keys = {"factor", original_key(model), length_key(model)};
     finding.what =
-        concat("Served to ", model.served_length, " tokens; the rule ", rule_of(layer), " reaches ", limit, ".");
-    finding.consequence = "Beyond that the slow pairs reach angles that the model never saw.";
+        concat("Served at ", model.served_length, " tokens; the rule ", rule_of(layer), " reaches ", limit, ".");
+    finding.consequence = "Beyond that, slow pairs reach angles that the model has never seen.";
     finding.numbers = {{"served_length", static_cast<double>(model.served_length)}, {"reach", limit}};
     findings.push_back(std::move(finding));
   }

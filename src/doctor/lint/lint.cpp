@@ -9,7 +9,7 @@
 namespace locus {
 namespace {
 
-/// One kind of finding. A function may lower the severity where the case at hand is harmless.
+/// One row of the table. A function may lower the severity if the case at hand is harmless.
 struct Kind {
   std::string_view id;
   Severity severity;
@@ -60,7 +60,7 @@ std::vector<Finding> lint(const LintModel& model) {
   for (const Kind& kind : kinds) {
     for (Finding& finding : kind.find(model)) {
       finding.id = kind.id;
-      // A function that says nothing about it leaves `error`, the highest: the table's severity is the upper bound.
+      // Functions leave `error`, the highest, unless they set a severity: the table's severity is the upper bound.
       finding.severity = std::min(finding.severity, kind.severity);
       const auto same = std::find_if(all.begin(), all.end(), [&](const Finding& other) {
         return other.id == finding.id && other.keys == finding.keys && other.what == finding.what;
@@ -68,7 +68,7 @@ std::vector<Finding> lint(const LintModel& model) {
       if (same == all.end()) {
         all.push_back(std::move(finding));
       } else {
-        same->layer_type.clear();  // all kinds of layers have it
+        same->layer_type.clear();  // all layer types have it
       }
     }
   }

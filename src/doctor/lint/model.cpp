@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading what is to be examined, so that contradictions become findings and not the end of the reading.
+// Reads a model's files so that contradictions become findings instead of errors.
 #include <algorithm>
 
 #include "doctor/lint/findings.h"
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The longest sequence that the file promises.
+/// Returns the longest sequence that the file states.
 std::int64_t promised_length(const std::vector<io::LayerEncoding>& layers) {
   std::int64_t longest = 0;
   for (const io::LayerEncoding& layer : layers) {
@@ -28,7 +28,7 @@ std::int64_t promised_length(const std::vector<io::LayerEncoding>& layers) {
   return longest;
 }
 
-/// What the file leaves to the input, or what would only cost memory, does not matter here.
+/// Replaces arguments that depend on the input, or that only cost memory.
 Arguments for_examination(const LintLayer& layer, std::int64_t served_length) {
   Arguments arguments = layer.arguments;
   if (layer.scheme == "learned") arguments.set("dim", std::int64_t{1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings about models: what Locus cannot express or apply, and what other readers make of the same file.
+// Findings about models: what Locus cannot express or apply, and how other readers interpret the same file.
 #include <algorithm>
 
 #include "doctor/lint/findings.h"
@@ -11,7 +11,7 @@ Findings unsupported_models(const LintModel& model) {
   return {{.severity = model.has_attention ? Severity::warning : Severity::note,
            .what = model.refusal + ".",
            .consequence = model.has_attention ? "The file is not at fault; no numbers are shown for this model."
-                                              : "Nothing can be wrong with positions here."}};
+                                              : "There are no positions to get wrong."}};
 }
 
 Findings unapplied_parts(const LintModel& model) {
@@ -22,7 +22,7 @@ Findings unapplied_parts(const LintModel& model) {
                           .layer_type = layer.layer_type,
                           .what = sentence + ".",
                           .consequence = "apply, attend, verify --config and probe refuse this model; an engine that "
-                                         "leaves the step out gets other scores than the model was trained with."});
+                                         "omits the step gets different scores than the model was trained with."});
     }
   }
   return findings;
@@ -34,9 +34,10 @@ Findings differing_versions(const LintModel& model) {
     for (const io::AlternativeReading& other : layer.alternatives) {
       findings.push_back({.severity = Severity::warning,
                           .layer_type = layer.layer_type,
-                          .what = other.reader + " reads this file in another way: " + other.what + ".",
-                          .consequence = "The same file gives other numbers there. Write the value down where it is a "
-                                         "default, and check against the checkpoint where it is not."});
+                          .what = other.reader + " reads this file differently: " + other.what + ".",
+                          .consequence =
+                              "The same file gives different numbers there. Add the value to the file if it is a "
+                              "default; otherwise compare it with the checkpoint."});
     }
   }
   return findings;
@@ -50,11 +51,11 @@ Findings bases_hidden_from_flat_readers(const LintModel& model) {
     if (!block.rope_theta || *block.rope_theta == flat_default) continue;
     findings.push_back({.severity = Severity::warning,
                         .keys = {block.path + ".rope_theta"},
-                        .what = concat("The base ", *block.rope_theta, " stands in ", block.path,
-                                       " alone; readers of the flat layout will take base 10000 here."),
+                        .what = concat("The base ", *block.rope_theta, " is given in ", block.path,
+                                       " only; readers of the flat layout will use base 10000."),
                         .consequence =
-                            "Code written for transformers 4 looks for rope_theta at the top, finds none and "
-                            "turns every pair but the first by wrong angles. `locus convert config --to v4` "
+                            "Code written for transformers 4 looks for rope_theta at the top level, finds none and "
+                            "rotates every pair but the first by wrong angles. `locus convert config --to v4` "
                             "writes the flat keys.",
                         .numbers = {{"base", *block.rope_theta}, {"taken", flat_default}}});
   }

@@ -29,7 +29,7 @@ namespace doctor {
 
 RotationSeen see_rotation(const Rotation& rotation) {
   std::vector<Position> ids(static_cast<std::size_t>(rotation.axes), 1);
-  if (rotation.axes == 4) ids[3] = 0;  // a text has no fourth coordinate
+  if (rotation.axes == 4) ids[3] = 0;  // text has no fourth axis
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
   std::vector<double> cos(pairs), sin(pairs);
   reference::rotation_row(rotation, Role::query, ids, cos, sin);
@@ -40,7 +40,7 @@ RotationSeen see_rotation(const Rotation& rotation) {
 }
 
 FrequencyDifference compare_frequencies(const std::vector<double>& a, const std::vector<double>& b, double share) {
-  constexpr double nothing = 1e-12;  // a pair that never turns, beside one that was divided by 1e30
+  constexpr double nothing = 1e-12;  // a pair that never turns, or that was divided by 1e30
   FrequencyDifference result;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const double difference = std::fabs(a[i] - b[i]), larger = std::max(std::fabs(a[i]), std::fabs(b[i]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rotation really does, seen from outside: the angle and the size of each pair at one position.
+// The effect of a rotation: the angle and the magnitude of each pair at one position.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,14 @@
 namespace locus::doctor {
 
 struct RotationSeen {
-  std::vector<double> angle;  ///< at position 1 of a text, in radians: the frequency, whatever table it came from
+  std::vector<double> angle;  ///< at position 1 of a text, in radians: the frequency, from whatever table
   double magnitude = 1;
 };
 
 RotationSeen see_rotation(const Rotation& rotation);
 
-/// The first pair whose frequency differs by more than `share` of the larger, and how far apart the worst pair is.
+/// The first pair whose frequency differs by more than `share` of the larger one, and the relative difference of the
+/// worst pair.
 struct FrequencyDifference {
   std::int64_t first = -1;  ///< -1: none
   std::int64_t worst = -1;

@@ -36,7 +36,7 @@ class AttendCases {
   }
 
  private:
-  // Whether the encoding and the function serve these ids.
+  // True if the encoding and the function accept these ids.
   bool served(const std::vector<Position>& ids) const {
     const auto [least, most] = std::minmax_element(ids.begin(), ids.end());
     const PositionRange range = encoding_.position_range();
@@ -78,7 +78,7 @@ class AttendCases {
       std::copy_n(one.texts[0].value.begin(), shared * key_row, other.value.begin());
       one.texts.push_back(std::move(other));
     }
-    // Which branch wrote a place last, step by step.
+    // For each key, the branch that wrote its slot last, step by step.
     std::vector<std::size_t> writer(one.ids.size(), 0);
     for (AttendStep& step : one.steps) {
       for (std::int64_t key = step.cached; key < step.keys; ++key) writer[at(key)] = step.branch;
@@ -98,7 +98,7 @@ class AttendCases {
     cases_.push_back(std::move(one));
   }
 
-  // All of a few; of many the first, the last and those at the edges of pages. Padding is not compared.
+  // Selects all rows if there are few; otherwise the first, the last and those at page edges. Padding is not compared.
   static void choose_rows(const AttendCase& one, AttendStep& step) {
     const auto count = static_cast<std::int64_t>(step.queries.size());
     for (std::int64_t i = 0; i < count; ++i) {
@@ -109,7 +109,7 @@ class AttendCases {
     }
   }
 
-  // Calls that go on from each other: lengths of the chunks.
+  // Consecutive calls with chunks of these lengths.
   static std::vector<AttendStep> chunks(const std::vector<std::int64_t>& lengths) {
     std::vector<AttendStep> steps;
     std::int64_t first = 0;
@@ -155,7 +155,7 @@ class AttendCases {
       AttendStep step{.queries = counted(0, one.tokens()), .keys = one.tokens(), .query_boundaries = one.boundaries};
       one.steps.push_back(step);
       add(one);
-      // One more token in each document: the queries are their last ones.
+      // One more token in each document: the queries are the last tokens.
       AttendStep decode{.queries = {}, .keys = one.tokens(), .query_boundaries = {0}};
       for (std::size_t d = 0; d < lengths.size(); ++d) {
         decode.queries.push_back(one.boundaries[d + 1] - 1);
@@ -198,7 +198,7 @@ class AttendCases {
       done = page + 3;
     }
     add({.name = "decoded across pages = exact", .ids = consecutive(done), .steps = chunks(steps)});
-    // Distances up to thousands between few tokens, and over as many keys.
+    // Distances of thousands between few tokens, and over as many keys.
     std::vector<Position> sparse;
     for (Position distance = 8192; distance >= 8; distance /= 2) {
       for (const Position more : {1, 0, -1}) sparse.push_back(9000 - distance - more);
@@ -211,7 +211,7 @@ class AttendCases {
     add({.name = "1,100 keys = exact", .ids = consecutive(1100), .steps = last_of(1100)});
   }
 
-  // The last few tokens of a long text, as a chunk and one by one; keys before them come all at once.
+  // The last few tokens of a long text, as a chunk and one by one. All earlier keys come in one call.
   static std::vector<AttendStep> last_of(std::int64_t tokens) {
     std::vector<AttendStep> steps;
     steps.push_back({.queries = counted(tokens - 5, tokens - 2), .keys = tokens - 2, .cached = 0});
@@ -264,8 +264,8 @@ class AttendCases {
            .steps = chunks({6, 1, 1, 1})});
     }
     add({.name = "positions from 65521 = exact", .ids = consecutive(12, 65'521), .steps = whole(12)});
-    // An id that wraps anywhere is at another distance from those near 0. Numbers added to scores leave narrow types so
-    // far out, and right code then gives NaN.
+    // An id that wraps has a different distance from ids near 0. At such distances, numbers added to scores exceed
+    // narrow types, and right code returns NaN.
     if (encoding_.site() != Site::query_key) return;
     std::vector<Position> both = consecutive(4);
     for (const Position id : consecutive(5, max_position - 4)) both.push_back(id);
@@ -341,7 +341,7 @@ AttendShape attend_shape(const Encoding& encoding) {
     shape.heads = {{4, 2}, {8, 2}, {6, 3}, {5, 1}, {3, 3}, {12, 4}};
     return shape;
   }
-  // The heads are given: every number of key heads that divides them, the usual one first.
+  // The encoding fixes the heads: try every number of key heads that divides them, the most common first.
   shape.heads = {{heads, heads % 2 == 0 ? heads / 2 : heads}};
   for (std::int64_t key_heads = 1; key_heads <= heads; ++key_heads) {
     if (heads % key_heads == 0 && key_heads != shape.heads[0].key_heads && shape.heads.size() < 6) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways in which a function of attention is called: shapes and ids that cross what engines have.
+// The cases that an attention function is called with: shapes and ids that cross the page, chunk and window sizes of
+// real engines.
 #pragma once
 
 #include <string>
@@ -10,27 +11,27 @@
 
 namespace locus::doctor {
 
-/// One call: some tokens of a sequence against its first `keys` keys.
+/// One call: some tokens of a sequence attend to its first `keys` keys.
 struct AttendStep {
   std::vector<std::int64_t> queries;  ///< tokens, in order
   std::int64_t keys = 0;
   std::vector<std::int64_t> query_boundaries = {};
-  std::size_t branch = 0;  ///< which text of the case
+  std::size_t branch = 0;  ///< the text of the case that it uses
   std::int64_t sequence = 0;
   std::int64_t cached = 0;
   std::int64_t forked_from = -1;
   bool forked = false;                         ///< the sequence has a parent
-  std::int64_t shared = 0;                     ///< keys that both branches of a fork have
-  std::vector<std::uint8_t> overwritten = {};  ///< per key: the other branch wrote this place last
+  std::int64_t shared = 0;                     ///< keys that both branches of a fork share
+  std::vector<std::uint8_t> overwritten = {};  ///< per key: 1 if the other branch wrote this slot last
 
-  std::vector<std::int64_t> rows = {};  ///< queries, by index, that are compared
-  std::vector<double> output = {};      ///< what came back, of all queries
+  std::vector<std::int64_t> rows = {};  ///< indices of the queries to compare
+  std::vector<double> output = {};      ///< the result for all queries
   std::vector<double> log_sum_exp = {};
-  std::vector<double> asked_query = {};  ///< of this step's queries
+  std::vector<double> asked_query = {};  ///< of the queries of this step
   std::vector<Position> query_ids = {};
 };
 
-/// Vectors of all tokens of one text.
+/// The vectors of all tokens of one text.
 struct Text {
   std::vector<double> query, key, value;
 };
@@ -46,26 +47,26 @@ struct AttendCase {
   std::vector<Text> texts = {};
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(ids.size()); }
-  std::int64_t cost() const;  ///< rows x keys that are compared
+  std::int64_t cost() const;  ///< rows x keys to compare
 };
 
-/// Heads and key heads of a call.
+/// The numbers of query heads and key heads of a call.
 struct HeadCounts {
   std::int64_t heads = 4;
   std::int64_t key_heads = 2;
 };
 
-/// What the encoding leaves free.
+/// The parts of a shape that the encoding does not determine.
 struct AttendShape {
   std::int64_t head_dim = 16;
-  /// A power of two that queries are multiplied by: with large scores one key would take all the weight, and errors of
-  /// the others would not be seen.
+  /// A power of two that multiplies the queries. Large scores would give one key all the weight and hide errors of the
+  /// others.
   double query_size = 1;
-  std::vector<HeadCounts> heads;  ///< the first is the usual one
+  std::vector<HeadCounts> heads;  ///< the first is the most common
 };
 AttendShape attend_shape(const Encoding& encoding);
 
-/// The cases whose ids the encoding and the options allow, filled with random vectors.
+/// Returns the cases whose ids the encoding and the options allow, filled with random vectors.
 std::vector<AttendCase> attend_cases(const Encoding& encoding, const VerifyOptions& options);
 
 }  // namespace locus::doctor

@@ -15,7 +15,7 @@ constexpr double u32 = 0x1p-24;
 AttentionError::AttentionError(const Sample& sample, const Encoding& encoding, const Sample::Exact& exact,
                                ElementType type)
     : sample_(sample), encoding_(encoding), exact_(exact), type_(type) {
-  // Rotation: two float32 roundings and a table within 2^-24, over two coordinates of a pair, less than 6 x 2^-24.
+  // Rotation: two float32 roundings and a table within 2^-24, over the two coordinates of a pair: less than 6 x 2^-24.
   if (encoding.site() == Site::query_key) input_error_ = unit_roundoff(type) + 6 * u32;
   // Addition: a float32 row, one float32 sum.
   if (encoding.site() == Site::hidden) input_error_ = unit_roundoff(type) + 2 * u32;
@@ -52,7 +52,7 @@ double AttentionError::of_everything(std::int64_t token, std::int64_t head, doub
 double AttentionError::of_merge(std::int64_t token, std::int64_t head) const {
   const double d = static_cast<double>(sample_.head_dim()), n = static_cast<double>(sample_.tokens() + padding_slots);
   const double s = exact_.magnitude[row(token, head)];
-  // A shard's log-sum-exp is at most that of the whole, and at least -s: the score of one of its keys.
+  // A shard's log-sum-exp is at most that of all keys, and at least -s: the score of one of its keys.
   const double lse = std::fabs(exact_.log_sum_exp[row(token, head)]) + s;
   const double shard = ((d + 16) * s + n + 16) * u32 + lse * u32 + u32 / 2;
   return (2 * shard + (2 * lse + 5) * u32 + unit_roundoff(type_)) * exact_.largest_value;
@@ -62,7 +62,7 @@ double AttentionError::of_angles(std::int64_t token, std::int64_t head, Position
   const auto* rotation = std::get_if<Rotation>(&encoding_.term());
   if (rotation == nullptr) return 0;
   double angle = 0;
-  // Frequency and product are rounded, and ggml multiplies its frequencies up pair by pair.
+  // Frequency and product are rounded. ggml computes each frequency from the previous pair by multiplication.
   if (rotation->profile != Profile::exact) {
     angle += std::fabs(static_cast<double>(position)) * static_cast<double>(4 + rotation->pairs()) * u32;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each fault is written as users write it, in a few lines of its own, and never with our kernels.
+// Broken encodings. Each fault is written as a user would write it, in a few lines, without our kernels.
 #include "locus/doctor/broken.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using doctor::find_fault;
 
-// A plain RoPE with a base of 10000 whose parts can be exchanged.
+// A plain RoPE with base 10000 and replaceable parts.
 struct PlainRope {
   std::function<Position(const RotateRequest&, std::int64_t token)> position =
       [](const RotateRequest& r, std::int64_t token) { return r.ids[static_cast<std::size_t>(token)]; };
@@ -44,7 +44,7 @@ struct PlainRope {
 
 Encoding plain_encoding() { return Encoding("rope", {{"head_dim", 16}, {"pairing", "half"}}); }
 
-// The cached length is counted before the new token is in it.
+// Reads the cached length before the new token is added.
 std::vector<Check> off_by_one_decode() {
   PlainRope rope;
   rope.position = [](const RotateRequest& r, std::int64_t t) {
@@ -53,7 +53,7 @@ std::vector<Check> off_by_one_decode() {
   return verify_rotate(plain_encoding(), rope);
 }
 
-// Only the first id is looked at; the others are taken to follow.
+// Reads only the first id and assumes that the others follow.
 std::vector<Check> unreset_packed_ids() {
   PlainRope rope;
   rope.position = [](const RotateRequest& r, std::int64_t t) { return r.ids[0] + t; };
@@ -84,7 +84,7 @@ std::vector<Check> inverse_rotation() {
   return verify_rotate(plain_encoding(), rope);
 }
 
-// YaRN with factor 1 turns as plain RoPE does, but its cos and sin carry an attention factor.
+// YaRN with factor 1 rotates like plain RoPE, but its cos and sin have an attention factor.
 std::vector<Check> magnitude_missing() {
   const Encoding encoding("rope", {{"head_dim", 16},
                                    {"pairing", "half"},
@@ -95,7 +95,7 @@ std::vector<Check> magnitude_missing() {
   return verify_rotate(encoding, PlainRope());
 }
 
-// ALiBi whose vector of penalties is read from the wrong end: the first key is nearest, the query itself farthest.
+// ALiBi that reads its vector of penalties from the wrong end: the first key is nearest, the query itself farthest.
 std::vector<Check> bias_from_the_wrong_end() {
   constexpr std::array slopes{1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
   const auto attend = [&](const AttendRequest& r) {

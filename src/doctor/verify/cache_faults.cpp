@@ -13,8 +13,8 @@ Models cache_faults() {
   using Slot = std::function<std::int64_t(const AskedCall&, std::int64_t)>;
   const auto add = [&](std::string_view fault, const std::string& detail, const Slot& slot) {
     all.push_back({.fault = fault, .detail = detail, .key_slot = slot, .value_slot = slot});
-    all.push_back({.fault = fault, .detail = detail + ", keys alone", .key_slot = slot});
-    all.push_back({.fault = fault, .detail = detail + ", values alone", .value_slot = slot});
+    all.push_back({.fault = fault, .detail = detail + ", keys only", .key_slot = slot});
+    all.push_back({.fault = fault, .detail = detail + ", values only", .value_slot = slot});
   };
   for (const std::int64_t page : page_sizes) {
     const std::string detail = of_tokens(page);
@@ -52,7 +52,7 @@ Models cache_faults() {
         [page](const AskedCall& c, std::int64_t j) { return j >= c.keys / page * page ? -1 : j; });
     add("page_zero", "the second, " + detail,
         [page](const AskedCall&, std::int64_t j) { return j / page == 1 ? -1 : j; });
-    // What a page holds beyond the last token is zero, and seen.
+    // The slots of a page after the last token are zero, but visible.
     all.push_back(
         {.fault = "page_rest_seen",
          .detail = detail,
@@ -67,7 +67,7 @@ Models cache_faults() {
            return weights;
          }});
   }
-  // The newest token whose slot is the same one.
+  // Returns the newest token with the same slot.
   for (std::int64_t size = 16; size <= 4096; size *= 2) {
     add("ring_overwritten", "a ring " + of_tokens(size),
         [size](const AskedCall& c, std::int64_t j) { return j + (c.keys - 1 - j) / size * size; });

@@ -13,8 +13,8 @@ Comparison compare(std::span<const double> got, std::span<const double> want, st
   for (std::size_t i = 0; i < got.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);
     const Entry entry{at / (heads * head_dim), at / head_dim % heads, at % head_dim};
-    if (std::isnan(got[i]) && std::isnan(want[i])) continue;  // a fault that predicts NaN; nothing right does
-    const double difference = got[i] == want[i] ? 0 : std::fabs(got[i] - want[i]);  // infinities, too
+    if (std::isnan(got[i]) && std::isnan(want[i])) continue;  // a fault may predict NaN; the right result never is
+    const double difference = got[i] == want[i] ? 0 : std::fabs(got[i] - want[i]);  // covers equal infinities
     const double allowed = bound(entry, want[i]);
     const double share = difference == 0 ? 0 : difference / allowed;
     if (!(share <= worst) && !std::isnan(worst)) {

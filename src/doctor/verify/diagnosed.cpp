@@ -12,7 +12,7 @@
 namespace locus::doctor {
 namespace {
 
-// The difference that all positions have from the ids, where there is one.
+// Returns the constant difference between positions and ids, if there is one.
 std::optional<Position> common_step(std::span<const Position> positions, std::span<const Position> ids) {
   if (positions.size() != ids.size() || ids.empty()) return {};
   const Position step = positions[0] - ids[0];
@@ -22,7 +22,7 @@ std::optional<Position> common_step(std::span<const Position> positions, std::sp
   return step;
 }
 
-// A base that was fitted to float32 numbers is off in its sixth digit; nobody sets one with so many.
+// A base fitted to float32 numbers is wrong from the sixth digit on, and configured bases have fewer digits.
 double to_five_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.5g", value);
@@ -42,7 +42,7 @@ std::optional<Verdict> first_verdict(const std::vector<Verdict>& verdicts, doubl
 
 std::optional<FaultModel> model_of(const Diagnosis& diagnosis, const Explanation& found,
                                    std::span<const Position> ids) try {
-  // What predicts every number needs no confidence.
+  // A model that predicts every number needs no confidence.
   const std::optional<Verdict> verdict = first_verdict(diagnosis.verdicts, 0);
   if (!verdict || found.position_divisor != 1 || found.free_frequencies) return {};
   const std::optional<Position> step = common_step(found.positions, ids);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What diagnose makes of the arrays of a failed check, where no fault model gives its numbers.
+// Passes the arrays of a failed check to diagnose, if no fault model gives their numbers.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace locus::doctor {
 
-/// The first verdict of a diagnosis if it is a fault of the catalogue, with this confidence at least.
+/// Returns the first verdict if it is a fault of the catalogue and has at least this confidence.
 std::optional<Verdict> first_verdict(const std::vector<Verdict>& verdicts, double confidence);
 
-/// An explanation of a rotation as a model that predicts other calls: another encoding, other positions by a constant.
+/// Converts an explanation to a model that predicts other calls: another encoding, or positions shifted by a constant.
 std::optional<FaultModel> model_of(const Diagnosis& diagnosis, const Explanation& found, std::span<const Position> ids);
 
-/// The same for numbers that are linear in the distance, or in the key.
+/// The same for a bias that is linear in the distance or in the key.
 std::optional<FaultModel> model_of(const BiasDiagnosis& diagnosis);
 
 }  // namespace locus::doctor

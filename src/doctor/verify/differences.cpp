@@ -43,7 +43,7 @@ void expect_difference(WorstChecks& worst, const Sample& sample, ElementType typ
   worst.at_most(names.prediction, meets.value, meets.bound,
                 divergence(meets, token, sample.id(token), "the numbers used are not those of this length and place"));
 
-  // The entry where theory sees the largest difference.
+  // Returns the entry with the largest predicted difference.
   std::size_t most = 0;
   const auto gap = [&](std::size_t i) { return std::fabs(one.exact.output[i] - other.exact.output[i]); };
   for (std::size_t i = 0; i < one.exact.output.size(); ++i) {
@@ -54,7 +54,7 @@ void expect_difference(WorstChecks& worst, const Sample& sample, ElementType typ
                      head = index / sample.head_dim() % sample.heads();
   const double errors = error.of_everything(row, head, one.exact.output[most]) +
                         other_error.of_everything(row, head, other.exact.output[most]);
-  if (gap(most) <= 2 * errors) return;  // this type is too coarse to show it; the prediction above still held
+  if (gap(most) <= 2 * errors) return;  // this type is too coarse to show it; the prediction above still passed
   const bool differ = std::fabs(one.result.output[most] - other.result.output[most]) >= gap(most) - errors;
   worst.at_least(names.difference, std::fabs(one.result.output[most] - other.result.output[most]), gap(most) - errors,
                  differ ? ""
@@ -64,7 +64,7 @@ void expect_difference(WorstChecks& worst, const Sample& sample, ElementType typ
 
 namespace {
 
-// Rows 0 ... tokens - 1, each from the whole of its own length.
+// Rows 0 ... tokens - 1, each computed with the table of its own length.
 Sample::Exact exact_by_length(const Sample& sample, const std::vector<Encoding>& tables, bool mixed) {
   Sample::Exact result;
   for (std::int64_t t = 0; t < sample.tokens(); ++t) {
@@ -106,7 +106,7 @@ PathResult decoded_by_length(const Sample& sample, ElementType type, const std::
   return result;
 }
 
-// What a cache does that does not know tables: each key stays as it was rotated when it came.
+// A cache that does not track tables: each key keeps the rotation it had when it was added.
 PathResult decoded_mixing(const Sample& sample, ElementType type, const std::vector<Encoding>& tables) {
   std::vector<double> keys, values;
   std::vector<Position> places;
@@ -124,7 +124,7 @@ PathResult decoded_mixing(const Sample& sample, ElementType type, const std::vec
   return result;
 }
 
-// The last token after all keys were turned to the last table at once. They were rounded twice, under either table.
+// The last token after all keys were rotated to the last table. They were rounded twice, once per table.
 void verify_rerotation(WorstChecks& worst, const Sample& sample, ElementType type, const Encoding& before,
                        const PathResult& all, const Sample::Exact& exact) {
   KvCache cache(before, shape_of(sample, type, KeyForm::rotated));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a scheme makes no claim: the results must differ, and by as much as the reference predicts in double.
+// Checks claims that a scheme does not make: results must differ, by the amount that the reference predicts in double.
 #pragma once
 
 #include <optional>
@@ -9,32 +9,32 @@
 
 namespace locus::doctor {
 
-/// A result with what theory says about it.
+/// A result and its prediction by theory.
 struct Predicted {
   const Encoding& encoding;
   const Sample::Exact& exact;
   const PathResult& result;
 };
 
-/// What two checks are called.
+/// The names of two checks.
 struct DifferenceNames {
   std::string difference;  ///< "A differs from B"
   std::string prediction;  ///< "A is what theory predicts"
 };
 
-/// Holds the result against its prediction, and its distance from `other` against the predicted distance where that is
-/// more than the errors of the two.
+/// Compares the result with its prediction. Also compares its distance from `other` with the predicted distance, if
+/// that distance exceeds the errors of both.
 void expect_difference(WorstChecks& worst, const Sample& sample, ElementType type, const DifferenceNames& names,
                        const Predicted& one, const Predicted& other);
 
-/// The first length at which the encoding's numbers are not those of length 1, if there is one.
+/// Returns the first length at which the encoding's numbers differ from those of length 1, if any.
 std::optional<std::int64_t> first_change(const Encoding& encoding);
 
-/// Decoding where numbers depend on the length: each step under the table of its length, with raw keys; keys left under
-/// the table of their time; the refusal of a cache to mix; keys turned to the new table.
+/// Verifies decoding with tables that depend on the length: each step with the table of its length and raw keys; keys
+/// that keep the table of their own step; a cache that refuses to mix tables; keys rotated to the new table.
 void verify_growing(WorstChecks& worst, const Sample& sample, ElementType type);
 
-/// Full attention, decoded: all but the last token miss what comes after them.
+/// Decodes full attention: every token but the last misses the keys after it.
 void verify_bidirectional(WorstChecks& worst, const Sample& sample, ElementType type, const Sample::Exact& causal);
 
 }  // namespace locus::doctor

@@ -17,10 +17,10 @@ namespace {
 using namespace doctor;
 
 constexpr std::int64_t several_tiles = 136;  // more than two tiles of keys
-constexpr std::int64_t several_pages = 280;  // more than one page of any size in use
+constexpr std::int64_t several_pages = 280;  // more than one page of any common size
 constexpr Position usual_shift = 997;
 
-// Offsets that a table without clipping holds limit how far apart tokens may be.
+// A table without clipping limits how far apart tokens may be.
 bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
   if (!keys.index) return true;
   try {
@@ -32,14 +32,15 @@ bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
   return true;
 }
 
-// Tokens that the encoding has places for, with a third of them left to shift into, in eighths where there are enough.
+// Returns how many tokens fit the encoding's range, with a third of it left for shifts; a multiple of eight if
+// possible.
 std::int64_t fitting_tokens(const Encoding& encoding, std::int64_t wanted) {
   const PositionRange range = encoding.position_range();
   const Position first = std::max<Position>(range.first, 0);
   std::int64_t tokens = std::min<std::int64_t>(wanted, std::max<std::int64_t>(1, (range.last - first + 1) * 2 / 3));
   if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
     while (tokens > 1 && !reaches(*keys, tokens)) --tokens;
-    // The reference projects a sinusoid anew for each pair of tokens: wide models get fewer of them.
+    // The reference projects a sinusoid for each pair of tokens, so wide models get fewer tokens.
     const auto weights = static_cast<std::int64_t>(keys->w_r.data.size());
     while (tokens > 8 && weights * tokens * tokens > 1'000'000'000) --tokens;
   }
@@ -50,7 +51,7 @@ Sample make_sample(const Encoding& encoding, std::int64_t wanted, RandomNumbers&
   const std::int64_t tokens = fitting_tokens(encoding, wanted);
   std::int64_t key_heads = 1 + random.up_to(1), heads = key_heads * (1 + random.up_to(2));
   std::int64_t head_dim = 8 * (1 + random.up_to(4));
-  const auto group = [&] {  // heads are given: any divisor of them may be the key heads
+  const auto group = [&] {  // the encoding fixes the heads; any divisor may be the number of key heads
     do key_heads = 1 + random.up_to(heads - 1);
     while (heads % key_heads != 0);
   };
@@ -70,7 +71,7 @@ Sample make_sample(const Encoding& encoding, std::int64_t wanted, RandomNumbers&
     head_dim = keys->head_dim;
     group();
   }
-  // Where the numbers change with the length, half of the tokens stand before that change.
+  // If the numbers change with the length, half of the tokens come before that change.
   Position start = std::max<Position>(encoding.position_range().first, 0);
   if (const auto change = first_change(encoding)) start = std::max<Position>(*change - 1 - tokens / 2, 0);
   const Encoding table = encoding.at_length(start + tokens);
@@ -82,7 +83,7 @@ std::string shape_text(const Sample& sample) {
          std::to_string(sample.key_heads()) + " heads of " + std::to_string(sample.head_dim());
 }
 
-// One shape in one type.
+// All checks of one shape in one type.
 class Equivalences {
  public:
   Equivalences(WorstChecks& worst, const Sample& sample, const Sample::Exact& exact, ElementType type)
@@ -98,10 +99,10 @@ class Equivalences {
     const auto exactly = [&](std::int64_t token, std::int64_t head, double want) {
       return error_.of_everything(token, head, want);
     };
-    hold("prefill = exact reference", whole_, exact_.output, exactly, "the kernel itself, not the way of cutting");
+    hold("prefill = exact reference", whole_, exact_.output, exactly, "the kernel itself, not how tokens were split");
     const std::int64_t n = sample_.tokens();
     same("chunked prefill = whole", chunked(sample_, type_, n / 2 + 1, n / 4 + 1),
-         "the ids of a chunk do not go on from the cached prefix");
+         "the ids of a chunk do not continue the cached prefix");
     same("one token at a time = whole", chunked(sample_, type_, 1, 1), "off by one in decode");
     same("left-padded = whole", padded(sample_, type_, true), "ids count the padding, or the mask lets it through");
     same("right-padded = whole", padded(sample_, type_, false), "the mask lets padding through");
@@ -111,7 +112,7 @@ class Equivalences {
            "a draft has the id of its index instead of its depth, or sees its siblings");
     }
     if (cacheable(sample_.encoding())) {
-      same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into what they share");
+      same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into shared pages");
     }
     if (ranks_for(sample_) > 0) {
       for (const auto& [kind, name] :
@@ -121,7 +122,7 @@ class Equivalences {
           return 2 * error_.of_attention(token, head, want) + error_.of_merge(token, head);
         };
         hold(std::string("sharded ") + name + ", merged = whole", sharded(sample_, type_, kind), whole_.output, bound,
-             "a shard counts its keys from 0 instead of where they stand");
+             "a shard counts its keys from 0 instead of from their positions");
       }
     }
   }
@@ -144,7 +145,7 @@ class Equivalences {
  private:
   using Bound = std::function<double(std::int64_t token, std::int64_t head, double want)>;
 
-  // Inputs have the same bits on every path, so that only attention and its rounding may differ, on either side.
+  // Inputs have the same bits on every path, so only attention and its rounding may differ.
   void same(const std::string& name, const PathResult& result, const std::string& cause) {
     hold(
         name, result, whole_.output,
@@ -178,15 +179,16 @@ class Equivalences {
   PathResult whole_;
 };
 
-// How far the sample can move: an odd distance, for grids whose rows are even keep their differences otherwise.
+// Returns how far the sample can be shifted. The distance is odd, because grids with rows of even length keep their
+// differences otherwise.
 Position shift_of(const Sample& sample) {
   const Position room = sample.encoding().position_range(ElementType::float16).last - sample.id(sample.tokens() - 1);
   const Position shift = std::min(usual_shift, room);
   return shift > 1 && shift % 2 == 0 ? shift - 1 : shift;
 }
 
-// Vectors are left alone and the term takes the difference of ids: moving changes neither the exact result nor the
-// sizes of what is summed. (A rotation keeps the result, but the sizes of its summands change.)
+// True if vectors are not changed and the term depends on the difference of ids: a shift then changes neither the exact
+// result nor the sizes of its terms. (A rotation keeps the result, but not the sizes of the terms.)
 bool sees_differences_only(const Encoding& encoding) {
   const auto* bias = std::get_if<ScoreBias>(&encoding.term());
   const bool by_difference = bias != nullptr ? bias->toeplitz : encoding.site() != Site::query_key;
@@ -208,7 +210,7 @@ std::vector<Check> verify_equivalences(const Encoding& encoding, const Equivalen
     const Position shift = shift_of(sample);
     const Sample::Exact moved =
         shift > 0 && !sees_differences_only(encoding) ? sample.exact(sample.encoding(), shift) : exact;
-    const bool with_costly_ones = i == 1 || options.shapes == 1;  // what costs more is done once, on few tokens
+    const bool with_costly_ones = i == 1 || options.shapes == 1;  // expensive checks run once, on few tokens
     for (const ElementType type : {ElementType::float32, ElementType::bfloat16, ElementType::float16}) {
       Equivalences checks(worst, sample, exact, type);
       checks.run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What permuting, shifting and reversing do to the outputs of attention.
+// The effect of permutations, shifts and reversal on the output of attention.
 #include "doctor/verify/property_list.h"
 #include "doctor/verify/small_attention.h"
 
@@ -7,14 +7,14 @@ namespace locus::doctor {
 namespace {
 
 constexpr int equivariance_trials = 8;
-// A difference is one where it is a thousand times what rounding can do.
+// A difference counts if it is a thousand times the rounding error.
 constexpr double clearly = 1000;
 
 std::int64_t token_count(const Subject& subject) {
   return std::min({std::int64_t{6}, subject.range.last - subject.range.first + 1, subject.reach + 1});
 }
 
-// Ids one after another, from 0 or the nearest to it that leaves room.
+// Returns consecutive ids from 0, or from the nearest id that leaves room.
 std::vector<Position> first_ids(const Subject& subject, std::int64_t count) {
   const Position start =
       std::min(std::clamp<Position>(0, subject.range.first, subject.range.last), subject.range.last - count + 1);
@@ -40,7 +40,7 @@ struct Measured {
   double bound = 0;
 };
 
-// The largest difference between permuted outputs and the outputs of permuted tokens, over random permutations.
+// Returns the largest difference between permuted outputs and the outputs of permuted tokens, over random permutations.
 Measured after_permutations(const Subject& subject, bool ids_too) {
   Samples samples(11);
   const std::int64_t count = token_count(subject);
@@ -71,7 +71,7 @@ Checks order_is_seen(const Subject& subject) {
     return {at_most("without positions permuting tokens permutes the outputs", subject.name, measured.value,
                     measured.bound)};
   }
-  if (token_count(subject) < 3) return {};  // two tokens and a distance: nothing to see
+  if (token_count(subject) < 3) return {};  // two tokens and a distance show no order
   return {at_least("permuting tokens under fixed ids changes the outputs", subject.name, measured.value,
                    clearly * measured.bound)};
 }
@@ -99,7 +99,7 @@ Checks outputs_show_shifts(const Subject& subject) {
   Samples samples(13);
   const std::int64_t count = std::min(token_count(subject), subject.range.last - subject.range.first);
   const PositionRange range = around_zero(subject.range, 4096);
-  if (count < 1) return {};  // a single position cannot be left
+  if (count < 1) return {};  // a single position cannot be shifted
   double value = 0, bound = 0;
   for (int trial = 0; trial < equivariance_trials; ++trial) {
     const Position shift = samples.integer(1, std::max<Position>(1, (range.last - range.first) / 2));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fault made definite: what it changes in a call, precisely enough to predict the numbers that come back. A fault is
-// named when its prediction is what was seen.
+// A fault model: what a fault changes in a call, precisely enough to predict the result. A fault is named if its
+// prediction equals the observed result.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace locus::doctor {
 
-/// What a call asks. A call of rotate has the same ids on both sides.
+/// A call as requested. A rotate call has the same ids on both sides.
 struct AskedCall {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
@@ -24,45 +24,45 @@ struct AskedCall {
   std::span<const Position> query_ids, key_ids;
   std::span<const std::int64_t> query_boundaries, key_boundaries;
   std::span<const std::uint8_t> key_mask;
-  std::int64_t cached = 0;  ///< keys that earlier calls brought
-  bool forked = false;      ///< some of them through a parent
-  std::int64_t shared = 0;  ///< so many
-  /// Keys that the other branch of a fork wrote last, 1 each; empty: none.
+  std::int64_t cached = 0;  ///< keys from earlier calls
+  bool forked = false;      ///< some of them come from a parent sequence
+  std::int64_t shared = 0;  ///< number of keys shared with the parent
+  /// Per key: 1 if the other branch of a fork wrote it last. Empty: none.
   std::span<const std::uint8_t> overwritten;
-  bool attention = false;  ///< a call of attend, not of rotate
+  bool attention = false;  ///< true for attend, false for rotate
   bool causal = true;
   std::int64_t window = 0;
 
   std::span<const Position> ids(Role side) const { return side == Role::query ? query_ids : key_ids; }
   std::int64_t tokens(Role side) const { return side == Role::query ? queries : keys; }
-  /// How many tokens of the sequence come before the first of this side.
+  /// Returns the number of tokens of the sequence before the first of this side.
   std::int64_t before(Role side) const { return side == Role::query || !attention ? first : 0; }
   std::int64_t first = 0;
   bool one_token() const { return queries == 1; }
 };
 
-/// The number of the packed document that holds `token`.
+/// Returns the index of the packed document that contains `token`.
 std::int64_t document_of(std::span<const std::int64_t> boundaries, std::int64_t token);
 
-/// Whether query i sees key j by the contract of AttendRequest.
+/// True if query i sees key j according to AttendRequest.
 bool visible(const AskedCall& call, std::int64_t query, std::int64_t key);
 
-/// The calls in which a fault shows: one path of the code is wrong, the others are right.
+/// The calls in which a fault appears: one code path is wrong, the others are right.
 struct Condition {
   std::string_view text;
   bool (*holds)(const AskedCall& call);
 };
-/// The first one holds always.
+/// The first condition always holds.
 std::span<const Condition> conditions();
 
-/// Every hook is optional: without any of them nothing is wrong.
+/// Every function is optional. A model without any has no fault.
 struct FaultModel {
   std::string_view fault = {};      ///< an id of the catalogue, doctor/faults.h
   std::string detail = {};          ///< appended to its name: "at 32768"
-  const Condition* when = nullptr;  ///< absent: in all calls
+  const Condition* when = nullptr;  ///< absent: all calls
 
   // Rotation.
-  /// The id that is used for `token` of one side, on one axis.
+  /// Returns the id used for `token` of one side on one axis.
   std::function<Position(const AskedCall& call, Role side, std::int64_t token, int axis, Position id)> id = {};
   std::shared_ptr<const Rotation> rotation = {}, key_rotation = {};  ///< used instead of the encoding's
   bool query_inverse = false, key_inverse = false;
@@ -71,42 +71,42 @@ struct FaultModel {
   std::function<void(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                      std::span<double> sin)>
       row = {};
-  /// How often a head is rotated; 1 where nothing is wrong.
+  /// Returns how often a head is rotated; 1 without a fault.
   std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head, std::int64_t heads)>
       times = {};
-  /// How a pair is turned; in the place of x c - y s, x s + y c.
+  /// Rotates a pair; replaces x c - y s, x s + y c.
   using PairFunction = std::function<void(double c, double s, double& x, double& y)>;
   PairFunction pair = {};
   bool values_rotated = false;
-  bool float32_angles = false;  ///< angles may be off by what float32 makes of them
+  bool float32_angles = false;  ///< allows the error of float32 angles
 
   // Attention.
   std::function<bool(const AskedCall& call, std::int64_t query, std::int64_t key, bool visible)> sees = {};
-  /// Where key or value `key` is read from; -1: zeros.
+  /// Returns the slot from which key or value `key` is read; -1: zeros.
   std::function<std::int64_t(const AskedCall&call, std::int64_t key)> key_slot = {}, value_slot = {};
-  std::int64_t shared_page = 0;  ///< unless 0: branches of a fork write into each other's page of so many tokens
+  std::int64_t shared_page = 0;  ///< not 0: branches of a fork write into each other's pages of this size
   std::function<std::int64_t(std::int64_t head, std::int64_t heads, std::int64_t key_heads)> key_head = {},
                                                                                              value_head = {};
-  /// The number added to the score, in the place of the encoding's.
+  /// Returns the number added to the score; replaces the encoding's.
   std::function<double(std::int64_t head, Position query, Position key)> bias = {};
   std::shared_ptr<const RelativeKeys> relative = {};
-  double scale = 1;  ///< times the softmax scale
-  /// Changes the score of a key that is seen.
+  double scale = 1;  ///< multiplies the softmax scale
+  /// Changes the score of a visible key.
   std::function<double(const AskedCall& call, std::int64_t query, std::int64_t key, double score)> rescore = {};
-  std::int64_t lost_coordinates = 0;       ///< so many last ones are not in the score
-  std::optional<ElementType> stored = {};  ///< rotated keys are rounded to this
-  /// Weights of the visible keys from their scores; `keys` are their indices in the call.
+  std::int64_t lost_coordinates = 0;       ///< number of last coordinates missing from the score
+  std::optional<ElementType> stored = {};  ///< rotated keys are rounded to this type
+  /// Returns the weights of the visible keys from their scores. `keys` are their indices in the call.
   std::function<std::vector<double>(const AskedCall& call, std::span<const double> scores,
                                     std::span<const std::int64_t> keys)>
       weights = {};
 };
 
-/// The model in calls where its condition holds, else one of nothing wrong.
+/// Returns the model if its condition holds for the call, otherwise a model without a fault.
 const FaultModel& active(const FaultModel& model, const AskedCall& call);
 
 using Models = std::vector<FaultModel>;
 
-/// What may be wrong with an implementation of `encoding`, the likeliest first.
+/// Returns the faults that an implementation of `encoding` may have, most likely first.
 Models fault_models(const Encoding& encoding, bool attention);
 
 // The parts of that list.
@@ -120,13 +120,13 @@ Models cache_faults();
 Models softmax_faults(const Encoding& encoding);
 Models head_faults();
 
-// Words that several of them use.
+// Shared by several of these lists.
 inline constexpr std::int64_t page_sizes[] = {4, 8, 16, 32, 64, 128, 256, 512};
 std::string of_tokens(std::int64_t count);  ///< "of 16 tokens"
-/// The place of a query among the keys, where the last query is the last key.
+/// Returns the index of a query among the keys, if the last query is the last key.
 inline std::int64_t place_of(const AskedCall& call, std::int64_t query) { return query + call.keys - call.queries; }
 
-/// To nearest, ties to even.
+/// Rounds to nearest, ties to even.
 double rounded_to(ElementType type, double value);
 
 }  // namespace locus::doctor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which key head a query head uses.
+// Faults in the choice of the key head of a query head.
 #include <algorithm>
 
 #include "doctor/verify/fault_model.h"

@@ -18,7 +18,7 @@ void add(Models& models, std::string_view fault, std::string detail, const Chang
                     }});
 }
 
-// The same for both sides, for queries alone and for keys alone.
+// Adds a fault of both sides, of queries only and of keys only.
 void add_by_side(Models& models, std::string_view fault, const std::string& detail, const Change& change) {
   add(models, fault, detail, change);
   for (const Role only : {Role::query, Role::key}) {
@@ -32,7 +32,7 @@ void add_by_side(Models& models, std::string_view fault, const std::string& deta
 
 std::string by(Position step) { return "by " + std::to_string(step); }
 
-// Where a token's document starts, on its side of the call.
+// Returns the first token of a token's document, on its side of the call.
 std::int64_t start_of(const AskedCall& call, Role side, std::int64_t token) {
   const auto boundaries = side == Role::query ? call.query_boundaries : call.key_boundaries;
   if (boundaries.empty()) return 0;
@@ -137,7 +137,7 @@ Models shifted() {
   return all;
 }
 
-// Pages, chunks and lengths at which something starts again or goes wrong.
+// Pages, chunks and lengths at which positions restart or become wrong.
 Models from_a_page_on() {
   Models all;
   for (const std::int64_t page : {8, 16, 32, 64, 128, 256, 512}) {
@@ -175,7 +175,7 @@ Models from_a_page_on() {
 
 Position wrapped(Position id, Position size) { return ((id % size) + size) % size; }
 
-// Types that are too narrow and tables that end.
+// Integer types that are too narrow and tables that end.
 Models out_of_range() {
   Models all;
   for (int bits = 7; bits <= 31; ++bits) {
@@ -190,7 +190,7 @@ Models out_of_range() {
     add_by_side(all, "positions_wrapped", where, [size](const AskedCall&, Role, std::int64_t, Position id) {
       return wrapped(id + size, 2 * size) - size;
     });
-    if (bits == 31) continue;  // no id is larger
+    if (bits == 31) continue;  // there is no larger id
     for (const Position last : {size - 1, size}) {
       add_by_side(all, "positions_clamped", "at " + std::to_string(last),
                   [last](const AskedCall&, Role, std::int64_t, Position id) { return std::min(id, last); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts are signed, containers want unsigned; and ids that follow each other, below 0 as well.
+// Converts signed counts to container indices, and lists consecutive ids, including negative ones.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks that show too much or too little: causality, padding, documents, keys and pages that are lost.
+// Masks that show too much or too little: causality, padding, documents, and missing keys and pages.
 #include <algorithm>
 #include <cmath>
 
@@ -57,7 +57,7 @@ class MaskFaults {
         [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
           return seen && c.key_ids[at(j)] < c.query_ids[at(i)];
         });
-    add("mask_off_by_one", "a query does not see itself, but in decode",
+    add("mask_off_by_one", "a query does not see itself, except in decode",
         [](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
           return seen && (c.one_token() || c.key_ids[at(j)] < c.query_ids[at(i)]);
         });
@@ -68,7 +68,7 @@ class MaskFaults {
           });
     }
     add("mask_from_the_first_key", "", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool) {
-      return right_but_for_causality(c, i, j) && j <= i;  // queries taken to stand at the first keys
+      return right_but_for_causality(c, i, j) && j <= i;  // queries aligned with the first keys
     });
     add("mask_by_index", "", [](const AskedCall& c, std::int64_t i, std::int64_t j, bool) {
       return right_but_for_causality(c, i, j) && j <= place_of(c, i);
@@ -88,7 +88,7 @@ class MaskFaults {
             return seen && j / size == place_of(c, i) / size;
           });
     }
-    // Keys that should not be seen keep a weight: their score is lowered by too little, or is not low enough.
+    // Masked keys keep a weight: their score is lowered by too little, or replaced by a number that is not low enough.
     const auto everything = [](const AskedCall&, std::int64_t, std::int64_t, bool) { return true; };
     for (const double low : {-1.0, -5.0, -10.0, -20.0}) {
       const std::string number = std::to_string(static_cast<int>(low));
@@ -172,7 +172,7 @@ class MaskFaults {
     });
   }
 
-  // What a bias for causal attention gives keys after the query is not defined: code goes on with the line, or mirrors it.
+  // A bias for causal attention is not defined for keys after the query. Code continues the line, or mirrors it.
   void with_other_futures() {
     if (bias_ == nullptr) return;
     const std::size_t count = models_.size();

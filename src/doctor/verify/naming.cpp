@@ -10,7 +10,7 @@
 namespace locus::doctor {
 namespace {
 
-// Answers about one model, each asked for once: a condition that holds does not change them.
+// Caches the answers about one model: a condition that holds does not change them.
 class Answers {
  public:
   Answers(const FaultModel& model, const Evidence& evidence) : model_(model), evidence_(evidence) {}
@@ -61,7 +61,7 @@ std::optional<FaultModel> likely_model(const Models& models, const Evidence& evi
   return {};
 }
 
-std::string none_of_the_known(const std::vector<Check>& checks) {
+std::string no_known_fault(const std::vector<Check>& checks) {
   constexpr int most = 6;
   std::ostringstream text;
   text << "none of the known faults gives these numbers; off are ";

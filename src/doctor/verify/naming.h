@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fault of the catalogue gives all numbers that were seen.
+// Finds the fault of the catalogue that gives all observed numbers.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,24 @@
 
 namespace locus::doctor {
 
-/// "positions wrapped (at 32768)".
+/// Formats "positions wrapped (at 32768)".
 std::string text_of(const FaultModel& model);
 
-/// How a model is held against what was seen. Rows of passed checks that cost little come first: most models are
-/// refused there.
+/// How a model is compared with the observations. Cheap rows of passed checks come first, because they reject most
+/// models.
 struct Evidence {
-  std::function<bool(const Condition&)> possible;  ///< whether it holds for all that failed
-  /// Numbers of cheap rows that passed and for which the condition holds.
+  std::function<bool(const Condition&)> possible;  ///< true if the condition holds for all failed checks
+  /// Returns the indices of cheap rows that passed and for which the condition holds.
   std::function<std::vector<std::size_t>(const Condition&)> guards;
   std::function<bool(const FaultModel&, std::size_t guard)> matches_guard;
-  std::function<bool(const FaultModel&)> matches_first;  ///< one row that failed
-  std::function<bool(const FaultModel&)> matches;        ///< everything, failed checks and passed ones
+  std::function<bool(const FaultModel&)> matches_first;  ///< compares one row that failed
+  std::function<bool(const FaultModel&)> matches;        ///< compares everything, failed checks and passed ones
 };
 
-/// The first model that matches everything, in all calls or else under a condition.
+/// Returns the first model that matches everything: in all calls, or else under a condition.
 std::optional<FaultModel> likely_model(const Models& models, const Evidence& evidence);
 
-/// "none of the known faults gives these numbers; off are ...": the failed checks and by how much they are off.
-std::string none_of_the_known(const std::vector<Check>& checks);
+/// Formats "none of the known faults gives these numbers; off are ...": the failed checks and the size of each error.
+std::string no_known_fault(const std::vector<Check>& checks);
 
 }  // namespace locus::doctor

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ids are served and which refused, and what the numbers of a position depend on.
+// Which ids are accepted, and what the numbers of a position depend on.
 #include "doctor/verify/property_list.h"
 
 namespace locus::doctor {
 namespace {
 
-// Every number that the subject makes of one id (and, where there are two, of it and the one nearest to 0).
+// Returns all numbers that the subject computes for one id (for biases, of this id and the one nearest to 0).
 std::vector<double> numbers_at(const Subject& subject, Position id) {
   Samples samples(51);
   const std::vector<double> q = samples.vector(subject.width), k = samples.vector(subject.width);
@@ -36,8 +36,8 @@ std::vector<Position> some_ids(const Subject& subject) {
   return ids;
 }
 
-// 1 for every id that is refused or whose numbers are not finite.
-double not_served(const Subject& subject, std::initializer_list<Position> ids) {
+// Counts ids that are refused or whose numbers are not finite.
+double count_refused(const Subject& subject, std::initializer_list<Position> ids) {
   double count = 0;
   for (const Position id : ids) {
     bool served = subject.accepts(id);
@@ -55,7 +55,7 @@ double served(const Subject& subject, std::initializer_list<Position> ids) {
 
 }  // namespace
 
-// Lengths are compared with each other: of a user's own function at_length() may know nothing.
+// Compares lengths with each other, because at_length() may not affect a user function.
 Checks numbers_keep_at_any_length(const Subject& subject) {
   const Subject brief = subject.at_length(1);
   double value = 0;
@@ -68,20 +68,20 @@ Checks numbers_keep_at_any_length(const Subject& subject) {
   return {at_most("cache_safe: a position's numbers do not change with the length", subject.name, value, 0)};
 }
 
-// Rules that depend on the length do so beyond the one they were trained for; 2^30 is beyond any.
+// Rules that depend on the length change beyond the trained length; 2^30 is beyond any.
 Checks numbers_change_with_length(const Subject& subject) {
   const Position id = around_zero(subject.range, 10).last;
   const Subject brief = subject.at_length(100), lengthy = subject.at_length(std::int64_t{1} << 30);
-  const bool far_away = !lengthy.accepts(id);  // xPos's centre has moved out of sight
+  const bool far_away = !lengthy.accepts(id);  // xPos's centre has moved too far
   const Subject& longer = far_away ? subject.at_length(10'000) : lengthy;
   return {at_least("not cache_safe: a position's numbers change with the length", subject.name,
                    largest_difference(numbers_at(brief, id), numbers_at(longer, id)), 1e-6,
-                   "id " + std::to_string(id) + ", a millionth is far above a double's rounding")};
+                   "id " + std::to_string(id) + ", a millionth is far above the rounding of double")};
 }
 
 Checks negative_ids_are_served(const Subject& subject) {
   return {exactly("negative_positions: ids below 0 are served", subject.name,
-                  not_served(subject, {-1, std::min<Position>(subject.range.first, -1)}), 0,
+                  count_refused(subject, {-1, std::min<Position>(subject.range.first, -1)}), 0,
                   "ids refused or without finite numbers")};
 }
 
@@ -92,7 +92,8 @@ Checks negative_ids_are_refused(const Subject& subject) {
 
 Checks last_id_is_served(const Subject& subject) {
   return {exactly("unbounded: ids up to 2147483647 are served", subject.name,
-                  not_served(subject, {max_position / 2, max_position}), 0, "ids refused or without finite numbers")};
+                  count_refused(subject, {max_position / 2, max_position}), 0,
+                  "ids refused or without finite numbers")};
 }
 
 Checks ids_beyond_are_refused(const Subject& subject) {
@@ -107,10 +108,10 @@ Checks weights_matter(const Subject& subject) {
     value = worse(largest_difference(numbers_at(subject, id), numbers_at(other, id)), value);
   }
   return {at_least("learned: other weights give other numbers", subject.name, value, 1e-6,
-                   "a millionth is far above a double's rounding")};
+                   "a millionth is far above the rounding of double")};
 }
 
-// An encoding that does nothing keeps every length.
+// An encoding that does nothing keeps all vector lengths.
 Checks nothing_is_done(const Subject& subject) {
   const bool idle = !subject.row && !subject.rotate && !subject.bias && !subject.relative_score;
   return {exactly("norm_preserving: nothing is done to the vectors", subject.name, idle ? 0 : 1, 0)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions, frequencies, angles and tables in types that are too narrow for them.
+// Positions, frequencies, angles and tables in types that are too narrow.
 #include <cmath>
 
 #include "doctor/verify/fault_model.h"
@@ -39,7 +39,7 @@ Models precision_faults() {
                      for (double& s : sin) s = round(s);
                    }});
   }
-  // Few bits of the frequencies, as printed in decimal or kept in half a word.
+  // Frequencies with few digits, as printed in decimal or stored in 16 bits.
   for (const double steps : {1e3, 1e4, 1e5, 1e6}) {
     add("frequencies_rounded", "", [steps](double p, double w) { return p * std::round(w * steps) / steps; });
   }

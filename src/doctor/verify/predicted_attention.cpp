@@ -28,7 +28,7 @@ double length(std::span<const double> a) {
   return std::sqrt(squares);
 }
 
-// The lengths of the pairs of a rotated head, one per frequency.
+// Returns the lengths of the pairs of a rotated head, one per frequency.
 void pair_lengths(const Rotation& rotation, std::span<const double> head, std::span<double> lengths) {
   const bool split = rotation.pairing == Pairing::half || rotation.deinterleaved_output;
   for (std::int64_t i = 0; i < rotation.pairs(); ++i) {
@@ -80,7 +80,7 @@ PredictedAttention::PredictedAttention(const Encoding& encoding, const FaultMode
   if (model_.id) key_ids_.resize(at(call.asked.keys));
 }
 
-// In the page that the branches of a fork share.
+// True if the key is in the page that the branches of a fork share.
 bool PredictedAttention::reads_other_branch(std::int64_t key) const {
   const std::int64_t page = model_.shared_page;
   return page > 0 && !call_.asked.overwritten.empty() && call_.asked.overwritten[at(key)] != 0 &&
@@ -94,7 +94,7 @@ Position PredictedAttention::key_id(std::int64_t key) {
   return *id;
 }
 
-// A slot is read after rotation: what is stored for another token carries that token's position.
+// A slot is read after rotation, so the key of another token has the position of that token.
 std::span<const double> PredictedAttention::key_of(std::int64_t key, std::int64_t head) {
   const std::size_t place = at(key * call_.key_heads + head), width = at(call_.head_dim);
   const auto result = std::span(keys_).subspan(place * width, width);
@@ -147,7 +147,7 @@ std::int64_t PredictedAttention::value_head_of(std::int64_t head) const {
   return map ? map(head, call_.heads, call_.key_heads) : head / (call_.heads / call_.key_heads);
 }
 
-// W_r R(distance) of Transformer-XL, one head's part.
+// Returns W_r R(distance) of Transformer-XL for one head.
 const std::vector<double>& PredictedAttention::projected(std::int64_t head, Position distance) {
   std::vector<double>& row = (model_.relative ? projected_ : shared_.projected)[{head, distance}];
   if (!row.empty()) return row;
@@ -159,7 +159,7 @@ const std::vector<double>& PredictedAttention::projected(std::int64_t head, Posi
   return row;
 }
 
-// What position adds to the score, by itself; its summands' absolute values are added to `size`.
+// Returns the position term of the score alone, and adds the absolute values of its summands to `size`.
 double PredictedAttention::term(std::int64_t head, std::span<const double> q, std::span<const double> k, Position query,
                                 Position key, double& size) {
   double own = 0, sum = 0;
@@ -182,7 +182,7 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
   return sum * factor;
 }
 
-// Of a score, by the angles of its pairs.
+// Returns the error of a score that the angles of its pairs cause.
 double PredictedAttention::angle_error(std::span<const double> query_pairs, std::int64_t key, std::int64_t key_head,
                                        Position query_id, const Rounding& rounding) {
   double sum = 0;
@@ -218,17 +218,17 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
     double score = content + term(head, q, k, query_id, key_id(key), term_size);
     if (model_.rescore) score = model_.rescore(asked, query, key, score);
     size += term_size;
-    // attention.h's bound for a plain loop; rotated vectors, see Rounding; and angles.
+    // The bound of attention.h for a plain loop, of rotated vectors (see Rounding), and of angles.
     double error =
         (2 * (d + 16) * size + 32 * product) * u + angle_error(query_pairs, key, key_head, query_id, rounding);
     error += 12 * rounding.table * product / width;
-    // What is rounded may fall to either side.
+    // A value near a rounding boundary may be rounded either way.
     if (model_.stored) error += unit_roundoff(*model_.stored) * product;
-    // Code may count a slope's distances from any key of the call: a softmax does not see the difference.
+    // Code may count distances from any key of the call, since softmax ignores the difference.
     if (bias_ != nullptr && !bias_->slopes.empty()) error += 2 * u * bias_->slopes[at(head)] * key_span();
     if (rounding.narrow()) {
-      // Six roundings of each rotated pair, independent of those of the others, at four standard deviations; those of
-      // the score and of what is added to it.
+      // Six roundings of each rotated pair, independent of other pairs, at four standard deviations; then those of the
+      // score and of the number added to it.
       error += rounding.unit() * (12 * std::max(product, size) / width + 4 * (std::fabs(score) + term_size));
     }
     result.keys.push_back(key);
@@ -245,7 +245,7 @@ void PredictedAttention::append_unasked(Row& row) const {
   row.blind.push_back(0);
 }
 
-// A mask of large negative numbers leaves all scores equal: the mean of all values.
+// A mask of large negative numbers makes all scores equal: the result is the mean of all values.
 void PredictedAttention::append_blind(std::int64_t head, const Rounding& rounding, Row& row) {
   const double n = static_cast<double>(call_.asked.keys);
   std::vector<double> mean(at(call_.head_dim), 0.0);
@@ -274,7 +274,7 @@ void PredictedAttention::append_head(std::int64_t query, std::int64_t head, cons
   const Position query_id = id_under(model_, call_.asked, Role::query, query);
   const bool joined = relative_ != nullptr && !relative_->value_table.data.empty();
   const double n = static_cast<double>(seen.keys.size()), u = 0x1p-24;
-  // A rotated value is off by a share of its pair, however small the coordinate comes out.
+  // The error of a rotated value is relative to its pair, however small the coordinate is.
   double turned_error = 0;
   for (std::size_t i = 0; model_.values_rotated && i < seen.keys.size(); ++i) {
     turned_error = std::max(turned_error, 16 * u * length(value_of(seen.keys[i], value_head)));

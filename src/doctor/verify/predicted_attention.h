@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention in double with all its scores, right or with one fault, row by row, and how far off a row may be.
+// Predicts attention in double, row by row, without or with one fault, and bounds the error of a right implementation.
 #pragma once
 
 #include <optional>
@@ -22,18 +22,18 @@ struct AttendCall {
 
 class PredictedAttention {
  public:
-  /// All must outlive it.
+  /// The arguments must outlive this object.
   PredictedAttention(const Encoding& encoding, const FaultModel& model, const AttendCall& call, SharedNumbers& shared);
 
   struct Row {
     std::vector<double> output;       ///< [heads, head_dim]
     std::vector<double> tolerance;    ///< the same
     std::vector<double> log_sum_exp;  ///< [heads]
-    std::vector<double> score_error;  ///< [heads]: the largest of a visible key, weighted
-    /// [heads]: 1 where no key is seen. Code gives NaN or 0 there, or the mean of all values, which is `output`.
+    std::vector<double> score_error;  ///< [heads]: the largest weighted error of a visible key's score
+    /// [heads]: 1 if no key is visible. Code returns NaN, 0 or the mean of all values there; `output` is the mean.
     std::vector<std::uint8_t> blind;
   };
-  /// Of all heads or of one, the others then with a tolerance without end. Absent where the fault asks for a number that
+  /// Predicts all heads, or one; the others then have an infinite tolerance. Absent if the fault needs a number that
   /// the encoding does not have.
   std::optional<Row> row(std::int64_t query, const Rounding& rounding, std::optional<std::int64_t> only = {});
 
@@ -42,11 +42,11 @@ class PredictedAttention {
   void append_unasked(Row& row) const;
   void append_blind(std::int64_t head, const Rounding& rounding, Row& row);
   void append_head(std::int64_t query, std::int64_t head, const Scores& seen, const Rounding& rounding, Row& row);
-  // As attention meets them; made when they are first asked for.
+  // Keys and values as attention reads them; computed on first use.
   std::span<const double> key_of(std::int64_t key, std::int64_t head);
   std::span<const double> value_of(std::int64_t key, std::int64_t head);
   Position key_id(std::int64_t key);
-  double key_span();  // from the smallest id to the largest
+  double key_span();  // largest id minus smallest
   std::int64_t value_head_of(std::int64_t head) const;
   const std::vector<double>& projected(std::int64_t head, Position distance);
   bool reads_other_branch(std::int64_t key) const;
@@ -69,8 +69,8 @@ class PredictedAttention {
   std::vector<double> keys_, values_;                // [keys, key_heads, head_dim]
   std::vector<double> key_pairs_;                    // [keys, key_heads, pairs]: lengths
   std::vector<std::uint8_t> key_made_, value_made_;  // [keys, key_heads]
-  std::vector<std::optional<Position>> key_ids_;     // empty where the fault leaves ids alone
-  std::map<std::pair<std::int64_t, Position>, std::vector<double>> projected_;  // of a fault's own relative keys
+  std::vector<std::optional<Position>> key_ids_;     // empty if the fault does not change ids
+  std::map<std::pair<std::int64_t, Position>, std::vector<double>> projected_;  // relative keys of the fault
 };
 
 }  // namespace locus::doctor

@@ -9,7 +9,7 @@
 namespace locus::doctor {
 namespace {
 
-// One head, once. Where the order of the output differs from that of the input, the inverse reads the output's.
+// Rotates one head once. If output and input are in different order, the inverse reads the output order.
 void turn(const Rotation& rotation, const RotationRow& row, bool inverse, const FaultModel::PairFunction& pair,
           std::span<double> head) {
   const std::vector<double> in(head.begin(), head.end());

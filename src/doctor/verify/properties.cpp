@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which claim asks for which property, and which difference is expected where a claim is not made.
+// Maps claims to properties, and missing claims to expected differences.
 #include "locus/doctor/properties.h"
 
 #include <map>
@@ -49,7 +49,7 @@ void append_claimed(Checks& checks, const Subject& subject) {
     if (found == claimed().end()) {
       const std::string name(name_of(claim));
       checks.push_back({name + ": no check at this site", subject.name, 0, 0, false,
-                        "nothing is known about " + name + " at the site " + std::string(name_of(subject.site))});
+                        "there is no check of " + name + " at the site " + std::string(name_of(subject.site))});
       continue;
     }
     for (const Property property : found->second) append(checks, property(subject));
@@ -63,7 +63,7 @@ void append_unclaimed(Checks& checks, const Subject& subject) {
     append(checks, subject.site == Site::score ? scores_show_shifts(subject) : outputs_show_shifts(subject));
   }
   if (lacks(Claim::norm_preserving) && subject.site == Site::query_key) append(checks, rotation_changes_norms(subject));
-  // What a trained table holds on its two sides, nobody can predict.
+  // The two sides of a learned table cannot be predicted.
   if (lacks(Claim::distance_only) && subject.site == Site::score && lacks(Claim::learned)) {
     append(checks, bias_differs_both_ways(subject));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties, one function each; properties.cpp says which claim asks for which.
+// The properties, one function each. properties.cpp maps claims to properties.
 //
-// Names of checks start with the claim, or with "not " and the claim where it is not made and a difference is expected.
+// A check's name starts with the claim, or with "not " and the claim if it is not made and a difference is expected.
 #pragma once
 
 #include "doctor/verify/samples.h"
@@ -10,11 +10,11 @@ namespace locus::doctor {
 
 using Checks = std::vector<Check>;
 
-// ---- equivariance.cpp: what every encoding does to the outputs of attention
-Checks ids_decide(const Subject& subject);     ///< tokens permuted with their ids: the outputs follow
-Checks order_is_seen(const Subject& subject);  ///< tokens permuted under the ids: outputs follow only without positions
-Checks outputs_keep_shifts(const Subject& subject);      ///< relative
-Checks outputs_show_shifts(const Subject& subject);      ///< not relative
+// ---- equivariance.cpp: effects on the output of attention
+Checks ids_decide(const Subject& subject);           ///< permutes tokens and ids together: outputs follow
+Checks order_is_seen(const Subject& subject);        ///< permutes tokens only: outputs follow only without positions
+Checks outputs_keep_shifts(const Subject& subject);  ///< relative
+Checks outputs_show_shifts(const Subject& subject);  ///< not relative
 Checks outputs_follow_reversal(const Subject& subject);  ///< distance_only
 
 // ---- rotation_properties.cpp
@@ -35,7 +35,7 @@ Checks bias_leaves_the_future(const Subject& subject);
 Checks waves_start_at_zero_and_one(const Subject& subject);
 Checks rows_shift_by_one_map(const Subject& subject);
 
-// ---- position_properties.cpp: which ids are served, and what a position's numbers depend on
+// ---- position_properties.cpp: which ids are valid, and what a position's numbers depend on
 Checks numbers_keep_at_any_length(const Subject& subject);
 Checks numbers_change_with_length(const Subject& subject);
 Checks negative_ids_are_served(const Subject& subject);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own kernels handed to the verifier of users' functions: ids and shapes that equivalences do not reach.
+// Passes our kernels to the verifier of user functions, for ids and shapes that equivalences do not cover.
 #include "locus/attention.h"
 #include "locus/doctor/equivalences.h"
 #include "locus/doctor/verify_callable.h"

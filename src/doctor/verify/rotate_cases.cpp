@@ -28,7 +28,7 @@ class RotateCases {
   Position last() const {
     Position most = encoding_.position_range().last;
     if (options_.max_length) most = std::min(most, *options_.max_length - 1);
-    return most - 20 * (encoding_.rotation().axes - 1);  // the other axes reach further
+    return most - 20 * (encoding_.rotation().axes - 1);  // the other axes have larger ids
   }
   Position first() const {
     return options_.max_length ? std::max<Position>(0, encoding_.position_range().first)
@@ -41,7 +41,7 @@ class RotateCases {
     fill(std::move(one));
   }
 
-  // The same with ids brought into the range: for what must be asked of short tables, too.
+  // Also adds the case with ids clamped to the range, so that short tables are tested too.
   void add_fitted(RotateCase one) {
     for (Position& id : one.ids) id = std::clamp(id, first(), last());
     fill(std::move(one));
@@ -100,7 +100,7 @@ class RotateCases {
     add({.name = "packed from other positions = exact", .ids = others, .boundaries = {0, 6, 15, 19, 30}});
     const positions::Padded left = positions::left_padded(std::vector<std::int64_t>{41}, 110);
     add({.name = "left-padded by more than a page = exact", .ids = left.ids.ids, .mask = left.mask});
-    // A prefix, one way on from it, and another.
+    // A prefix and two continuations.
     std::vector<Position> forked = ids(20);
     for (int branch = 0; branch < 2; ++branch) {
       for (Position id = 20; id < 24; ++id) forked.push_back(id);

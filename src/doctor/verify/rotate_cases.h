@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways in which a function that rotates is called: shapes and ids that cross what engines have.
+// The cases that a rotate function is called with: shapes and ids that cross the page and table sizes of real engines.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@ namespace locus::doctor {
 struct RotateCase {
   std::string name;
   std::vector<Position> ids;             ///< of the first axis, one per token
-  std::vector<std::int64_t> calls = {};  ///< how many tokens each call has
+  std::vector<std::int64_t> calls = {};  ///< number of tokens of each call
   std::int64_t heads = 3;
   Role role = Role::query;
   std::vector<std::int64_t> boundaries = {};  ///< of packed documents
   std::vector<std::uint8_t> mask = {};        ///< 0 for padding, which is not compared
-  bool forked = false;                        ///< the last calls go on from the first one
+  bool forked = false;                        ///< the last calls continue the first one
   std::vector<double> given = {}, got = {};   ///< [tokens, heads, head_dim]
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(ids.size()); }
 };
 
-/// The cases whose ids the encoding and the options allow, filled with random vectors.
+/// Returns the cases whose ids the encoding and the options allow, filled with random vectors.
 std::vector<RotateCase> rotate_cases(const Encoding& encoding, const VerifyOptions& options);
 
-/// The ids [axes, tokens] of one call. The other axes of several move with the first one, each in its own way.
+/// Returns the ids [axes, tokens] of one call. Each further axis follows the first in a different way.
 std::vector<Position> ids_of_axes(const Encoding& encoding, std::span<const Position> ids);
 
 }  // namespace locus::doctor

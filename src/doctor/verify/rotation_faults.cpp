@@ -10,7 +10,7 @@
 namespace locus::doctor {
 namespace {
 
-// Faults are predicted from exact numbers; a profile's float32 angles are allowed for, see Rounding.
+// Faults are predicted from exact numbers. Rounding allows for the float32 angles of a profile.
 Rotation exact_rotation(const Encoding& encoding) {
   Rotation rotation = encoding.rotation();
   rotation.profile = Profile::exact;
@@ -34,7 +34,7 @@ class RotationFaults {
     if (rotation_.pairs() == 0) return std::move(models_);  // queries have a factor, and nothing is rotated
     shapes();
     directions();
-    // Rotated twice is the same as twice the frequencies: the likelier of them first.
+    // Rotating twice equals doubling the frequencies; the more likely fault comes first.
     const bool has_rule = encoding_.arguments().has("rule") && encoding_.arguments().text("rule") != "none";
     if (!has_rule) counts();
     magnitudes();
@@ -53,7 +53,7 @@ class RotationFaults {
   using Times =
       std::function<int(const AskedCall& call, Role side, std::int64_t token, std::int64_t head, std::int64_t heads)>;
 
-  // The same for both sides, for queries alone and for keys alone.
+  // Adds a fault of both sides, of queries only and of keys only.
   void add(std::string_view fault, const std::string& detail, const Change& change) {
     Rotation other = rotation_;
     change(other);
@@ -88,7 +88,7 @@ class RotationFaults {
     models_.push_back({.fault = fault, .detail = detail, .times = times});
   }
 
-  // The encoding with other arguments, where the registry allows them.
+  // Adds the encoding with other arguments, if the registry allows them.
   void add_encoding(std::string_view fault, const std::string& detail, const std::function<void(Arguments&)>& change) {
     try {
       Arguments arguments = encoding_.arguments();
@@ -114,7 +114,7 @@ class RotationFaults {
     if (end != rotation_.rotary_offset) {
       add("wrong_offset", "at the end of the head", [&](Rotation& r) { r.rotary_offset = end; });
     }
-    // Another width: with its own frequencies, or cut out of those expected.
+    // Another width: with its own frequencies, or with the first ones of the expected.
     for (const std::int64_t width : {rotation_.head_dim, rotation_.rotary_dim / 2, rotation_.rotary_dim / 4,
                                      rotation_.rotary_dim - 2, rotation_.rotary_dim + 2, rotation_.rotary_dim * 2}) {
       if (width < 2 || width > rotation_.head_dim || width == rotation_.rotary_dim || width % 2 != 0) continue;
@@ -150,7 +150,7 @@ class RotationFaults {
     });
   }
 
-  // One pair, written wrongly.
+  // Wrong formulas for one pair.
   void products() {
     const auto with = [&](std::string_view fault, const std::string& detail, const FaultModel::PairFunction& pair) {
       models_.push_back({.fault = fault, .detail = detail, .pair = pair});
@@ -420,7 +420,7 @@ class RotationFaults {
       tokens("from position " + std::to_string(length) + " on",
              [=](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] >= length; });
     }
-    if (rotation_.scale) {  // else the same as positions taken as 0, see id_faults.cpp
+    if (rotation_.scale) {  // otherwise the same as positions treated as 0; see id_faults.cpp
       tokens("below position 0",
              [](const AskedCall& c, Role role, std::int64_t token) { return c.ids(role)[at(token)] < 0; });
     }

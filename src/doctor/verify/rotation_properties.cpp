@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turning keeps lengths, and the product of two turned vectors depends on the difference of their ids only.
+// A rotation keeps lengths, and the product of two rotated vectors depends only on the difference of their ids.
 #include "doctor/verify/property_list.h"
 
 namespace locus::doctor {
@@ -11,7 +11,7 @@ double error_at(const Subject& subject, Position distance) {
   return subject.entry_error + subject.angle_error * static_cast<double>(distance);
 }
 
-// Ids of a query and a key within 100 of each other, and the same two moved by about `distance`, axis by axis.
+// Ids of a query and a key within 100 of each other, and the same ids shifted by about `distance` on each axis.
 struct Moved {
   std::vector<Position> query, key, query_moved, key_moved;
 };
@@ -35,7 +35,7 @@ Moved moved_pair(const Subject& subject, Samples& samples, Position distance) {
 
 std::string near(Position distance) { return " near " + std::to_string(distance); }
 
-// |R x| for queries and keys at random ids about `distance`, as the largest |ratio - 1|.
+// Returns the largest ||R x| / |x| - 1| for queries and keys at random ids near `distance`.
 double norm_change(const Subject& subject, Position distance) {
   Samples samples(22);
   const PositionRange range = around_zero(subject.range, distance);
@@ -53,15 +53,15 @@ double norm_change(const Subject& subject, Position distance) {
   return change;
 }
 
-// cos^2 + sin^2 is 1 to twice an entry's error, whatever the angle; two norms add a rounding per coordinate.
+// cos^2 + sin^2 is 1 within twice an entry's error, for any angle. The two norms add a rounding per coordinate.
 double norm_bound(const Subject& subject) {
   return 2 * subject.entry_error + (static_cast<double>(subject.width) + 4) * unit;
 }
 
 }  // namespace
 
-// A turned vector is off by twice an entry's error times its length, so a product by four times the error times both
-// lengths; there are two products, each with a rounding per coordinate.
+// A rotated vector is off by twice an entry's error times its length, so a product is off by four times the error times
+// both lengths. There are two products, each with a rounding per coordinate.
 Checks dot_products_keep_shifts(const Subject& subject) {
   Checks checks;
   for (const Position distance : subject.distances) {

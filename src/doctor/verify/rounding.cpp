@@ -27,11 +27,11 @@ double Rounding::angle_error(double frequency, Position position) const {
   return frequency * distance * (allowed ? float32_angle_error : 0x1p-52);
 }
 
-// float32: 16 roundings of the vector's length. The narrow types round cos and sin, both products and their sum: at most
-// 2 sqrt(2) + 1 units of the pair's length.
+// float32: 16 roundings of the vector's length. Narrow types round cos and sin, both products and their sum: at most 2
+// sqrt(2) + 1 units of the pair's length.
 double Rounding::rotated(double pair, double vector, double angle) const {
   if (any_pair) pair = vector;
-  // A table's entries may fall to either side of a rounding.
+  // A table entry near a rounding boundary may be rounded either way.
   const double own = 16 * 0x1p-24 * vector + (angle + 3 * table) * pair;
   return narrow() ? own + 5 * unit() * pair + (type == ElementType::float16 ? 0x1p-24 : 0.0) : own;
 }
@@ -44,7 +44,7 @@ void TypeFinder::see(std::span<const double> values) {
   }
 }
 
-// float16 holds most of bfloat16's numbers, but not the other way round.
+// float16 holds most bfloat16 numbers, but not the other way round.
 ElementType TypeFinder::found() const {
   if (bfloat16_) return ElementType::bfloat16;
   return float16_ ? ElementType::float16 : ElementType::float32;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far from the truth a right implementation may be, by the type that it computes in.
+// Bounds the error of a right implementation, given the type it computes in.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@
 
 namespace locus::doctor {
 
-/// From here on angles in float32 are an error of their own, unless the encoding's profile has them.
+/// From this id on, float32 angles are an error, unless the encoding's profile has them.
 inline constexpr Position float32_limit = 65'521;
 
-/// How far a float32 angle may be off, in radians per radian: float32 rounds the frequency, by up to two units, and the
+/// The error of a float32 angle, in radians per radian. float32 rounds the frequency, by up to two units, and the
 /// product.
 inline constexpr double float32_angle_error = 4 * 0x1p-24;
 
 struct Rounding {
   ElementType type = ElementType::float32;
-  bool float32_angles = false;  ///< at every position
-  bool any_pair = false;        ///< which coordinates form a pair is not known: bounds are those of the whole vector
-  double table = 0;             ///< of cos and sin, where they are meant to be rounded: half a unit in the last place
+  bool float32_angles = false;  ///< allowed at every position
+  bool any_pair = false;        ///< the pairing is unknown: bounds use the whole vector
+  double table = 0;             ///< roundoff of cos and sin if the tables are rounded
 
   bool narrow() const { return type == ElementType::bfloat16 || type == ElementType::float16; }
   double unit() const { return unit_roundoff(type); }
 
-  /// Of an angle of `frequency` x `position`, in radians.
+  /// Bounds the error of the angle `frequency` x `position`, in radians.
   double angle_error(double frequency, Position position) const;
 
-  /// Of a coordinate that was rotated: `pair` and `vector` are the lengths of its pair and of its head.
+  /// Bounds the error of a rotated coordinate. `pair` and `vector` are the lengths of its pair and of its head.
   double rotated(double pair, double vector, double angle) const;
 };
 

@@ -35,7 +35,7 @@ PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position star
   return ids;
 }
 
-// The sample's rows at the slots; NaN for padding, which must not matter.
+// Returns the sample's rows at the slots. Padding is NaN, which must have no effect.
 std::vector<double> rows_at(std::span<const double> all, std::span<const std::int64_t> slots, std::int64_t width) {
   std::vector<double> rows;
   for (const std::int64_t slot : slots) {
@@ -195,7 +195,7 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
         const auto head = std::span(rows).subspan(at((t * heads + h) * shape_.head_dim), at(shape_.head_dim));
         const std::vector<double> turned = rotated(under, role, head, own, {h, heads});
         std::copy(turned.begin(), turned.end(), head.begin());
-        // An entry of a vector to which a row was added is off by what rounded either of the two.
+        // A vector with an added row has the rounding errors of both.
         norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(shape_.head_dim)));
       }
     }

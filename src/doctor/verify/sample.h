@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tokens that fit an encoding, made ready for attention at any place, in any type, by kernels or exactly.
+// Random tokens that fit an encoding, prepared for attention at any position and in any type, by kernels or exactly.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace locus::doctor {
 
-inline constexpr std::int64_t padding = -1;       ///< a slot that holds no token
-inline constexpr std::int64_t padding_slots = 3;  ///< that a padded batch has beside the longest row
+inline constexpr std::int64_t padding = -1;       ///< a slot without a token
+inline constexpr std::int64_t padding_slots = 3;  ///< slots of a padded batch beyond the longest row
 
-/// Tokens of a batch that went through the encoding, ready for attend().
+/// The tokens of a batch after encoding, ready for attend().
 struct Encoded {
   HeadsArray query;
-  HeadsArray raw_key;    ///< as a cache takes it
-  HeadsArray key;        ///< as attention meets it
-  HeadsArray raw_value;  ///< as a cache takes it
+  HeadsArray raw_key;    ///< as a cache receives it
+  HeadsArray key;        ///< as attention reads it
+  HeadsArray raw_value;  ///< as a cache receives it
   HeadsArray value;
-  std::vector<Position> places;  ///< for attend(): ids, or indices where ids have several axes
+  std::vector<Position> places;  ///< for attend(): ids, or indices if ids have several axes
   PositionIds ids;
 };
 
@@ -33,8 +33,8 @@ struct SampleShape {
   std::int64_t tokens = 0, heads = 0, key_heads = 0, head_dim = 0;
 };
 
-/// The tokens' own vectors, exact in every type, and the id of each. At the site hidden, queries, keys and values are
-/// coordinates of the token's vector with a sign: a projection that costs no rounding.
+/// Vectors that are exact in every type, and the id of each token. At the site hidden, queries, keys and values are
+/// coordinates of the token's vector with a sign: a projection without rounding.
 class Sample {
  public:
   Sample(const Encoding& encoding, const SampleShape& shape, Position start, RandomNumbers& random);
@@ -47,8 +47,8 @@ class Sample {
   Position id(std::int64_t token) const { return ids_.ids[static_cast<std::size_t>(token)]; }
   Position place(std::int64_t token) const { return ids_.axes == 1 ? id(token) : token; }
 
-  /// Slots name tokens of the sample, or padding (which is filled with NaN); batch rows are equally long. Tokens have
-  /// the ids of those in `placed_as`, or their own.
+  /// `slots` are tokens of the sample, or padding, which is filled with NaN. All batch rows have the same length. Tokens
+  /// have the ids of those in `placed_as`, or their own.
   Encoded encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
                  std::int64_t batch = 1, Position shift = 0, std::span<const std::int64_t> placed_as = {}) const;
   Encoded encode(ElementType type, std::span<const std::int64_t> slots, std::int64_t batch = 1,
@@ -56,7 +56,7 @@ class Sample {
     return encode(encoding_, type, slots, batch, shift);
   }
 
-  /// Attention over the whole in double, rotated and added by the reference, with what error bounds need.
+  /// Attention over all tokens in double, rotated and added by the reference, with the numbers that error bounds need.
   struct Exact {
     std::vector<double> output;        ///< [tokens, heads, head_dim]
     std::vector<double> log_sum_exp;   ///< [tokens, heads]
@@ -64,12 +64,12 @@ class Sample {
     std::vector<double> norm_product;  ///< [tokens, heads]: scale |q| |k|, the largest over the keys
     double largest_value = 0;
   };
-  /// Queries under `encoding`, and key j under keys_under(j), which is the same unless tables are mixed.
+  /// Computes queries with `encoding` and key j with keys_under(j), which is the same unless tables are mixed.
   Exact exact(const Encoding& encoding, Position shift = 0, bool causal = true,
               const std::function<Encoding(std::int64_t)>& keys_under = {}) const;
 
  private:
-  /// Queries, keys and values before they are rotated, in double, and the largest entry of a row that was added.
+  /// Queries, keys and values before rotation, in double, and the largest entry of an added row.
   struct Inputs {
     std::vector<double> query, key, value;
     double largest_row = 0;
@@ -83,7 +83,7 @@ class Sample {
   PositionIds ids_;
   std::vector<double> query_, key_, value_;  // [tokens, heads, head_dim]; empty at the site hidden
   std::vector<double> hidden_;               // [tokens, dim]
-  std::vector<std::int64_t> choose_query_, choose_key_, choose_value_;  // coordinate + 1, negative with a minus sign
+  std::vector<std::int64_t> choose_query_, choose_key_, choose_value_;  // coordinate + 1, negative for a minus sign
 };
 
 }  // namespace locus::doctor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random positions and vectors, the same on every machine, and the few operations on vectors that checks need.
+// Random positions and vectors, identical on every machine, and the vector operations that checks need.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace locus::doctor {
 
-inline constexpr double unit = 0x1p-53;  ///< half a double's last bit, relative
+inline constexpr double unit = 0x1p-53;  ///< unit roundoff of double
 
 class Samples {
  public:
   explicit Samples(std::uint64_t seed) : random_(seed) {}
 
-  /// Both ends included.
+  /// Includes both ends.
   std::int64_t integer(std::int64_t first, std::int64_t last) { return random_.between(first, last); }
-  /// Values from -1 to 1.
+  /// Returns values from -1 to 1.
   std::vector<double> vector(std::int64_t size) {
     std::vector<double> values(static_cast<std::size_t>(size));
     for (double& value : values) value = static_cast<double>(integer(-1'000'000, 1'000'000)) * 1e-6;
@@ -49,7 +49,7 @@ inline double dot(std::span<const double> a, std::span<const double> b) {
 }
 inline double norm(std::span<const double> a) { return std::sqrt(dot(a, a)); }
 
-/// The larger one, and NaN if either is: a plain max would lose it.
+/// Returns the larger one, or NaN if either is NaN. std::max would lose it.
 inline double worse(double a, double b) { return a >= b ? a : std::isnan(a) ? a : b; }
 
 inline double largest_difference(std::span<const double> a, std::span<const double> b) {
@@ -59,13 +59,13 @@ inline double largest_difference(std::span<const double> a, std::span<const doub
   return largest;
 }
 
-/// Where ids may be drawn from: within `distance` of 0 or of what lies nearest to it.
+/// Returns the ids to draw from: within `distance` of 0, or of the id of the range nearest to 0.
 inline PositionRange around_zero(const PositionRange& range, Position distance) {
   const Position middle = std::clamp<Position>(0, range.first, range.last);
   return {std::max(range.first, middle - distance), std::min(range.last, middle + distance)};
 }
 
-/// Passes where value and bound are the same number: for counts and for values that are exact by definition.
+/// Passes if value and bound are equal: for counts and for values that are exact by definition.
 inline Check exactly(std::string name, std::string scheme, double value, double expected, std::string note = {}) {
   return {std::move(name), std::move(scheme), value, expected, value == expected, std::move(note)};
 }

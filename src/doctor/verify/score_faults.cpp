@@ -20,7 +20,7 @@ class BiasFaults {
   }
 
   Models all() {
-    from_the_wrong_end();  // with slopes the same as a wrong sign, and likelier
+    from_the_wrong_end();  // for slopes, equal to a wrong sign, but more likely
     numbers();
     distances();
     heads();
@@ -35,7 +35,7 @@ class BiasFaults {
   }
 
   void from_the_wrong_end() {
-    // A key that is j behind the first gets what is due to the key j before the query.
+    // The key at index j gets the bias of the key j before the query.
     models_.push_back({.fault = "bias_from_the_wrong_end",
                        .id = [](const AskedCall& c, Role side, std::int64_t token, int, Position) {
                          if (side == Role::query) return Position{0};
@@ -90,7 +90,7 @@ class BiasFaults {
                   [size](Position n) { return ((n % size) + size) % size; });
       const auto narrow = [size](Position n) { return ((n + size) % (2 * size) + 2 * size) % (2 * size) - size; };
       by_distance("distance_wrapped", "at " + std::to_string(size), narrow);
-      if (!bias_.slopes.empty()) {  // the line goes on below 0
+      if (!bias_.slopes.empty()) {  // the line continues below 0
         add("distance_wrapped", "at " + std::to_string(size),
             [slopes = bias_.slopes, narrow](std::int64_t h, Position q, Position k) {
               return -slopes[at(h)] * static_cast<double>(narrow(q - k));
@@ -143,7 +143,7 @@ class BiasFaults {
   void slopes() {
     const std::int64_t n = bias_.heads;
     const auto with = [&](std::string_view fault, const std::string& detail, std::vector<double> other) {
-      // A bias is slope times something: exchange the slope.
+      // A bias is slope times distance: replaces the slope.
       add(fault, detail, [v = value_, own = bias_.slopes, other](std::int64_t h, Position q, Position k) {
         return own[at(h)] == 0 ? 0 : v(h, q, k) / own[at(h)] * other[at(h)];
       });
@@ -193,7 +193,7 @@ class BiasFaults {
     });
   }
 
-  // T5's bucket by its formula.
+  // Computes T5's bucket by its formula.
   static std::int64_t t5_bucket(Position offset, std::int64_t buckets, double exact_share, double max_distance,
                                 bool bidirectional, bool ceiling) {
     std::int64_t bucket = 0, per_sign = buckets;
@@ -257,7 +257,7 @@ class BiasFaults {
     if (bias_.table.data.empty()) return;
     const std::int64_t n = bias_.heads;
     add("table_wrong", "read in the other order", [=, table = bias_.table](std::int64_t h, Position q, Position k) {
-      const std::int64_t index = h * rows + own(q, k);  // [heads, rows] in the place of [rows, heads]
+      const std::int64_t index = h * rows + own(q, k);  // [heads, rows] instead of [rows, heads]
       return static_cast<double>(table.row(index / n)[at(index % n)]);
     });
     const Arguments& a = arguments_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is added to scores, as a function of the ids of query and key.
+// The numbers added to scores, as a function of the ids of query and key.
 #include "doctor/verify/property_list.h"
 
 namespace locus::doctor {
@@ -9,7 +9,7 @@ constexpr int score_trials = 200;
 
 std::int64_t random_head(const Subject& subject, Samples& samples) { return samples.integer(0, subject.heads - 1); }
 
-// A query and two keys on one side of it, the first at least as near.
+// A query and two keys on one side of it; the first is at least as near.
 struct Sided {
   Position query, nearer, farther;
 };
@@ -27,13 +27,13 @@ std::vector<int> sides_of(const Subject& subject) {
   return subject.claims.has(Claim::causal_only) ? std::vector<int>{-1} : std::vector<int>{-1, 1};
 }
 
-// The score of two fixed vectors: bias alone, or the relative key's.
+// Returns the score of two fixed vectors: the bias alone, or that of the relative key.
 double score(const Subject& subject, std::int64_t head, const std::vector<double>& q, const std::vector<double>& k,
              Position query, Position key) {
   return subject.bias ? subject.bias(head, query, key) : subject.relative_score(head, q, k, query, key);
 }
 
-// The largest difference between scores before and after a common shift.
+// Returns the largest difference between scores before and after a common shift.
 double change_by_shifts(const Subject& subject) {
   Samples samples(31);
   const std::vector<double> q = samples.vector(subject.width), k = samples.vector(subject.width);
@@ -53,7 +53,7 @@ double change_by_shifts(const Subject& subject) {
   return value;
 }
 
-// The largest difference between (query, key) and (key, query), from 1 to 1000 apart.
+// Returns the largest difference between (query, key) and (key, query), 1 to 1000 apart.
 double change_by_exchange(const Subject& subject) {
   Samples samples(32);
   const PositionRange range = around_zero(subject.range, 1000);
@@ -68,18 +68,18 @@ double change_by_exchange(const Subject& subject) {
 
 }  // namespace
 
-// A function of the difference alone gives the same bits.
+// A function of the difference gives identical bits.
 Checks scores_keep_shifts(const Subject& subject) {
   return {at_most("relative: scores depend on the difference of ids only", subject.name, change_by_shifts(subject), 0)};
 }
 
 Checks scores_show_shifts(const Subject& subject) {
   return {at_least("not relative: shifting both ids changes the bias", subject.name, change_by_shifts(subject), 1e-6,
-                   "a millionth is far above a double's rounding of biases about 1")};
+                   "a millionth is far above the rounding of double for biases near 1")};
 }
 
-// A bias is a slope times a whole distance, rounded once: a fall over n steps is n times the first, up to half an ulp
-// of each of the three values.
+// A bias is a slope times an integer distance, rounded once. The decrease over n steps is n times the first, within
+// half an ulp of each of the three values.
 Checks bias_is_linear(const Subject& subject) {
   Samples samples(33);
   double value = 0;
@@ -91,7 +91,7 @@ Checks bias_is_linear(const Subject& subject) {
       const double step = subject.bias(head, 0, 0) - subject.bias(head, 0, side);
       const double fall = subject.bias(head, at.query, at.nearer) - far;
       const double steps = std::fabs(static_cast<double>(at.farther - at.nearer));
-      if (!(step > 0)) return {at_most("linear_in_distance: equal steps", subject.name, HUGE_VAL, 0, "no fall")};
+      if (!(step > 0)) return {at_most("linear_in_distance: equal steps", subject.name, HUGE_VAL, 0, "no decrease")};
       value = worse(std::fabs(fall - steps * step) / std::max(std::fabs(far), step), value);
     }
   }
@@ -119,10 +119,10 @@ Checks bias_is_the_same_both_ways(const Subject& subject) {
 
 Checks bias_differs_both_ways(const Subject& subject) {
   return {at_least("not distance_only: the bias differs forwards and backwards", subject.name,
-                   change_by_exchange(subject), 1e-6, "a millionth is far above a double's rounding")};
+                   change_by_exchange(subject), 1e-6, "a millionth is far above the rounding of double")};
 }
 
-// Keys after the query weigh no less than the present one, so only a mask keeps them out.
+// Keys after the query get no lower bias than the query itself, so only a mask excludes them.
 Checks bias_leaves_the_future(const Subject& subject) {
   Samples samples(35);
   double value = 0;
@@ -132,7 +132,7 @@ Checks bias_leaves_the_future(const Subject& subject) {
     value = worse(subject.bias(head, at.query, at.query) - subject.bias(head, at.query, at.farther), value);
   }
   return {at_most("causal_only: keys after the query are left to the mask", subject.name, value, 0,
-                  "how much less than the present one a later key weighs")};
+                  "how much lower the bias of a later key is")};
 }
 
 }  // namespace locus::doctor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that read tables: which positions they serve, found where they throw beyond some end.
+// Finds the positions that a function serves, for functions that throw beyond the end of a table.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace locus::doctor {
 
 class ServedPositions {
  public:
-  /// Calls every case. Where one throws and a single token at its largest (or smallest) id throws as well, the end is
-  /// searched for, cases beyond it are dropped, and the rest goes on. Other exceptions pass.
+  /// Calls every case. If a case throws, and one token at its largest (or smallest) id throws too, searches for the
+  /// end, drops the cases beyond it and continues. Passes other exceptions on.
   template <class Case, class Ids, class Call, class CallAt>
   void run(std::vector<Case>& cases, const VerifyOptions& options, const Ids& ids_of, const Call& call,
            const CallAt& call_at) {
@@ -34,7 +34,8 @@ class ServedPositions {
       cases.erase(std::remove_if(cases.begin() + static_cast<std::ptrdiff_t>(i), cases.end(), refused), cases.end());
       --i;
     }
-    // A table read from its end gives wrong numbers below 0 without a word: what ends is taken to start at 0.
+    // A function that indexes a table from its end returns wrong numbers for negative ids without an error. If the
+    // table ends, it is assumed to start at 0.
     if (end_ == unlimited || cases.empty()) return;
     cases.erase(std::remove_if(cases.begin(), cases.end(),
                                [&](const Case& one) {
@@ -44,7 +45,7 @@ class ServedPositions {
                 cases.end());
   }
 
-  /// Ids from here on are refused.
+  /// Returns the first id that is refused.
   Position end() const { return end_; }
 
   void append_to(std::vector<Check>& checks, const std::string& scheme) const {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sines and cosines of the position: where they start, and the one linear map that moves them all.
+// Sines and cosines of the position: their start, and the linear map that shifts all rows.
 #include "doctor/verify/property_list.h"
 
 namespace locus::doctor {
 namespace {
 
-// The column of the same frequency and the other kind; waves.size() where there is none.
+// Returns the column with the same frequency and the other function; waves.size() if there is none.
 std::vector<std::size_t> partners_of(const std::vector<Wave>& waves) {
   std::vector<std::size_t> partners;
   for (const Wave& wave : waves) {
@@ -27,7 +27,7 @@ Checks waves_start_at_zero_and_one(const Subject& subject) {
   return {at_most("rows start with sines 0 and cosines 1", subject.name, largest_difference(row, start), 0)};
 }
 
-// sin(w (p + k)) = sin(wp) cos(wk) + cos(wp) sin(wk), cosines likewise: a block rotation by k, whatever p is. Its
+// sin(w (p + k)) = sin(wp) cos(wk) + cos(wp) sin(wk), and likewise for cosines: a block rotation by k, for any p. Its
 // entries are off by |k| w roundings of an angle, the three rows by their entry error.
 Checks rows_shift_by_one_map(const Subject& subject) {
   Samples samples(41);

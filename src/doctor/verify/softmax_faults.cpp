@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales, sums, and partial softmaxes that are merged wrongly.
+// Wrong scales and sums, and partial softmaxes that are merged wrongly.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 using Weights =
     std::function<std::vector<double>(const AskedCall&, std::span<const double>, std::span<const std::int64_t>)>;
 
-// Scores cut into parts by index of the key: the parts' largest, their sums, and which part a score belongs to.
+// Scores split into parts by key index: the largest score and the sum of each part, and the part of each score.
 struct Parts {
   std::vector<std::size_t> part;
   std::vector<double> top, sum, count;
@@ -37,7 +37,7 @@ Parts cut(std::span<const double> scores, std::span<const std::int64_t> keys, st
   return parts;
 }
 
-// How keys are cut: into parts of `size` keys or, where that is 0, into `count` equal ones.
+// How keys are split: into parts of `size` keys or, if that is 0, into `count` equal parts.
 struct Cut {
   std::int64_t size = 0;
   std::int64_t count = 0;
@@ -54,7 +54,7 @@ std::vector<Cut> cuts() {
   return all;
 }
 
-// Each part's own softmax times what the parts get.
+// Multiplies the softmax of each part by the part's share.
 Weights merged(const Cut& size, const std::function<std::vector<double>(const Parts&)>& shares) {
   return [=](const AskedCall& call, std::span<const double> scores, std::span<const std::int64_t> keys) {
     const Parts parts = cut(scores, keys, size.length(call));
@@ -115,7 +115,7 @@ Models softmax_faults(const Encoding& encoding) {
     };
   };
   const auto e = [](double s, double top) { return std::exp(s - top); };
-  with("softmax_sum", "one more in it", softmax_of(e, 1));
+  with("softmax_sum", "one extra term", softmax_of(e, 1));
   const auto without = [](const std::function<bool(std::size_t i, std::size_t count)>& lost) {
     return [=](const AskedCall&, std::span<const double> scores, std::span<const std::int64_t>) {
       double top = -HUGE_VAL, total = 0;
@@ -129,8 +129,8 @@ Models softmax_faults(const Encoding& encoding) {
       return weights;
     };
   };
-  with("softmax_sum", "the first key not in it", without([](std::size_t i, std::size_t) { return i == 0; }));
-  with("softmax_sum", "the last key not in it", without([](std::size_t i, std::size_t n) { return i + 1 == n; }));
+  with("softmax_sum", "without the first key", without([](std::size_t i, std::size_t) { return i == 0; }));
+  with("softmax_sum", "without the last key", without([](std::size_t i, std::size_t n) { return i + 1 == n; }));
   for (const std::int64_t lost : {1, 2, 4, 8}) {
     if (static_cast<double>(lost) < d) {
       all.push_back(
@@ -162,7 +162,7 @@ Models softmax_faults(const Encoding& encoding) {
     with("parts_added", detail,
          merged(size, [](const Parts& p) { return by_part(p, [](std::size_t) { return 1.0; }); }));
     with("parts_not_rescaled", detail, merged(size, [](const Parts& p) { return normalised(p.sum); }));
-    with("parts_not_rescaled", detail + ", by the largest alone", merged(size, [](const Parts& p) {
+    with("parts_not_rescaled", detail + ", by the largest score only", merged(size, [](const Parts& p) {
            return normalised(by_part(p, [&](std::size_t i) { return std::exp(p.top[i] - p.top[0]); }));
          }));
     with("parts_lost", detail + ", all but the last", merged(size, [](const Parts& p) {
@@ -181,7 +181,7 @@ Models softmax_faults(const Encoding& encoding) {
              return i + 1 == p.top.size() ? 0.0 : p.sum[i] * std::exp(p.top[i] - p.top[0]);
            }));
          }));
-    // The running sum or the running output keeps its old scale when a larger score comes.
+    // The running sum or output keeps its old scale when a larger score follows.
     const auto running = [&](const std::string& which, bool sum_rescaled, bool output_rescaled) {
       with("parts_not_rescaled", detail + ", " + which, merged(size, [=](const Parts& p) {
              double top = -HUGE_VAL, total = 0;

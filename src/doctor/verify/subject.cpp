@@ -11,8 +11,8 @@
 namespace locus {
 namespace {
 
-// The same encoding told another length, whether or not it says that it cares.
-Encoding told_length(const Encoding& encoding, std::int64_t length) {
+// Returns the encoding with another length, whether or not it depends on it.
+Encoding with_length(const Encoding& encoding, std::int64_t length) {
   Arguments arguments = encoding.arguments();
   for (const Parameter& parameter : parameters_of(encoding.scheme(), arguments)) {
     if (parameter.name == "length") arguments.set("length", length);
@@ -20,7 +20,7 @@ Encoding told_length(const Encoding& encoding, std::int64_t length) {
   return Encoding(encoding.scheme().name, arguments);
 }
 
-// Another seed for drawn weights; given tensors and lists are changed themselves.
+// Uses another seed for random weights; changes given tensors and lists directly.
 Encoding reweighted(const Encoding& encoding) {
   Arguments changed = encoding.arguments();
   for (const auto& [name, value] : encoding.arguments().all()) {
@@ -39,7 +39,7 @@ Encoding reweighted(const Encoding& encoding) {
   return Encoding(encoding.scheme().name, changed);
 }
 
-// LongRoPE with the same list twice does not change; everything else that is not safe to cache does.
+// LongRoPE with two equal lists does not change; every other encoding that is not cache_safe does.
 bool length_matters(const Encoding& encoding) {
   const Arguments& arguments = encoding.arguments();
   const bool one_list = arguments.has("short_factor") && arguments.has("long_factor") &&
@@ -47,7 +47,7 @@ bool length_matters(const Encoding& encoding) {
   return encoding.length_dependent() && !one_list;
 }
 
-// Places in rows and columns are no line, unless there is one row or one column of them.
+// Positions in rows and columns are not a line, unless there is only one row or one column.
 bool is_grid(std::optional<std::int64_t> height, std::optional<std::int64_t> width) {
   return height.value_or(2) > 1 && width.value_or(2) > 1;
 }
@@ -68,8 +68,8 @@ void take_hidden(Subject& subject, const Encoding& encoding) {
   };
 }
 
-// The exact profile's angles wrap exactly. The others' are float32 products, each off by a rounding of its size; ggml
-// multiplies them up pair by pair. Their cos and sin are off by a rounding and libm's last bit.
+// The angles of the exact profile wrap exactly. Those of other profiles are float32 products, each off by a rounding of
+// its size; ggml computes each from the previous one. Their cos and sin are off by a rounding and libm's last bit.
 void take_errors(Subject& subject, const Rotation& rotation) {
   const double units = rotation.table_type == ElementType::bfloat16  ? 0x1p-8
                        : rotation.table_type == ElementType::float16 ? 0x1p-11
@@ -94,7 +94,7 @@ void take_rotation(Subject& subject, const Encoding& encoding) {
               rotation.map.width);
   subject.absolute = (rotation.map.kind != PositionMap::Kind::direct && grid) || rotation.query_scale || rotation.mix;
   take_errors(subject, rotation);
-  // xPos grows as zeta^-(p/512): within three scale bases the rotated vectors stay within e^4 of their length.
+  // xPos grows as zeta^-(p/512): within three scale bases, rotated vectors stay within e^4 of their length.
   if (rotation.scale) subject.distances = {100, static_cast<Position>(3 * rotation.scale->scale_base)};
   subject.rotate = [encoding](Role role, std::span<const Position> ids, std::span<const double> head) {
     const auto& mix = encoding.rotation().mix;
@@ -127,7 +127,7 @@ void take_relative_keys(Subject& subject, const Encoding& encoding) {
   subject.heads = keys.heads;
   subject.width = keys.head_dim;
   subject.scale = 1 / std::sqrt(static_cast<double>(keys.head_dim));
-  if (keys.index && !encoding.claims().has(Claim::unbounded)) {  // offsets beyond the table are refused
+  if (keys.index && !encoding.claims().has(Claim::unbounded)) {  // offsets beyond the table are errors
     const Arguments& arguments = encoding.arguments();
     const std::int64_t left = arguments.integer("clip_left");
     subject.reach = std::min(left, arguments.maybe_integer("clip_right").value_or(left));
@@ -162,7 +162,7 @@ Subject subject_of(const Encoding& encoding) {
       return false;
     }
   };
-  subject.at_length = [encoding](std::int64_t length) { return subject_of(told_length(encoding, length)); };
+  subject.at_length = [encoding](std::int64_t length) { return subject_of(with_length(encoding, length)); };
   if (subject.claims.has(Claim::learned)) {
     subject.with_other_weights = [encoding] { return subject_of(reweighted(encoding)); };
   }

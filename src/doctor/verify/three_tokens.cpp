@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest counter-example: three tokens, X = (1,0), (0,1), (1,1), identity weights, unscaled softmax, no mask.
-// Without positions "he work I" is "I work he" with its outputs in another order: the reader cannot tell them apart.
+// Without positions, "he work I" is "I work he" with its outputs in another order: attention cannot distinguish them.
 #include <array>
 #include <sstream>
 
@@ -41,7 +41,7 @@ std::string outputs_of(const Order& order, const SmallAttention& attention) {
 Subject unscaled(Subject subject) {
   subject.scale = 1;
   subject.width = 2;
-  subject.heads = 1;  // the first head's term is enough
+  subject.heads = 1;  // one head is enough
   return subject;
 }
 
@@ -51,8 +51,9 @@ SmallAttention attend_in(const Subject& subject, const Order& order) {
 
 }  // namespace
 
-// Scores of I: (1, 0, 1), so weights (a, b, a) with a = e/(2e + 1), b = 1/(2e + 1), and the output (2a, a + b); work is
-// its mirror image; he has scores (1, 1, 2), weights (c, c, ec) with c = 1/(2 + e), and the output (c + ec, c + ec).
+// Scores of "I": (1, 0, 1), so weights (a, b, a) with a = e/(2e + 1), b = 1/(2e + 1), and the output (2a, a + b).
+// "work" is its mirror image. "he" has scores (1, 1, 2), weights (c, c, ec) with c = 1/(2 + e), and the output (c + ec,
+// c + ec).
 Checks three_tokens_without_positions(Subject given) {
   const Subject subject = unscaled(std::move(given));
   const SmallAttention forwards = attend_in(subject, orders[0]), backwards = attend_in(subject, reversed);
@@ -88,13 +89,13 @@ Checks three_tokens_with_positions(Subject given, int breaking) {
     checks.push_back(at_most("three tokens: distances alone cannot tell the reverse", subject.name, difference,
                              2 * forwards.rounding(), note));
   } else {
-    checks.push_back(at_least("three tokens: the reverse is told apart", subject.name, difference,
-                              2000 * forwards.rounding(), note));
+    checks.push_back(
+        at_least("three tokens: the reverse differs", subject.name, difference, 2000 * forwards.rounding(), note));
   }
   return checks;
 }
 
-// Every order but the first is told apart; by distances alone every order but the first and its reverse.
+// Every order but the first gives different outputs; with distances alone, every order but the first and its reverse.
 Checks three_tokens() {
   Checks checks = three_tokens_without_positions(subject_of(Encoding("nope")));
   const auto add = [&](const Checks& more) { checks.insert(checks.end(), more.begin(), more.end()); };

@@ -11,7 +11,7 @@
 namespace locus::doctor {
 namespace {
 
-// Keys and values of a sequence that grows: in a KvCache, or behind each other where the cache takes no such ids.
+// Keys and values of a growing sequence: in a KvCache, or concatenated if the cache does not accept these ids.
 class KeyStore {
  public:
   KeyStore(const Sample& sample, ElementType type) : sample_(sample), type_(type) {
@@ -43,7 +43,7 @@ class KeyStore {
     attend_to(sample_, sample_.encoding(), queries, {keys.view(), values.view(), places_}, tokens, into);
   }
 
-  /// From now on a sequence of its own that shares what is there.
+  /// Continues as a new sequence that shares the cached keys.
   void fork() { sequence_ = cache_->fork(sequence_); }
   SequenceId sequence() const { return sequence_; }
   void go_to(SequenceId sequence) { sequence_ = sequence; }
@@ -117,7 +117,7 @@ PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, s
   KeyStore store(sample, type);
   PathResult result;
   for (std::int64_t begin = 0, count = first; begin < sample.tokens(); begin += count, count = size) {
-    // The tokens behind a prefix have the ids that the planner gives them.
+    // The tokens after a prefix have the ids of the planner.
     const PositionIds plan = positions::decode(begin, std::min(count, sample.tokens() - begin));
     const Encoded chunk = sample.encode(type, plan.ids);
     store.append(chunk);
@@ -137,7 +137,7 @@ PathResult forked(const Sample& sample, ElementType type) {
   const SequenceId parent = store.sequence();
   store.fork();
   const SequenceId child = store.sequence();
-  // The parent goes on with another text, here the same tokens backwards, in turn with its child.
+  // The parent continues with another text, here the same tokens in reverse, alternating with its child.
   store.go_to(parent);
   std::vector<std::int64_t> backwards = range(0, rest);
   std::reverse(backwards.begin(), backwards.end());

@@ -33,7 +33,8 @@ class AttendVerifier {
 
   std::vector<Check> run() {
     cases_ = attend_cases(encoding_, options_);
-    require(!cases_.empty(), "verify_attend: ", encoding_.scheme().name, " and the function serve no common positions");
+    require(!cases_.empty(), "verify_attend: ", encoding_.scheme().name,
+            " and the function have no positions in common");
     call_all();
     rounding_.type = options_.arithmetic.value_or(types_.found());
     for (const AttendCase& one : cases_) compared_.push_back(compare_case(one));
@@ -52,11 +53,11 @@ class AttendVerifier {
  private:
   std::string name() const { return std::string(encoding_.scheme().name); }
 
-  // One case held against a prediction: the worst entry, and the first that diverges.
+  // One case compared with a prediction: the worst entry, and the first that diverges.
   struct Compared {
     Comparison worst;
-    std::size_t step = 0;    // where the first diverging entry is
-    std::int64_t query = 0;  // and its row
+    std::size_t step = 0;    // of the first diverging entry
+    std::int64_t query = 0;  // its row
   };
 
   void call_all() {
@@ -153,7 +154,7 @@ class AttendVerifier {
     return rounding;
   }
 
-  // A row of a step; false where an entry lies beyond its bound.
+  // Compares a row of a step. Returns false if an entry is beyond its bound.
   bool compare_row(const AttendCase& one, const AttendStep& step, std::int64_t row,
                    const std::optional<PredictedAttention::Row>& want, Comparison& worst) const {
     const std::int64_t width = one.heads * head_dim_;
@@ -212,7 +213,7 @@ class AttendVerifier {
     return true;
   }
 
-  // The cheapest failed case first, then all others from the cheapest on.
+  // The cheapest failed case first, then all others by cost.
   std::vector<std::size_t> order() const {
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < cases_.size(); ++i) all.push_back(i);
@@ -224,7 +225,7 @@ class AttendVerifier {
     return all;
   }
 
-  // The row that diverges first in the cheapest failed case.
+  // Compares the first diverging row of the cheapest failed case.
   bool matches_first(const FaultModel& model, std::size_t cheapest) {
     const AttendCase& one = cases_[cheapest];
     const Compared& failure = compared_[cheapest];
@@ -243,7 +244,7 @@ class AttendVerifier {
     return explains(got, std::span(want->output).subspan(first, width), std::span(right->output).subspan(first, width));
   }
 
-  // A row of a case that passed: the last one of a step with few keys.
+  // A row of a passed case: the last row of a step with few keys.
   struct Guard {
     std::size_t one = 0, step = 0;
   };
@@ -259,7 +260,7 @@ class AttendVerifier {
     }
   }
 
-  // The last step of some cases, evenly chosen.
+  // Returns the last step of some cases, evenly chosen.
   std::vector<std::size_t> guards(const Condition& condition) const {
     constexpr std::size_t enough = 8;
     std::vector<std::size_t> all, chosen;
@@ -281,7 +282,7 @@ class AttendVerifier {
     return step_matches(one, step, model, row, one.heads / 2);
   }
 
-  // Whether the condition holds for every case that failed.
+  // True if the condition holds for every failed case.
   bool possible(const Condition& condition) const {
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       if (!compared_[i].worst.first) continue;
@@ -300,7 +301,7 @@ class AttendVerifier {
     return true;
   }
 
-  // The worst log-sum-exp under a model, in units of e^`unit`.
+  // Returns the worst log-sum-exp under a model, in units of e^`unit`.
   Comparison log_sum_exps(const FaultModel& model, double unit = 1) {
     Comparison worst;
     for (const AttendCase& one : cases_) {
@@ -336,7 +337,7 @@ class AttendVerifier {
          .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
   }
 
-  // A cause of the outputs is one of the log-sum-exps only if it gives them, too.
+  // The cause of wrong outputs also explains the log-sum-exps only if it predicts them.
   std::string cause_of_log_sum_exps(const std::optional<FaultModel>& model, bool outputs_failed) {
     if (!outputs_failed) {
       const Comparison in_base_two = log_sum_exps({}, std::numbers::ln2);
@@ -346,7 +347,7 @@ class AttendVerifier {
       const Comparison under = log_sum_exps(*model);
       if (under.value <= under.bound) return text_of(*model);
     }
-    return none_of_the_known({checks_[cases_.size()]});
+    return no_known_fault({checks_[cases_.size()]});
   }
 
   void explain() {
@@ -354,7 +355,7 @@ class AttendVerifier {
     const bool outputs_failed =
         std::any_of(compared_.begin(), compared_.end(), [](const Compared& c) { return c.worst.first.has_value(); });
     const std::optional<FaultModel> model = outputs_failed ? model_of_all() : std::nullopt;
-    const std::string cause = model ? text_of(*model) : none_of_the_known(checks_);
+    const std::string cause = model ? text_of(*model) : no_known_fault(checks_);
     for (std::size_t i = 0; i < checks_.size(); ++i) {
       if (checks_[i].pass) continue;
       if (i >= cases_.size()) {
@@ -385,7 +386,7 @@ class AttendVerifier {
 }  // namespace
 
 std::vector<Check> verify_attend(const Encoding& encoding, const AttendFunction& attend, const VerifyOptions& options) {
-  require(static_cast<bool>(attend), "verify_attend: there is no function to call");
+  require(static_cast<bool>(attend), "verify_attend: the function is empty");
   require(encoding.site() != Site::hidden, "verify_attend: ", encoding.scheme().name,
           " adds its rows before attention; use verify_rows");
   const auto* rotation = std::get_if<Rotation>(&encoding.term());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of an encoding by themselves, against the rule: biases and rows, where attention would hide an error that
-// all scores of a row share.
+// Verifies the numbers of an encoding directly: biases and rows. Attention would hide an error that all scores of a row
+// share.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace doctor;
 
-// Ids of the last `queries` tokens and of all tokens.
+// The ids of the last `queries` tokens and of all tokens.
 struct NumbersCase {
   std::string name;
   std::vector<Position> ids;
@@ -61,7 +61,7 @@ std::vector<NumbersCase> numbers_cases(const Encoding& encoding, const VerifyOpt
   return cases;
 }
 
-// What the encoding says of a case, under a model: numbers in the order of the request.
+// Predicts the numbers of a case under a model, in the order of the request.
 using Predict = std::function<std::vector<double>(const NumbersCase&, const FaultModel&)>;
 using Tolerance = std::function<double(const NumbersCase&, std::size_t entry, double want, const Rounding&)>;
 using Call = std::function<std::vector<double>(const NumbersCase&)>;
@@ -71,7 +71,7 @@ class NumbersVerifier {
   NumbersVerifier(const Encoding& encoding, const VerifyOptions& options, Predict predict, Tolerance tolerance)
       : encoding_(encoding), options_(options), predict_(std::move(predict)), tolerance_(std::move(tolerance)) {}
 
-  /// What diagnose makes of a failed case, as a model.
+  /// Sets a function that converts diagnose's result for a failed case to a model.
   void ask_also(std::function<std::optional<FaultModel>(const NumbersCase&)> diagnosed) {
     diagnosed_ = std::move(diagnosed);
   }
@@ -84,7 +84,7 @@ class NumbersVerifier {
         cases, options_, [](const NumbersCase& one) { return std::span<const Position>(one.ids); },
         [&](NumbersCase& one) { one.got = call(one); },
         [&](Position id) { call({.name = "", .ids = {id}, .queries = 1}); });
-    require(!cases.empty(), encoding_.scheme().name, " and the function serve no common positions");
+    require(!cases.empty(), encoding_.scheme().name, " and the function have no positions in common");
     for (const NumbersCase& one : cases) types.see(one.got);
     rounding_.type = options_.arithmetic.value_or(types.found());
     const std::string name(encoding_.scheme().name);
@@ -105,7 +105,7 @@ class NumbersVerifier {
     std::size_t entry = 0;
     std::vector<double> got = one.got;
     for (std::size_t i = 0; i < want.size(); ++i) {
-      if (want[i] == -HUGE_VAL) got[i] = want[i] = 0;  // not asked for
+      if (want[i] == -HUGE_VAL) got[i] = want[i] = 0;  // not requested
     }
     return compare(got, want, 1, 1, [&](const Entry& place, double expected) {
       entry = at(place.row);
@@ -121,7 +121,7 @@ class NumbersVerifier {
     }
   }
 
-  // Whether the numbers of each row of keys are off by one number.
+  // True if each row of keys is off by a constant.
   bool constant_per_row(const NumbersCase& one) const {
     const std::vector<double> want = predict_(one, {});
     const std::size_t keys = one.ids.size();
@@ -136,7 +136,7 @@ class NumbersVerifier {
     return true;
   }
 
-  // The two smallest cases that passed.
+  // Returns the two smallest passed cases.
   static std::vector<std::size_t> guards(const std::vector<NumbersCase>& cases,
                                          const std::vector<Comparison>& compared) {
     std::vector<std::size_t> passed;
@@ -179,10 +179,10 @@ class NumbersVerifier {
       if (model && !matches_all(*model)) model.reset();
     }
     if (model) return text_of(*model);
-    // A softmax does not see this one; the diagnosis of scores is asked for, so rows of keys.
+    // Softmax ignores a constant per row; only biases, which have a diagnosis, have rows of keys.
     const bool constant = diagnosed_ && std::all_of(cases.begin(), cases.end(),
                                                     [&](const NumbersCase& one) { return constant_per_row(one); });
-    return constant ? text_of({.fault = "row_constant"}) : none_of_the_known(checks);
+    return constant ? text_of({.fault = "row_constant"}) : no_known_fault(checks);
   }
 
   void explain(const std::vector<NumbersCase>& cases, const std::vector<Comparison>& compared, const Models& models,
@@ -222,7 +222,7 @@ double relative_tolerance(double want, const Rounding& rounding) {
 }  // namespace
 
 std::vector<Check> verify_bias(const Encoding& encoding, const BiasFunction& bias, const VerifyOptions& options) {
-  require(static_cast<bool>(bias), "verify_bias: there is no function to call");
+  require(static_cast<bool>(bias), "verify_bias: the function is empty");
   const ScoreBias& score = encoding.score();
   const bool past_only = encoding.claims().has(Claim::causal_only);
   const Predict predict = [&](const NumbersCase& one, const FaultModel& model) {
@@ -247,7 +247,7 @@ std::vector<Check> verify_bias(const Encoding& encoding, const BiasFunction& bia
                              return relative_tolerance(want, rounding);
                            });
   verifier.ask_also([&](const NumbersCase& one) -> std::optional<FaultModel> {
-    // Diagnose takes the queries to stand at the last of consecutive keys.
+    // diagnose_bias assumes that the queries are the last of consecutive keys.
     if (one.ids != consecutive(static_cast<std::int64_t>(one.ids.size()), one.ids[0])) return {};
     try {
       return model_of(diagnose_bias({.heads = score.heads,
@@ -272,7 +272,7 @@ std::vector<Check> verify_bias(const Encoding& encoding, const BiasFunction& bia
 }
 
 std::vector<Check> verify_rows(const Encoding& encoding, const RowsFunction& rows, const VerifyOptions& options) {
-  require(static_cast<bool>(rows), "verify_rows: there is no function to call");
+  require(static_cast<bool>(rows), "verify_rows: the function is empty");
   const HiddenRows& hidden = encoding.hidden();
   const Predict predict = [&](const NumbersCase& one, const FaultModel& model) {
     const AskedCall call = asked(one);

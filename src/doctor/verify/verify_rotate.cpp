@@ -32,7 +32,8 @@ class RotateVerifier {
     served_.run(
         cases_, options_, [](const RotateCase& one) { return std::span<const Position>(one.ids); },
         [&](RotateCase& one) { one.got = call(one, one.ids); }, [&](Position id) { call_at(id); });
-    require(!cases_.empty(), "verify_rotate: ", encoding_.scheme().name, " and the function serve no common positions");
+    require(!cases_.empty(), "verify_rotate: ", encoding_.scheme().name,
+            " and the function have no positions in common");
     for (const RotateCase& one : cases_) types_.see(one.got);
     rounding_.type = options_.arithmetic.value_or(types_.found());
     for (const RotateCase& one : cases_) {
@@ -74,7 +75,8 @@ class RotateVerifier {
     call(one, one.ids);
   }
 
-  // [tokens, heads, head_dim] under a model, call by call; rows of padding stay 0. Stops where `keep_on` says so.
+  // Predicts [tokens, heads, head_dim] under a model, call by call; rows of padding stay 0. Stops when `keep_on`
+  // returns false.
   void predict(const RotateCase& one, const FaultModel& model, std::optional<std::int64_t> only,
                const std::function<bool(std::int64_t token, std::span<const double> row)>& keep_on) const {
     const std::int64_t row = one.heads * rotation_.head_dim;
@@ -95,7 +97,7 @@ class RotateVerifier {
     }
   }
 
-  // Where the pair of a coordinate is: its frequency and its other half; -1 for what is not rotated.
+  // The frequency and the partner of a coordinate; -1 if it is not rotated.
   struct PairPlace {
     double frequency = 0;
     std::int64_t other = -1;
@@ -117,7 +119,7 @@ class RotateVerifier {
     const PairPlace place = pair_of(coordinate);
     const double own = head[at(coordinate)];
     const double pair = place.other < 0 ? std::fabs(own) : std::hypot(own, head[at(place.other)]);
-    // Float32 angles have always been held against the whole vector where they are allowed for.
+    // The allowance for float32 angles is relative to the whole vector.
     return rounding.rotated(pair, std::sqrt(squares),
                             place.other < 0 ? 0 : rounding.angle_error(place.frequency, one.ids[at(token)]));
   }
@@ -161,7 +163,7 @@ class RotateVerifier {
     return true;
   }
 
-  // One call of a case, with its ids.
+  // Returns one call of a case, with its ids.
   AskedCall asked(const RotateCase& one, std::size_t call, std::int64_t first, std::span<const Position> ids) const {
     AskedCall result;
     result.queries = result.keys = one.calls[call];
@@ -226,15 +228,15 @@ class RotateVerifier {
     return at_most("norms are kept", name(), value, bound);
   }
 
-  // q(m) . k(n) = q(m + s) . k(n + s), from the small prefills: two vectors of length |q|, |k| off by what is allowed
-  // for on either side.
+  // q(m) . k(n) = q(m + s) . k(n + s), from the small prefills. Each side may be off by the allowed error of two
+  // vectors of length |q| and |k|.
   Check relative() const {
     RotateCase query = cases_[0];
     RotateCase key = cases_[1];
     key.ids = query.ids;
     const Position last = std::min(encoding_.position_range().last,
                                    std::min(served_.end(), options_.max_length.value_or(max_position)) - 1);
-    // A multiple of 7 moves the ids of all axes alike (ids_of_axes).
+    // A multiple of 7 shifts the ids of all axes alike (ids_of_axes).
     const Position shift = std::clamp<Position>(last - query.ids.back() - 20, 0, 98) / 7 * 7;
     std::vector<Position> moved = query.ids;
     for (Position& id : moved) id += shift;
@@ -268,7 +270,7 @@ class RotateVerifier {
                    value <= bound ? "" : "shifted by " + std::to_string(shift));
   }
 
-  // A table that is meant to be rounded (bfloat16 models) keeps neither norms nor differences better than that.
+  // A rounded table (bfloat16 models) limits the precision of norms and differences.
   double table_rounding() const {
     return rotation_.table_type == ElementType::float32 ? 0 : 2 * unit_roundoff(rotation_.table_type);
   }
@@ -282,13 +284,13 @@ class RotateVerifier {
     });
     return likely_model(
         models, {.possible = [&](const Condition& condition) { return possible(condition); },
-                 .guards = [](const Condition&) { return std::vector<std::size_t>(); },  // the first row costs little
+                 .guards = [](const Condition&) { return std::vector<std::size_t>(); },  // the first row is cheap
                  .matches_guard = [](const FaultModel&, std::size_t) { return true; },
                  .matches_first = [&](const FaultModel& model) { return matches_first(model, ordered[0]); },
                  .matches = [&](const FaultModel& model) { return matches(model, ordered); }});
   }
 
-  // The arrays of one case as diagnose takes them, without padding; none where a number is not finite.
+  // Returns diagnose's result for one case without padding; empty if a number is not finite.
   Diagnosis diagnosis_of(const RotateCase& one, std::vector<Position>& ids,
                          const std::optional<Encoding>& expected) const {
     const std::int64_t row = one.heads * rotation_.head_dim;
@@ -306,8 +308,8 @@ class RotateVerifier {
                            .role = one.role});
   }
 
-  // A model made of what diagnose finds in one case, if it predicts everything: what was meant gives the name, what is
-  // found without knowing it gives the numbers.
+  // Makes a model from diagnose's result for one case, if it predicts everything. The expected encoding gives the name;
+  // the explanation found without it gives the numbers.
   std::optional<FaultModel> diagnosed_model(const RotateCase& one, const Diagnosis& diagnosis,
                                             std::span<const Position> ids) const {
     std::vector<Position> same;
@@ -319,13 +321,14 @@ class RotateVerifier {
     return {};
   }
 
-  // What diagnose says of the failed checks: a model of it that predicts everything, or one sure verdict on all of them.
+  // Returns diagnose's result for the failed checks: a model that predicts everything, or one confident verdict on all
+  // of them.
   std::string diagnosed() const try {
     std::vector<std::size_t> failed_ones;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       if (compared_[i].first) failed_ones.push_back(i);
     }
-    // Many tokens say more than few, and more of them cost too much.
+    // More tokens show more, but too many cost too much.
     const auto use = [&](std::size_t i) { return cases_[i].tokens() > 300 ? -1 : cases_[i].tokens(); };
     std::stable_sort(failed_ones.begin(), failed_ones.end(),
                      [&](std::size_t a, std::size_t b) { return use(a) > use(b); });
@@ -347,11 +350,11 @@ class RotateVerifier {
 
   std::string cause_of_failures() const {
     if (std::none_of(compared_.begin(), compared_.end(), [](const Comparison& c) { return c.first.has_value(); })) {
-      return none_of_the_known(checks_);
+      return no_known_fault(checks_);
     }
     if (const auto model = model_of_all(fault_models(encoding_, false))) return text_of(*model);
     const std::string more = diagnosed();
-    return more.empty() ? none_of_the_known(checks_) : more;
+    return more.empty() ? no_known_fault(checks_) : more;
   }
 
   void explain() {
@@ -383,7 +386,7 @@ class RotateVerifier {
 }  // namespace
 
 std::vector<Check> verify_rotate(const Encoding& encoding, const RotateFunction& rotate, const VerifyOptions& options) {
-  require(static_cast<bool>(rotate), "verify_rotate: there is no function to call");
+  require(static_cast<bool>(rotate), "verify_rotate: the function is empty");
   return RotateVerifier(encoding, rotate, options).run();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows: one that was asked for and is another, and one that nobody asked for.
+// Windows of the wrong size, and windows that should not exist.
 #include <algorithm>
 #include <cmath>
 
@@ -60,7 +60,7 @@ class WindowFaults {
       });
     }
     for (const std::int64_t sinks : {1, 2, 4, 8}) {
-      add("window_wrong", "the first " + std::to_string(sinks) + " stay seen",
+      add("window_wrong", "the first " + std::to_string(sinks) + " stay visible",
           [sinks](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
             AskedCall other = c;
             other.window = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples whose numbers are known by hand. Each takes the subject it is asked of, so that a wrong one can be shown
-// to fail; the makers give the right ones.
+// Worked examples, whose numbers are known by hand. Each takes a subject, so that tests can show that a wrong one
+// fails; the makers return the right ones.
 #pragma once
 
 #include "doctor/verify/samples.h"
@@ -10,9 +10,9 @@ namespace locus::doctor {
 
 using Checks = std::vector<Check>;
 
-// ---- three_tokens.cpp: "I work he" against "he work I"
+// ---- three_tokens.cpp: "I work he" and "he work I"
 Checks three_tokens_without_positions(Subject subject);
-/// Of the 6 permutations, `breaking` no longer permute the outputs.
+/// For `breaking` of the 6 permutations, the outputs are no permutation of each other.
 Checks three_tokens_with_positions(Subject subject, int breaking);
 Checks three_tokens();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids of decoding, ids of text with pictures in parts, and ids that a table does not have.
+// The ids of decoding, ids of text with images in parts, and ids beyond a table.
 #include "doctor/verify/worked.h"
 #include "locus/add.h"
 #include "locus/error.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotations small enough for paper: one pair that turns by a radian per position, and the rule that they compose.
+// Rotations small enough for pen and paper: one pair that turns by one radian per position, and the composition of
+// rotations.
 #include <array>
 #include <sstream>
 
@@ -20,7 +21,7 @@ std::vector<double> axis(std::int64_t size, std::size_t index) {
 
 }  // namespace
 
-// q at 7 is (cos 7, sin 7), k at 4 is (cos 4 - sin 4, sin 4 + cos 4) / 2; by the addition theorems their product is
+// q at 7 is (cos 7, sin 7), k at 4 is (cos 4 - sin 4, sin 4 + cos 4) / 2. By the addition theorems their product is
 // (cos 3 + sin 3) / 2 = -0.4244, as for every other pair of ids 3 apart.
 Checks one_pair_at_seven_and_four(const Subject& subject) {
   const std::vector<double> q = turned(subject, 7, {1, 0}), k = turned(subject, 4, {0.5, 0.5});
@@ -31,7 +32,7 @@ Checks one_pair_at_seven_and_four(const Subject& subject) {
   std::ostringstream note;
   note.precision(6);
   note << "q at 7 (" << q[0] << ", " << q[1] << "), k at 4 (" << k[0] << ", " << k[1] << "), product " << product
-       << ", unturned 0.5";
+       << ", not rotated 0.5";
   return {at_most("q = (1,0) at 7 is (cos 7, sin 7)", subject.name,
                   largest_difference(q, std::vector{std::cos(7.0), std::sin(7.0)}), bound),
           at_most("q = (1,0) at 7 . k = (.5,.5) at 4 is (cos 3 + sin 3)/2", subject.name, std::fabs(product - expected),
@@ -58,7 +59,7 @@ Checks rotations_compose(const Subject& subject) {
   return {at_most("R_p^T R_j = R_(j-p), also at 1e6 and 1e9", subject.name, value, 5 * subject.entry_error + 4 * unit)};
 }
 
-// Linear interpolation by 4: position p turns as p/4 did, so 0, 2048, 4096, 8191 act as 0, 512, 1024, 2047.75.
+// Linear interpolation by 4: position p rotates like p/4, so 0, 2048, 4096, 8191 act as 0, 512, 1024, 2047.75.
 Checks interpolation_by_four(const Subject& subject) {
   constexpr std::array<double, 4> as = {0, 512, 1024, 2047.75};
   double value = 0;

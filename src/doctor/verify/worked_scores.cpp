@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Biases of five tokens, slopes of eight heads, T5's thirty-two buckets.
+// The biases of five tokens, the slopes of eight heads, and T5's 32 buckets.
 #include <sstream>
 
 #include "doctor/verify/worked.h"
@@ -16,7 +16,7 @@ std::string last_row(const Subject& subject, std::int64_t head) {
   return text.str();
 }
 
-// The largest difference from step times distance over the keys at and before each of five queries.
+// Returns the largest difference from step times distance, over the keys at and before each of five queries.
 double off_from(const Subject& subject, std::int64_t head, double step) {
   double value = 0;
   for (Position query = 0; query < five; ++query) {
@@ -40,7 +40,7 @@ Checks slopes_halve(const Subject& subject) {
     if (head > 0) ratio = worse(std::fabs(slope / -subject.bias(head - 1, 1, 0) - 0.5), ratio);
   }
   return {at_most("slopes of 8 heads are 1/2 ... 1/256", subject.name, value, 0, note.str()),
-          at_most("slopes form a geometric series", subject.name, ratio, 0, "each half of the one before")};
+          at_most("slopes form a geometric series", subject.name, ratio, 0, "each is half of the previous one")};
 }
 
 Checks quarter_slope_of_five(const Subject& subject) {
@@ -67,8 +67,9 @@ Checks buckets_rise_and_saturate(const Index& bucket) {
     wrong += bucket(0, distance) == 31 ? 0 : 1;
   }
   wrong += bucket(90, 0) == 14 ? 0 : 1;
-  return {exactly("buckets never fall with distance", "t5", falls, 0, "falls over 1000 distances, both ways"),
-          exactly("buckets 0 to 7 are distances, from 91 on all is 15 (31 ahead)", "t5", wrong, 0, "wrong buckets")};
+  return {
+      exactly("buckets never fall with distance", "t5", falls, 0, "decreases over 1000 distances in both directions"),
+      exactly("buckets 0 to 7 are distances, from 91 on all is 15 (31 ahead)", "t5", wrong, 0, "wrong buckets")};
 }
 
 Checks offsets_are_query_minus_key(const Index& offset) {
@@ -92,7 +93,7 @@ Checks worked_scores() {
   const Subject relative = subject_of(Encoding("relative_bias", {{"heads", 1}, {"clip_left", 4}, {"table", tenths}}));
   const Encoding t5("t5", {{"heads", 1}});
   const Encoding shaw("shaw", {{"heads", 1}, {"head_dim", 2}, {"clip_left", 4}, {"index", "query_minus_key"}});
-  // Row 4 of the nine belongs to the token itself.
+  // Row 4 of 9 is that of the token itself.
   const Index offset = [&](Position query, Position key) { return shaw.relative_keys().index(query, key) - 4; };
   Checks checks = slopes_halve(alibi);
   for (const Checks& more : {quarter_slope_of_five(alibi), tenth_per_step(relative),

@@ -18,8 +18,8 @@ std::string printed(std::string_view what, double value) {
 
 }  // namespace
 
-// A product of rows p and p + k is cos k + cos k/100 for every p; four products of entries up to 1, each off by twice
-// an entry's error, and their roundings.
+// The product of rows p and p + k is cos k + cos k/100 for every p: four products of entries up to 1, each off by twice
+// an entry's error, and their rounding.
 Checks sinusoid_dot_products(const Subject& subject) {
   const double bound = 8 * subject.entry_error + 8 * unit;
   const auto product = [&](Position p, Position q) { return dot(subject.row(p), subject.row(q)); };
@@ -33,8 +33,8 @@ Checks sinusoid_dot_products(const Subject& subject) {
               bound)};
 }
 
-// 710 radians are 113 turns and 6.03e-5 less: the fast columns of 0 and 710 all but agree. In the slow ones the two
-// stand 7.1 radians apart, a chord of 2 |sin 3.55|.
+// 710 radians are 113 turns minus 6.03e-5, so the fast columns of 0 and 710 nearly agree. In the slow columns they are
+// 7.1 radians apart, a chord of 2 |sin 3.55|.
 Checks sinusoid_aliases(const Subject& subject) {
   const std::vector<double> zero = subject.row(0), far = subject.row(710);
   const double fast = std::hypot(far[0] - zero[0], far[1] - zero[1]);
@@ -42,7 +42,7 @@ Checks sinusoid_aliases(const Subject& subject) {
   const double gap = 226 * std::numbers::pi - 710;
   return {at_most("0 and 710 alias in the fast columns", subject.name, fast, std::fabs(gap) + 1e-12,
                   "710 is 113 turns within 6.03e-5"),
-          at_least("0 and 710 are told apart by the slow columns", subject.name, slow,
+          at_least("0 and 710 differ in the slow columns", subject.name, slow,
                    2 * std::fabs(std::sin(3.55)) - 4 * subject.entry_error)};
 }
 

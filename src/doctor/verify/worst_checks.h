@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects checks that are made several times, over shapes, into one line each: the worst.
+// Merges checks that are repeated over shapes into one each: the worst.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class WorstChecks {
 
   std::string scheme_;
   std::vector<Check> checks_;
-  std::vector<double> shares_;  // how close each check came to failing: beyond 1 it did
+  std::vector<double> shares_;  // value over bound of each check; above 1 it failed
 };
 
 }  // namespace locus::doctor

@@ -12,7 +12,7 @@ struct Assets {
   std::string_view style;
 };
 
-/// False where Locus was built without npm.
+/// False if Locus was built without npm.
 bool has_assets();
 
 /// Error saying what to do instead where there are none.

@@ -23,6 +23,8 @@ std::string where_it_enters(Site site) {
              "score.";
     case Site::relative_key:
       return "In every attention layer: the offset chooses a vector that is multiplied with the query.";
+    case Site::output:
+      return "After attention: the output is rotated back by the query's position.";
   }
   return {};
 }

@@ -13,7 +13,7 @@ struct TurnedPairs {
   std::vector<double> cos, sin;
 };
 
-/// In double; a text token stands at the same place on every axis. Error for a position that is not accepted.
+/// In double. A text token has the same id on every axis. Error: a position out of range.
 TurnedPairs turned_pairs(const Encoding& encoding, Role role, Position position);
 
 }  // namespace locus::figures

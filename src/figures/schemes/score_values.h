@@ -9,13 +9,13 @@
 
 namespace locus::figures {
 
-/// The heads asked for, else at most `most` of all, from the first to the last; Error for heads that are not there.
+/// Returns the requested heads, or at most `most` of all, evenly spaced. Error: a head that does not exist.
 std::vector<std::int64_t> heads_of(const Request& request, std::int64_t heads, std::int64_t most);
 
 /// Whether keys after the query are seen at all.
 bool sees_future(const Encoding& encoding);
 
-/// `2^-3` or `2^-0.5` where that is so, else three digits.
+/// Formats `2^-3` or `2^-0.5` if exact, otherwise three digits.
 std::string slope_text(double slope);
 
 }  // namespace locus::figures

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters on a grid, in colours, and text that a terminal may show.
+// A grid of coloured characters, and text that is safe for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace locus::figures {
 
-/// Control characters become `?`: text from a file must not control the terminal.
+/// Replaces control characters by `?`: text from a file must not control the terminal.
 std::string plain(std::string_view text);
 
-/// Entries two blanks apart in lines of at most `width` columns, each ended by a newline.
+/// Joins entries with two blanks in lines of at most `width` columns, each ended by a newline.
 std::string joined(const std::vector<std::string>& entries, std::size_t width);
 
-/// `text` in the colour of series `index`; unchanged where colours are off.
+/// Returns `text` in the colour of series `index`; unchanged if colours are off.
 std::string coloured(std::string_view text, std::size_t index, bool colours);
 
 class Canvas {
@@ -26,13 +26,13 @@ class Canvas {
 
   std::size_t width() const { return width_; }
   std::size_t height() const { return height_; }
-  /// One character in the colour of a series; later ones cover earlier ones. Row 0 is at the top.
+  /// Puts one character in the colour of a series; later ones replace earlier ones. Row 0 is at the top.
   void put(std::size_t column, std::size_t row, std::string_view glyph, std::size_t colour);
-  /// A braille dot: the grid is twice as wide and four times as high for dots. Dots of a cell add up.
+  /// Sets a braille dot. For dots, the grid is twice as wide and four times as high. The dots of a cell add up.
   void dot(std::size_t x, std::size_t y, std::size_t colour);
-  /// The character there; empty for none.
+  /// Returns the character there; empty if there is none.
   const std::string& glyph(std::size_t column, std::size_t row) const { return cells_[row * width_ + column].glyph; }
-  /// The row without blanks at its end.
+  /// Returns the row without trailing blanks.
   std::string line(std::size_t row, bool colours) const;
 
  private:

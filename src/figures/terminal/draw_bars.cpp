@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars, one per row of data, lying: label, blocks, number. Bars of negative numbers point left.
+// Horizontal bars, one per row of data: label, blocks, number. Bars of negative numbers point left.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ struct Bar {
   std::size_t colour;
 };
 
-/// `columns` whole and the rest in eighths.
+/// Draws `columns` whole blocks, and the rest in eighths.
 std::string blocks(double columns) {
   const auto parts = static_cast<std::size_t>(std::lround(columns * 8));
   std::string text;
@@ -70,7 +70,7 @@ PanelText draw_bars(const Panel& panel, const DrawingOptions& options) {
   std::string text = plain(length.title) + (label.title.empty() ? "" : ", by " + plain(label.title)) + "\n";
   for (const Bar& bar : bars) {
     text += left_padded(shortened(plain(bar.label), label_width), label_width) + " ";
-    if (bar.value < 0) {  // whole blocks only: there are no eighths from the right
+    if (bar.value < 0) {  // whole blocks only: Unicode has no eighths from the right
       const auto size = static_cast<std::size_t>(std::lround(-bar.value * unit));
       text += std::string(left - std::min(left, size), ' ') +
               coloured(blocks(static_cast<double>(std::min(left, size))), bar.colour, options.colour) + "│ ";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, points and rules. One series is drawn in braille dots, several as letters, so that they differ without colour;
-// points whose colour is a number are drawn as its first digit out of ten.
+// Lines, points and rules. A single series is drawn in braille dots, several as letters, so that they differ without
+// colour. Points coloured by a number are drawn as one digit from 0 to 9.
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,7 @@ std::string letter(std::size_t index) { return std::string(1, static_cast<char>(
 
 bool is_point(const std::string& mark) { return mark == "point" || mark == "circle" || mark == "square"; }
 
-/// A letter, or a star where another series is already.
+/// Puts a letter, or a star if another series is already there.
 void put_letter(Canvas& canvas, std::size_t column, std::size_t row, const std::string& glyph, std::size_t colour) {
   const std::string& there = canvas.glyph(column, row);
   const bool taken = there.size() == 1 && there != glyph;  // rules and dots are longer in UTF-8
@@ -34,7 +34,7 @@ void put_letter(Canvas& canvas, std::size_t column, std::size_t row, const std::
 
 using Place = std::pair<double, double>;  // across and up, 0 to 1
 
-/// Joins two places by cells or, with no glyph, by dots.
+/// Connects two places by cells or, without a glyph, by dots.
 void join(Canvas& canvas, Place from, Place to, const std::string& glyph, std::size_t colour) {
   const auto [x0, y0] = from;
   const auto [x1, y1] = to;
@@ -55,7 +55,7 @@ void join(Canvas& canvas, Place from, Place to, const std::string& glyph, std::s
   }
 }
 
-/// The digit 0 .. 9 of a number between the channel's lowest and highest.
+/// Returns the digit 0 .. 9 of a number between the channel's lowest and highest.
 std::string digit_of(const Json& row, const Channel& channel, const DrawScale& scale) {
   const auto part = scale.place(row, channel.field);
   return part ? std::to_string(std::min(9, static_cast<int>(*part * 10))) : "?";
@@ -67,7 +67,7 @@ void draw_line(Plot& plot, const Layer& layer, const std::vector<const Json*>& r
     const auto x = plot.x.place(*row, layer.x.field), y = plot.y.place(*row, layer.y.field);
     if (x && y) places.emplace_back(*x, *y);
   }
-  std::sort(places.begin(), places.end());  // as a line mark joins them
+  std::sort(places.begin(), places.end());  // the order in which a line mark connects them
   const std::string glyph = plot.series.size() > 1 ? letter(series) : "";
   for (std::size_t i = 0; i < places.size(); ++i) {
     join(plot.canvas, places[i == 0 ? 0 : i - 1], places[i], glyph, series);
@@ -91,7 +91,7 @@ void draw_points(Plot& plot, const Layer& layer, const std::vector<const Json*>&
   }
 }
 
-/// A line right across at a value of one axis, under everything else.
+/// Draws a line across the chart at a value of one axis, below everything else.
 void draw_rule(Plot& plot, const Layer& layer) {
   Canvas& canvas = plot.canvas;
   for (const Json* row : layer.rows) {

@@ -6,7 +6,7 @@
 namespace locus::figures {
 namespace {
 
-/// Labels in one line, each centred on its column, those left out that would touch another.
+/// Puts labels in one line, each centred on its column, and omits those that would touch another.
 std::string label_line(const std::vector<Tick>& ticks, std::size_t width) {
   std::string line;
   for (const Tick& tick : ticks) {
@@ -45,7 +45,7 @@ std::string framed(const Canvas& canvas, const std::vector<Tick>& x, const std::
   text += "\n" + std::string(margin, ' ') + label_line(x, canvas.width()) + "\n";
   const std::size_t size = columns_of(x_title);
   if (size > options.width) return text + wrapped(plain(x_title), options.width);
-  // Under the middle of the axis, or as far right as there is room.
+  // Below the middle of the axis, or as far right as possible.
   const std::size_t middle = margin + (canvas.width() > size ? (canvas.width() - size) / 2 : 0);
   if (size > 0) text += std::string(std::min(middle, options.width - size), ' ') + plain(x_title) + "\n";
   return text;

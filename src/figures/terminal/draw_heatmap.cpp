@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rects as shades: five of them from the lowest value to the highest; in colour the sign is the hue and the shade the
-// size. Where the chart writes its numbers into the rects and there is room, so does the drawing.
+// Draws rects as five shades from the lowest value to the highest; in colour, the hue is the sign and the shade the
+// size. Writes the numbers that the chart writes into its rects, if they fit.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +20,7 @@ constexpr std::size_t most_lines = 32;
 
 using Index = std::map<std::string, std::size_t>;
 
-/// Every `step`-th label, so that they fit.
+/// Keeps every `step`-th label, so that they fit.
 struct Places {
   std::vector<std::string> labels;
   std::size_t step = 1;
@@ -92,14 +92,14 @@ Shading shading_of(const Layer& layer, bool colours) {
   return shading;
 }
 
-/// The numbers that the chart writes: the layer that has them, how they are written and the width of the widest.
+/// The numbers that the chart writes: their layer, their format and the width of the widest.
 struct Numbers {
   const Layer* layer = nullptr;
   std::size_t width = 0;
 
   std::string written(const Json& row) const {
     const auto value = number_in(row, layer->text.field);
-    const std::string& format = layer->text.format;  // .2f, or else as numbers are written everywhere
+    const std::string& format = layer->text.format;  // .2f, or else the usual format of numbers
     const bool decimals = format.size() == 3 && format[0] == '.' && format[2] == 'f';
     return !value ? "" : decimals ? fixed(*value, format[1] - '0') : pretty(*value);
   }
@@ -131,8 +131,8 @@ PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options) {
   const std::vector<Tick> y_ticks = ticks_of(down, layer.y, 1);
   const std::size_t room = options.width - margin_of(y_ticks);
   const Places across = places_of(layer.x, layer.rows, room);
-  // Characters are about twice as high as wide: two make a square, where there is room. A number stands behind its
-  // shade, with a blank after it.
+  // Characters are about twice as high as wide: two make a square, if there is room. A number follows its shade, with a
+  // blank after it.
   const Numbers numbers = numbers_of(panel, layer);
   const bool numbered = numbers.width > 0 && (numbers.width + 2) * across.index.size() <= room;
   const std::size_t cell = numbered ? numbers.width + 2 : 2 * across.index.size() <= room ? 2 : 1;

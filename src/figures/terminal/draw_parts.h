@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to draw a panel, and the axes that they share.
+// The functions that draw a panel, and the axes that they share.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace locus::figures {
 
-/// A panel, and what panels share and say once.
+/// A panel, and the text that panels share.
 struct PanelText {
   std::string body;
   std::string legend = {};
@@ -20,7 +20,7 @@ struct PanelText {
 PanelText draw_heatmap(const Panel& panel, const DrawingOptions& options);
 PanelText draw_curves(const Panel& panel, const DrawingOptions& options);
 PanelText draw_bars(const Panel& panel, const DrawingOptions& options);
-/// Only where `has_ranges`: points by name, each with a rule from x to x2.
+/// Only if `has_ranges`: draws points by name, each with a rule from x to x2.
 PanelText draw_ranges(const Panel& panel, const DrawingOptions& options);
 bool has_ranges(const Panel& panel);
 
@@ -30,11 +30,11 @@ struct Tick {
   std::string label;
 };
 
-/// The canvas between its axes: y's title above, labels at the left, x's labels and title below.
+/// Frames the canvas with its axes: y's title above, labels on the left, x's labels and title below.
 std::string framed(const Canvas& canvas, const std::vector<Tick>& x, const std::string& x_title,
                    const std::vector<Tick>& y, const std::string& y_title, const DrawingOptions& options);
 
-/// Columns that the labels of the y axis and its line take.
+/// Returns the columns that the labels of the y axis and its line need.
 std::size_t margin_of(const std::vector<Tick>& y);
 
 }  // namespace locus::figures

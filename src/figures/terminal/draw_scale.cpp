@@ -37,7 +37,7 @@ std::optional<double> DrawScale::place(double value) const {
   if (logarithmic_ && value <= 0) return {};
   if (low_ == high_) return value == low_ ? std::optional(0.5) : std::nullopt;
   const double part = logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
-  // Data is rounded to 6 digits, which must not push it off the edge.
+  // Data is rounded to 6 digits, which must not move it beyond the edge.
   if (part < -1e-5 || part > 1 + 1e-5) return {};
   return std::clamp(part, 0.0, 1.0);
 }
@@ -59,7 +59,7 @@ std::vector<double> DrawScale::round_values(std::size_t most) const {
     const double from = std::ceil(std::log(low_) / std::log(log_base_) - 1e-9);
     const double to = std::floor(std::log(high_) / std::log(log_base_) + 1e-9);
     const double step = std::max(1.0, std::ceil((to - from + 1) / static_cast<double>(most)));
-    const bool few = to <= from;  // fewer than two powers: what lies between them too
+    const bool few = to <= from;  // fewer than two powers: also labels between them
     for (double power = few ? from - 1 : from; power <= to; power += step) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double value = rounded(factor * std::pow(log_base_, power));

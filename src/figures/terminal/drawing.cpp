@@ -15,7 +15,7 @@ bool has_mark(const Panel& panel, std::string_view mark) {
   return std::any_of(panel.layers.begin(), panel.layers.end(), [&](const Layer& layer) { return layer.mark == mark; });
 }
 
-/// Numbers that stand in rects are drawn with them.
+/// Numbers inside rects are drawn together with them.
 bool is_drawn(const Panel& panel, const Layer& layer) {
   static const std::set<std::string> known = {"rect", "bar", "line", "point", "circle", "square", "rule"};
   return known.contains(layer.mark) || (layer.mark == "text" && has_mark(panel, "rect"));
@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Texts next to each other, each `width` columns wide and two apart.
+/// Puts texts next to each other, each `width` columns wide and two apart.
 std::string side_by_side(std::span<const std::string> texts, std::size_t width) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;
@@ -59,7 +59,7 @@ std::string side_by_side(std::span<const std::string> texts, std::size_t width) 
 
 constexpr std::string_view before_title = "── ";
 
-/// Columns that a panel needs beside others; long labels and titles need more.
+/// Returns the columns that a panel needs next to others; long labels and titles need more.
 std::size_t least_width(const Panel& panel) {
   std::size_t labels = 0;
   for (const Layer& layer : panel.layers) {
@@ -72,7 +72,7 @@ std::size_t least_width(const Panel& panel) {
   return std::max({least, columns_of(before_title) + columns_of(panel.title), labels == 0 ? least : labels + least});
 }
 
-/// All panels, as many in a row as fit; legends once where panels share them.
+/// Draws all panels, as many in a row as fit; shared legends once.
 std::string draw_panels(const std::vector<Panel>& panels, DrawingOptions options) {
   std::size_t widest = 1;
   for (const Panel& panel : panels) widest = std::max(widest, least_width(panel));

@@ -11,11 +11,12 @@ namespace locus::figures {
 
 struct DrawingOptions {
   std::size_t width = 80;  ///< columns, at least 40
-  bool colour = false;     ///< ANSI colours; the shapes alone say the same
+  bool colour = false;     ///< ANSI colours; the drawing is readable without them
 };
 
-/// Title, panels, legend and caption, UTF-8, lines ended by a newline. Rects become shades, lines and points dots or
-/// letters, bars blocks; panels of a facet are stacked. A line names the marks that cannot be drawn.
+/// Returns title, panels, legend and caption as UTF-8, with a newline after each line. Rects become shades, lines and
+/// points become dots or letters, bars become blocks. Panels of a facet are stacked. A line names the marks that cannot
+/// be drawn.
 std::string draw(const Figure& figure, const DrawingOptions& options = {});
 
 }  // namespace locus::figures

@@ -8,13 +8,13 @@
 namespace locus::figures {
 namespace {
 
-/// What an inner view inherits from the outer ones.
+/// What an inner view inherits from outer ones.
 struct Context {
   const Json* root;
   std::vector<const Json*> rows;
   Json encoding = Json::object();
   std::string title;
-  const Json* faceted = nullptr;  ///< a view whose rows are chosen already
+  const Json* faceted = nullptr;  ///< a view whose rows are already selected
 };
 
 std::vector<const Json*> rows_in(const Json& view, const Context& context) {
@@ -95,7 +95,7 @@ void add_panel(const Json& view, const Context& context, std::vector<Panel>& pan
   panels.push_back(std::move(panel));
 }
 
-/// One panel per value of the facet's field, in the order of the axis.
+/// Makes one panel per value of the facet's field, in the order of the axis.
 void add_facets(const Json& facet, const Json& inner, const Context& context, std::vector<Panel>& panels) {
   const Channel channel = channel_of({{"facet", facet}}, "facet");
   for (const std::string& label : labels_of(channel, context.rows)) {
@@ -124,7 +124,7 @@ void add_panels(const Json& view, Context context, std::vector<Panel>& panels) {
   if (view.contains("facet") && view.contains("spec")) {
     const Json& facet = view["facet"];
     if (facet.contains("field")) return add_facets(facet, view["spec"], context, panels);
-    for (const char* way : {"row", "column"}) {  // one of them; a grid of both is not drawn
+    for (const char* way : {"row", "column"}) {  // one of them; a grid of both is not supported
       if (facet.contains(way)) return add_facets(facet[way], view["spec"], context, panels);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Vega-Lite spec taken apart for drawing: panels (facets, concatenations) of layers, each with its rows and channels.
+// Splits a Vega-Lite spec for drawing: panels (facets, concatenations) of layers, each with its rows and channels.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace locus::figures {
 
-/// x, y, colour ... of a layer.
+/// The x, y, colour ... of a layer.
 struct Channel {
   std::string field;  ///< empty: the layer has no such channel
   std::string title;
@@ -20,9 +20,9 @@ struct Channel {
   double log_base = 10;
   bool descending = false;
   std::optional<std::pair<double, double>> domain = {};  ///< of numbers
-  std::vector<std::string> names = {};                   ///< domain of a discrete channel, where the spec says it
+  std::vector<std::string> names = {};                   ///< domain of a discrete channel, if the spec gives it
   std::vector<std::string> labelled = {};                ///< values whose labels the axis shows; empty: all
-  std::string format = {};                               ///< of a text's numbers, as d3 writes it: .2f
+  std::string format = {};                               ///< of numbers in text, in d3's notation: .2f
 
   bool present() const { return !field.empty(); }
 };
@@ -30,7 +30,7 @@ struct Channel {
 struct Layer {
   std::string mark;
   Channel x, y, x2, colour, text;
-  std::vector<const Json*> rows;  ///< into the spec
+  std::vector<const Json*> rows;  ///< pointers into the spec
 };
 
 struct Panel {
@@ -38,17 +38,17 @@ struct Panel {
   std::vector<Layer> layers;
 };
 
-/// The panels in reading order. The spec must outlive them.
+/// Returns the panels in reading order. The spec must outlive them.
 std::vector<Panel> panels_of(const Json& spec);
 
-/// `3`, `0.25`, `none`: a value of a row as a label.
+/// Formats a value of a row as a label: `3`, `0.25`, `none`.
 std::string label_of(const Json& value);
 
-/// The values of a channel over these rows as labels, in the order of the axis: numbers rising, names as the spec or
-/// the data have them.
+/// Returns the values of a channel over these rows as labels, in the order of the axis: numbers ascending, names in the
+/// order of the spec or the data.
 std::vector<std::string> labels_of(const Channel& channel, const std::vector<const Json*>& rows);
 
-/// The row's number in a field; absent where there is none (null marks a gap).
+/// Returns the row's number in a field; absent if there is none (null marks a gap).
 std::optional<double> number_in(const Json& row, const std::string& field);
 
 }  // namespace locus::figures

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the diagnosis on generated dumps: how often the first verdict is right, how often it is wrong and confident,
-// and whether confidence means what it says.
+// Measures diagnose on generated dumps: how often the first verdict is right, how often it is wrong and confident, and
+// whether confidence is calibrated.
 //   diagnose_bar [--dumps N] [--seed S] [--plant NAME] [--confident-wrong K] [--verbose] [--threads T]
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@ namespace locus::bar {
 namespace {
 
 struct Options {
-  int confident_wrong = 0;  // how many may be wrong and confident
+  int confident_wrong = 0;  // the number that may be wrong and confident
   int dumps = 5000;
   std::uint64_t seed = 1;
   std::string plant = {};
@@ -34,8 +34,8 @@ struct Outcome {
   std::string first = {};
   double confidence = 0;
   bool first_right = false;  // its name is one of the right ones
-  bool first_true = false;   // and the one that is true, where no dump can tell two apart
-  bool right = false;        // or the set holds one, the doctor is in doubt, and says what would decide
+  bool first_true = false;   // it is the true one, if no dump can distinguish two
+  bool right = false;        // or the verdicts contain one, are not confident, and `decide` says what would decide
   double seconds = 0;
 };
 
@@ -83,8 +83,8 @@ void judge(Outcome& outcome, const std::vector<Verdict>& verdicts, const std::se
   outcome.right = outcome.first_right || (holds && decides && outcome.confidence < confident);
 }
 
-// Any few dumps in a row differ in plant, length and numerics, and each plant meets every length with every numerics
-// within 75 rounds.
+// Consecutive dumps differ in plant, length and numerics, and each plant meets every length with every numerics within
+// 75 rounds.
 struct Stratum {
   std::int64_t tokens;
   const Numerics& numerics;
@@ -125,7 +125,7 @@ Outcome bias_outcome(const std::string& plant, Random& random) {
   return outcome;
 }
 
-// Dump n is the same whichever thread makes it, and however many there are.
+// Dump n does not depend on the thread that makes it, or on their number.
 Outcome outcome_of(const Options& options, std::uint64_t n) {
   std::vector<std::string> plants = rotation_plants();
   const std::size_t rotations = plants.size();

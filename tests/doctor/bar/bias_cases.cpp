@@ -12,7 +12,8 @@ namespace {
 
 using Entry = std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)>;
 
-// Press et al.: a geometric series for a power of two; else that of the power below, then every second of twice it.
+// Press et al.: a geometric series for a power of two; otherwise that of the next smaller power, then every second of
+// twice that.
 std::vector<double> slopes_of(std::int64_t heads) {
   std::int64_t power = 1;
   while (2 * power <= heads) power *= 2;

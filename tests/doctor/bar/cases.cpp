@@ -23,7 +23,7 @@ const Plants& plants() {
   return all;
 }
 
-// Vector n of [tokens, heads] is taken for token n / 4.
+// Vector n of [tokens, heads] is treated as token n / 4.
 void run_miscounted(Case& one, Random& random) {
   RotationDump each{
       .batch = 1, .tokens = one.shape.tokens * one.shape.heads, .heads = 1, .head_dim = one.shape.head_dim};
@@ -42,12 +42,12 @@ PositionIds to_ids(const Case& one) {
   return ids;
 }
 
-// What no dump can tell apart.
+// Faults that no dump can distinguish.
 const std::map<std::string, std::string> twins = {{"negated", "positions_negated"},   {"inverse", "inverse_rotation"},
                                                   {"doubled", "positions_doubled"},   {"twice", "rotated_twice"},
                                                   {"all_zero", "positions_all_zero"}, {"not_rotated", "not_rotated"}};
 
-// Whether float32 angles may be off by 0.001 radians, which is a finding of its own.
+// True if float32 angles may be off by 0.001 radians, which is a separate finding.
 bool coarse_angles(const Case& one) {
   const auto [least, most] = std::minmax_element(one.ids[0].begin(), one.ids[0].end());
   return one.numerics.float32_angles && static_cast<double>(std::max(-*least, *most)) > 0x1p13;
@@ -80,7 +80,7 @@ Case make_case(const std::string& name, std::int64_t tokens, const Numerics& num
   const Plant& plant = plants().at(name);
   for (int attempt = 0;; ++attempt) {
     Case one{.plant = name, .right = plant.right};
-    one.shape.tokens = attempt < 200 ? tokens : 64;  // a few plants need room
+    one.shape.tokens = attempt < 200 ? tokens : 64;  // a few plants need more tokens
     one.numerics = numerics;
     draw_case(one, random, plant.rules);
     if (!plant.apply(one, random)) continue;

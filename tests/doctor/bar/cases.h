@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dumps with a planted fault, or with none, and the verdicts that are right about them.
+// Dumps with or without a planted fault, and the verdicts that are right for them.
 #pragma once
 
 #include <set>
@@ -11,11 +11,11 @@
 
 namespace locus::bar {
 
-/// A dump of queries, all that the doctor is told about it, and the truth.
+/// A dump of queries, the input of the doctor, and the truth.
 struct Case {
   std::string plant;                 ///< the generator's name of the fault or variant
-  std::set<std::string> right = {};  ///< names of the first verdict that are right
-  std::string truth = {};            ///< the one that is true, where no dump can tell two apart; empty: any of them
+  std::set<std::string> right = {};  ///< names of first verdicts that are right
+  std::string truth = {};            ///< the true one, if no dump can distinguish two; empty: any of them
   std::string about = {};            ///< for people
 
   Shape shape = {};
@@ -36,7 +36,7 @@ struct BiasCase {
   std::optional<Encoding> expected = {};
 };
 
-/// Plants of rotations; `tokens` and `numerics` are given, everything else is drawn.
+/// Plants of rotations; `tokens` and `numerics` are given, everything else is random.
 const std::vector<std::string>& rotation_plants();
 Case make_case(const std::string& plant, std::int64_t tokens, const Numerics& numerics, Random& random);
 

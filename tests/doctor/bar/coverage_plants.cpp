@@ -14,7 +14,7 @@ Plant treating(std::set<std::string> right, int what) {  // 0: tokens, 1: heads;
             const std::int64_t last =
                 heads ? std::min(first, size - 1)
                       : std::min(first + between(random, 0, std::max<std::int64_t>(size / 3, 1)), size - 2);
-            if (what / 2 == 2) {  // the cached ones: from the start on
+            if (what / 2 == 2) {  // cached tokens: from the start
               one.engine.treat = [=](std::int64_t row, std::int64_t) {
                 return Treatment{.times = row % size <= last ? 2 : 1};
               };

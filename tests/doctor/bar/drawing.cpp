@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every plant starts from: an expectation, and an engine that meets it.
+// The starting point of every plant: an expectation, and an engine that fulfils it.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace locus::bar {
 namespace {
 
-// How large the numbers are: all about 1, all small or large, or a few coordinates far larger than the others.
+// The sizes of the numbers: all near 1, all small or large, or a few coordinates far larger than the others.
 void draw_sizes(Case& one, Random& random) {
   const double size = one_of<double>(random, {1, 1, 1, 0.03, 20});
   one.engine.sizes.assign(static_cast<std::size_t>(one.shape.head_dim), size);

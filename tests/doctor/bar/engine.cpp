@@ -26,7 +26,7 @@ Turn turn_of(const Engine& engine, const Numerics& numerics, const Vector& vecto
   if (engine.angle) {
     angle = engine.angle(id, engine.w[at]);
   } else if (numerics.float32_angles) {
-    // A power and a quotient in float32: the frequency is off by up to a unit.
+    // A power and a quotient in float32: the frequency is off by up to one unit.
     float w = static_cast<float>(engine.w[at]);
     if (pair % 3 != 0) w = std::nextafter(w, pair % 3 == 1 ? 2 * w : 0.0F);
     angle = static_cast<long double>(static_cast<float>(id) * w);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine that rotates queries, as right or as wrong as it is told to be.
+// An engine that rotates queries, right or with a given fault.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@ struct Shape {
   std::int64_t rows() const { return batch * tokens; }
 };
 
-/// What the engine does to a token and a head; the defaults rotate it once, forwards.
+/// What the engine does to a token and a head. The defaults rotate it once, forwards.
 struct Treatment {
   bool zero = false;
   bool garbage = false;
   int times = 1;  ///< 0: not rotated, -1: backwards
 };
 
-/// What becomes of a pair (x, y).
+/// What the engine does to a pair (x, y).
 enum class Form {
   rotation,   ///< (x cos - y sin, x sin + y cos)
   reflected,  ///< (x cos - y sin, y cos - x sin)
@@ -44,13 +44,13 @@ struct Engine {
   std::vector<std::vector<std::int64_t>> ids = {};  ///< [axes][rows]
   double magnitude = 1;
   std::function<double(double magnitude, std::int64_t row, std::int64_t pair)> scale = {};  ///< xPos
-  std::function<long double(std::int64_t id, long double w)> angle = {};                    ///< in place of id * w
+  std::function<long double(std::int64_t id, long double w)> angle = {};                    ///< replaces id * w
   std::function<Treatment(std::int64_t row, std::int64_t head)> treat = {};
-  std::function<bool(std::int64_t pair)> skips = {};  ///< pairs left alone
+  std::function<bool(std::int64_t pair)> skips = {};  ///< pairs that are not rotated
   std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t row, std::int64_t head)> source = {};
   std::function<bool(std::int64_t coordinate)> zeroes = {};
   Form form = Form::rotation;
-  /// The angle of a pair, from the one that it would have had.
+  /// Returns the angle of a pair, given the right one.
   std::function<long double(std::int64_t row, std::int64_t head, std::int64_t pair, long double angle)> bend = {};
   /// Changes a vector of `after` before it is stored.
   std::function<void(std::int64_t row, std::int64_t head, double* vector)> spoil = {};
@@ -59,7 +59,7 @@ struct Engine {
 
 using Random = std::mt19937_64;
 
-/// Fills before (normal numbers, unless the dump has some already) and after.
+/// Fills `before` (normal numbers, unless the dump already has some) and `after`.
 void run_engine(RotationDump& dump, const Engine& engine, const Numerics& numerics, Random& random);
 
 }  // namespace locus::bar

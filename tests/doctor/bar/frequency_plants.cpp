@@ -42,7 +42,7 @@ void add_frequencies(Plants& all) {
                         [](Case& one, Random& random) {
                           RuleOf other = draw_rule(random, one_of(random, scaled_rule));
                           other.base = one.rule.base;
-                          if (other.kind == Kind::ntk) one.right.insert("base_wrong");  // NTK is another base
+                          if (other.kind == Kind::ntk) one.right.insert("base_wrong");  // NTK equals another base
                           use_rule(one, other);
                           return true;
                         },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engines that do what they should.
+// Engines without a fault.
 #include <cmath>
 
 #include "doctor/bar/plant.h"
@@ -58,7 +58,7 @@ void add_legitimate(Plants& all) {
                                  one.numerics.noise = 0;
                                  return true;
                                }};
-  all["right_truncated"] = {right, [](Case& one, Random&) {  // rounded towards zero, as a shift of bits does
+  all["right_truncated"] = {right, [](Case& one, Random&) {  // rounded towards zero, as a bit shift does
                               one.numerics.after = Type::bfloat16;
                               const std::int64_t d = one.shape.head_dim;
                               one.engine.spoil = [=](std::int64_t, std::int64_t, double* vector) {
@@ -73,7 +73,7 @@ void add_legitimate(Plants& all) {
   all["right_mrope"] = {right, make_mrope};
   all["right_xpos"] = {right, [](Case& one, Random&) {
                          if (one.rule.kind != Kind::none || one.engine.width != one.shape.head_dim) return false;
-                         if (one.ids[0][0] > 100) return false;  // its scale ends in float16
+                         if (one.ids[0][0] > 100) return false;  // its scale overflows in float16
                          one.arguments = {{"head_dim", one.shape.head_dim},
                                           {"base", one.rule.base},
                                           {"pairing", one.arguments.text("pairing")}};

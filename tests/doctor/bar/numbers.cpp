@@ -8,7 +8,7 @@
 namespace locus::bar {
 namespace {
 
-// `bits` of significand, exponents from `least` on.
+// `bits` of significand, exponents from `least`.
 double to_bits(double value, int bits, int least, double largest) {
   if (value == 0) return 0;
   const int exponent = std::max(std::ilogb(value), least);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plant: what it changes in a case that was right, and which first verdicts are right about it.
+// A plant: its change of a right case, and the first verdicts that are right for it.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline const std::vector<Kind> scaled_rule = {Kind::linear, Kind::ntk, Kind::yar
 
 struct Plant {
   std::set<std::string> right;
-  std::function<bool(Case&, Random&)> apply;  ///< false: not with this draw
+  std::function<bool(Case&, Random&)> apply;  ///< false: not possible with this case
   std::vector<Kind> rules = any_rule;
 };
 using Plants = std::map<std::string, Plant>;
@@ -34,7 +34,7 @@ void add_rotations(Plants& all);
 void add_coverage(Plants& all);
 void add_strangers(Plants& all);
 
-// What plants are made with.
+// Helpers of the plants.
 
 template <class T>
 T one_of(Random& random, const std::vector<T>& choices) {
@@ -45,26 +45,26 @@ inline std::int64_t between(Random& random, std::int64_t least, std::int64_t mos
   return std::uniform_int_distribution<std::int64_t>(least, std::max(least, most))(random);
 }
 
-/// A token that is neither among the first nor among the last.
+/// Returns a token that is neither among the first nor among the last.
 std::int64_t cut_of(const Case& one, Random& random);
 
 RuleOf draw_rule(Random& random, Kind kind);
-/// The engine follows `rule`; the expectation stays.
+/// Lets the engine use `rule`; the expectation is unchanged.
 void use_rule(Case& one, const RuleOf& rule);
-/// Both follow it.
+/// Lets both use it.
 void expect_rule(Case& one, const RuleOf& rule);
 
 Ids counted(const Shape& shape, std::int64_t first = 0);
-/// Ids of the expectation and of the engine.
+/// Sets the ids of the expectation and of the engine.
 void set_ids(Case& one, const Ids& ids);
-/// The id of each row of the engine, from that of the expectation.
+/// Sets the ids of the engine, given those of the expectation.
 void change_ids(Case& one, const std::function<std::int64_t(std::int64_t token, std::int64_t id)>& change);
-/// Two packed documents, the second of which starts at `cut`.
+/// Makes two packed documents; the second starts at `cut`.
 void expect_packed(Case& one, std::int64_t cut);
 
-/// A case that is right, of the shape's tokens and the numerics that it has.
+/// Completes a right case for the tokens and numerics that it has.
 void draw_case(Case& one, Random& random, const std::vector<Kind>& rules);
-/// Makes it one of three axes; false where the width does not allow that.
+/// Gives the case three axes. Returns false if the width does not allow that.
 bool make_mrope(Case& one, Random& random);
 
 }  // namespace locus::bar

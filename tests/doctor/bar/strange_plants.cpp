@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the catalogue has no name for, and faults in company: the doctor may say that it does not know, or name
-// what is there; it may not name what is not.
+// Faults without a name in the catalogue, and combined faults. The doctor may say that it does not know, or name what
+// is there, but nothing else.
 #include <cmath>
 #include <numbers>
 
@@ -139,7 +139,7 @@ void add_moved_numbers(Plants& all) {
                            };
                            return true;
                          }};
-  all["strange_after_repeated"] = {{"tokens_repeated"}, [](Case& one, Random& random) {  // its rotation, too
+  all["strange_after_repeated"] = {{"tokens_repeated"}, [](Case& one, Random& random) {  // its rotation too
                                      const std::int64_t n = one.shape.tokens, a = cut_of(one, random);
                                      one.engine.source = [=](std::int64_t row, std::int64_t head) {
                                        return std::pair{row % n == a ? row - 1 : row, head};
@@ -240,7 +240,7 @@ void add_frequencies_of_others(Plants& all) {
       with_frequencies(unknown, [](std::vector<long double>& w) { std::rotate(w.begin(), w.begin() + 3, w.end()); });
 }
 
-// Two faults at once: each of them is right as the first verdict.
+// Two faults at once: either is right as the first verdict.
 void add_company(Plants& all) {
   all["two_pairing_offset"] = {{"wrong_pairing", "position_offset"}, [](Case& one, Random&) {
                                  one.engine.interleaved = !one.engine.interleaved;

@@ -285,7 +285,7 @@ void pages(List& list) {
     Attention rest = pair.plain;
     rest.zero_rest = static_cast<int>(page);
     list.attend("paging", "rest of the page seen, pages of " + std::to_string(page), pair, rest, {"page_rest_seen"});
-    // Engines with a cache of their own.
+    // Engines with their own cache.
     const auto engine = [&](const std::string& name, const Strings& faults,
                             const std::function<void(PagedEngine&)>& change) {
       PagedEngine one;
@@ -344,7 +344,7 @@ void merging(List& list) {
       list.attend("merging", name, pair, plain, faults);
     }
   };
-  // The same as queries and keys of twice or half the length.
+  // Equal to queries and keys of twice or half the length.
   softmax("scale missing", {"softmax_scale", "magnitude_wrong"}, [](Attention& a) { a.scale = 1; });
   softmax("scale twice", {"softmax_scale", "magnitude_wrong"}, [](Attention& a) { a.scale = 1.0 / 16; });
   softmax("one more in the sum", {"softmax_sum"}, [](Attention& a) { a.extra_in_sum = 1; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of engines in other styles than plain.h: what a second author would write.
+// Parts of engines in other styles than plain.h, as a second author would write them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 inline float bf16(float x) { return round_bits(x, 16); }
 
-/// cos and sin of position x frequency, right at any position: whole turns are taken off in long double.
+/// Returns cos and sin of position x frequency, exact at any position: whole turns are removed in long double.
 inline std::complex<double> unit_turn(std::int64_t position, std::int64_t pair, std::int64_t width, double base) {
   const long double frequency = std::pow(static_cast<long double>(base),
                                          -2.0L * static_cast<long double>(pair) / static_cast<long double>(width)) /
@@ -27,7 +27,7 @@ inline std::complex<double> unit_turn(std::int64_t position, std::int64_t pair, 
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// A call whose arrays may be changed before it goes on to a right implementation.
+/// A call whose arrays can be changed before a right implementation gets it.
 struct OwnedCall {
   explicit OwnedCall(const locus::AttendRequest& r)
       : request(r),
@@ -51,7 +51,7 @@ struct OwnedCall {
     request.key_boundaries = key_boundaries;
     return request;
   }
-  /// Another key at the end, with an id that every query of the call sees.
+  /// Appends a key with an id that every query of the call sees.
   void append_key(std::span<const float> k, std::span<const float> v) {
     key.insert(key.end(), k.begin(), k.end());
     value.insert(value.end(), v.begin(), v.end());
@@ -68,17 +68,16 @@ struct OwnedCall {
   std::vector<std::int64_t> query_boundaries, key_boundaries;
 };
 
-/// RoPE (half, base 10,000) attention in float32 with a softmax over tiles of keys that are skipped where nothing is
-/// seen: the style of a flash kernel.
+/// RoPE (half, base 10,000) attention in float32, with a softmax over tiles of keys. Skips fully masked tiles, like a
+/// flash kernel.
 struct TiledAttention {
   std::int64_t tile = 64;
-  bool last_key_first = false;  ///< tiles from the last to the first
+  bool last_key_first = false;  ///< tiles from last to first
   bool in_base_two = false;     ///< scores in units of log 2
-  bool no_largest = false;      ///< weights without the largest score taken off: right while nothing overflows
-  bool fused_turn = false;      ///< rotates by the difference of ids, once, in the score
+  bool no_largest = false;      ///< does not subtract the largest score: right unless something overflows
+  bool fused_turn = false;      ///< rotates once in the score, by the difference of ids
   bool transposed_keys = false;
-  float hidden_score =
-      -std::numeric_limits<float>::infinity();  ///< of keys that are not seen, in tiles that are not skipped
+  float hidden_score = -std::numeric_limits<float>::infinity();  ///< score of masked keys in tiles that are not skipped
 
   static std::vector<float> turned(std::span<const float> x, std::int64_t heads, std::int64_t d,
                                    std::span<const std::int64_t> ids) {

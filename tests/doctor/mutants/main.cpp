@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutation testing of the verifier: plants every fault, asks every right implementation, prints the score.
+// Mutation testing of the verifier: runs every planted fault and every right implementation, and prints the score.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planted faults and right implementations, each with the encoding that it means to be.
+// Planted faults and right implementations, each with the encoding that it should implement.
 #pragma once
 
 #include <random>
@@ -12,11 +12,11 @@
 namespace mutants {
 
 struct Subject {
-  std::string site;  ///< where the fault is: "ids", "tables", "masks", ...; "right" where there is none
+  std::string site;  ///< where the fault is: "ids", "tables", "masks", ...; "right" if there is none
   std::string name;
   locus::Encoding encoding;
   std::function<std::vector<locus::Check>()> verify;
-  std::vector<std::string> faults;  ///< ids of the catalogue that name it rightly
+  std::vector<std::string> faults;  ///< the right names, as ids of the catalogue
 };
 
 /// A plain implementation with the encoding that it implements.
@@ -138,7 +138,7 @@ struct BucketRule {
   bool ceiling = false;
 };
 
-/// T5's buckets, as published: a logarithm of the distance.
+/// T5's buckets as published, with the logarithm of the distance.
 inline std::int64_t t5_bucket(const BucketRule& rule, std::int64_t query, std::int64_t key) {
   std::int64_t offset = key - query, first = 0;
   int per_sign = rule.buckets;
@@ -271,7 +271,7 @@ inline Pair transformer_xl(const XlWeights& weights = {}) {
   return pair;
 }
 
-/// At least 400 of them, in an order that does not change.
+/// At least 400, in a fixed order.
 std::vector<Subject> planted_faults();
 /// Right implementations in every arithmetic type.
 std::vector<Subject> right_ones();
@@ -281,9 +281,9 @@ struct Score {
   double slowest = 0;  ///< seconds
   std::vector<std::string> survivors, misnamed;
 };
-/// Prints what survives, what is misnamed and, with `verbose`, every subject.
+/// Prints survivors, wrong names and, with `verbose`, every subject.
 Score run_planted(const std::vector<Subject>& subjects, std::size_t step, bool verbose);
-/// The right ones that are refused, with the notes.
+/// Prints the right implementations that are refused, with the notes.
 std::vector<std::string> refused(const std::vector<Subject>& subjects, std::size_t step);
 
 }  // namespace mutants

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the verifier was not built for, as they are found in engines: planted after the models were written. An
-// empty list of names means that no fault of the catalogue is the right one: it must be caught all the same.
+// Faults found in engines that the verifier was not built for, planted after its models were written. An empty list of
+// names means that no fault of the catalogue is right; the fault must be caught nevertheless.
 #include "doctor/mutants/engines.h"
 #include "doctor/mutants/lists.h"
 
@@ -53,7 +53,7 @@ void pages_and_caches(List& list) {
     };
     list.attend("paging", "a ring of " + std::to_string(slots) + " slots", half(), ring, {"ring_overwritten"});
   }
-  // The slot that a new token takes is the number of tokens, rounded to the page when a fork was made.
+  // The slot of a new token is the number of tokens, rounded to the page when a fork was made.
   for (const bool keys : {true, false}) {
     Attention stored = plain;
     list.attend(
@@ -126,7 +126,7 @@ void tables_that_grow(List& list) {
                 return r;
               }(),
               {"float32_angles"});
-  // cos and sin by the addition theorem from the row before, in float32: errors add up.
+  // Computes cos and sin from the previous row by the addition theorem in float32: errors accumulate.
   const auto drift = [](const RotateRequest& r) {
     for (int64_t t = 0; t < r.tokens; ++t) {
       if (r.ids[index(t)] < 0 || r.ids[index(t)] > 5000) throw std::out_of_range("the table ends");
@@ -157,7 +157,7 @@ void tables_that_grow(List& list) {
   }
 }
 
-// One pair, written wrongly.
+// Wrong formulas for one pair.
 void pairs(List& list) {
   const auto add = [&](const std::string& name, const Strings& faults,
                        const std::function<void(float c, float s, float& x, float& y)>& turn) {
@@ -287,7 +287,7 @@ void masks_and_windows(List& list) {
   Attention lowered = pair.plain;
   lowered.mask = [](const AttendRequest&, int64_t, int64_t, bool) { return true; };
   const auto lower = [lowered](const AttendRequest& r) {
-    // Scores of hidden keys are lowered by 5: as a bias, which sees ids; plain calls alone are told apart by them.
+    // Scores of masked keys are lowered by 5, as a bias that sees ids; only plain calls show the difference.
     Attention own = lowered;
     if (!r.key_boundaries.empty() || !r.key_mask.empty()) own.mask = {};
     own.bias = [](int64_t, int64_t q, int64_t k) { return k > q ? -5.0 : 0.0; };
@@ -303,11 +303,11 @@ void scores_and_sums(List& list) {
     change(plain);
     list.attend("merging", name, pair, plain, faults);
   };
-  // The same as keys of half the length.
+  // Equal to keys of half the length.
   add("scale of a head of 64", {"softmax_scale", "magnitude_wrong"}, [](Attention& a) { a.scale = 1.0 / 8; });
   add("scale 0.9 of it", {"softmax_scale"}, [](Attention& a) { a.scale = 0.9 / 4; });
   add("half a sink in the sum", {"softmax_sum"}, [](Attention& a) { a.extra_in_sum = 0.5; });
-  // The first key's value is added, but its weight is not in the sum.
+  // Adds the value of the first key, but not its weight to the sum.
   const auto first_lost = [plain = pair.plain](const AttendRequest& r) {
     std::vector<float> q(r.query.begin(), r.query.end()), k(r.key.begin(), r.key.end());
     plain.rope.rotate(q.data(), r.heads, r.query_ids, Attention::place(r, false));
@@ -386,7 +386,7 @@ void scores_and_sums(List& list) {
         },
         averaged ? Strings{"parts_averaged"} : Strings{"parts_added"});
   }
-  // In decode alone.
+  // In decode only.
   Pair large = magnified();
   Attention decode = large.plain;
   decode.rope.table = [](const Where& w, int64_t, double& c, double& s) {

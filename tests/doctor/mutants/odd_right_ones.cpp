@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right implementations in odd styles: fused, transposed, tiled, tables that grow, narrow storage.
+// Right implementations in unusual styles: fused, transposed, tiled, with growing tables, with narrow storage.
 #include "doctor/mutants/engines.h"
 #include "doctor/mutants/lists.h"
 
@@ -82,7 +82,7 @@ void growing_tables(List& list) {
   });
 }
 
-// Storage in a narrow type, arithmetic in float32; the result is float32, so the type must be told.
+// Narrow storage with float32 arithmetic. The result is float32, so the type must be given.
 void narrow_storage(List& list) {
   for (const bool half_type : {false, true}) {
     const auto round = [half_type](float x) { return half_type ? to_half(x) : bf16(x); };
@@ -107,7 +107,7 @@ void narrow_storage(List& list) {
   }
 }
 
-// Sums in bfloat16 after every term, over coordinates and over keys, as code without wide accumulators has them.
+// Sums in bfloat16 after every term, over coordinates and keys, as in code without wide accumulators.
 void narrow_sums(List& list) {
   const auto engine = [](const AttendRequest& r) {
     const Rope rope = [] {
@@ -132,7 +132,7 @@ void narrow_sums(List& list) {
           scores[index(j)] = bf16(score * 0.25f);
           top = std::max(top, scores[index(j)]);
         }
-        for (float& s : scores) s = std::exp(s - top), sum += s;  // a softmax in float32, rounded at its end
+        for (float& s : scores) s = std::exp(s - top), sum += s;  // a softmax in float32, rounded at the end
         for (int64_t c = 0; c < 16; ++c) {
           float out = 0;
           for (int64_t j = 0; j < r.keys; ++j) {
@@ -148,7 +148,7 @@ void narrow_sums(List& list) {
 }
 
 void other_scores(List& list) {
-  // Slope times the key's distance from the last key: a row is off by a constant, which a softmax does not see.
+  // Slope times the key's distance from the last key: a row is off by a constant, which softmax ignores.
   Pair pair = alibi(12);
   const Attention plain = pair.plain;
   list.attend("right", "bias counted from the last key", pair,
@@ -171,7 +171,7 @@ void other_scores(List& list) {
     return static_cast<double>(table[index(static_cast<int64_t>(row) * 8 + h)]);
   };
   list.attend("right", "buckets by a float32 logarithm", buckets, single, {});
-  // Key heads repeated before anything else happens.
+  // Repeats key heads before anything else.
   const Attention rope = half().plain;
   list.attend("right", "key heads repeated first", half(),
               [rope](const AttendRequest& r) {
@@ -190,7 +190,7 @@ void other_scores(List& list) {
                 rope(call.pointed());
               },
               {});
-  // Ids below 0 are refused, others are served.
+  // Refuses ids below 0 and accepts all others.
   Attention no_negatives = half().plain;
   no_negatives.rope.id = [](const Where&, int64_t p) {
     if (p < 0) throw std::invalid_argument("ids must not be negative");

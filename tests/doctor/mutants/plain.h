@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain implementations of rotation and attention, as users write them, in every arithmetic type, with places at which
-// faults can be planted. Nothing of the library is used but the requests that the verifier makes.
+// Plain implementations of rotation and attention, as users write them, in every arithmetic type, with hooks for
+// planted faults. Uses only the verifier's requests from the library.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@
 
 namespace mutants {
 
-/// What numbers are rounded to: each intermediate result, and what is returned.
+/// The type that each intermediate and final result is rounded to.
 enum class Arithmetic { float64, float32, bfloat16, float16, to_bfloat16, to_float16 };
 
 inline float round_bits(float x, int dropped) {  // to nearest, ties to even, by dropping low bits of the fraction
@@ -52,12 +52,12 @@ inline double rounded(Arithmetic type, double x, bool last = false) {
   return x;
 }
 
-/// What a piece of code knows of the call that it works on.
+/// What code knows about the call it works on.
 struct Where {
-  bool key = false;        ///< the side that is worked on
+  bool key = false;        ///< the current side
   std::int64_t token = 0;  ///< its index on that side
   std::int64_t tokens = 0;
-  std::int64_t first = 0;  ///< index in the sequence of the side's first token, as far as the ids tell
+  std::int64_t first = 0;  ///< index in the sequence of the side's first token, inferred from the ids
   const std::int64_t* ids = nullptr;
   const locus::AttendRequest* attend = nullptr;
   std::int64_t axis = 0;
@@ -67,10 +67,10 @@ struct Where {
 
 struct Rope {
   std::int64_t head_dim = 16;
-  std::int64_t width = 16;  ///< coordinates that turn
+  std::int64_t width = 16;  ///< rotated coordinates
   std::int64_t start = 0;
   bool interleaved = false;
-  bool evens_first = false;  ///< what was interleaved comes out as [evens | odds]
+  bool evens_first = false;  ///< the output of interleaved pairs is [evens | odds]
   double base = 10000;
   double divisor = 1;  ///< linear interpolation
   double magnitude = 1;
@@ -87,14 +87,14 @@ struct Rope {
   std::function<double(double position, double frequency)> angle;
   std::function<void(const Where&, std::int64_t pair, double& c, double& s)> table;
   std::function<int(const Where&, std::int64_t head, std::int64_t heads)> times;
-  std::int64_t table_rows = 0;  ///< unless 0: throws beyond
+  std::int64_t table_rows = 0;  ///< not 0: throws beyond
 
   double angle_of(std::int64_t pair, double position) const {
     double w = std::pow(base, -2.0 * static_cast<double>(pair) / static_cast<double>(width)) / divisor;
     if (frequency) w = frequency(pair, w);
     if (angle) return angle(position, w);
     if (!float32_angles) {
-      // A double's product is wrong by 1e-7 at 2^31, so whole turns are taken off in long double.
+      // A double product is off by 1e-7 at 2^31, so whole turns are removed in long double.
       const long double turns =
           static_cast<long double>(position) * static_cast<long double>(w) / 6.283185307179586476925286766559L;
       return static_cast<double>((turns - std::floor(turns)) * 6.283185307179586476925286766559L);
@@ -167,15 +167,15 @@ struct Attention {
   std::int64_t head_dim = 16;
   bool rotates = false;
   Rope rope;
-  /// Added to the score, after the scale.
+  /// Added to the scaled score.
   std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)> bias;
-  /// Shaw and Transformer-XL: what meets query and key, scaled with the score; and what joins the value.
+  /// Shaw and Transformer-XL: the relative term of query and key, scaled with the score, and that of the value.
   std::function<double(std::int64_t head, const float* q, const float* k, std::int64_t query, std::int64_t key)>
       relative;
   std::function<double(std::int64_t query, std::int64_t key, std::int64_t j)> relative_value;
   double scale = 0;  ///< 0: 1 / sqrt(head_dim)
   bool relative_unscaled = false;
-  std::int64_t part = 0;  ///< unless 0: softmax in parts of so many keys, merged
+  std::int64_t part = 0;  ///< not 0: softmax in merged parts of this many keys
   Arithmetic arithmetic = Arithmetic::float32;
 
   // Planted faults.
@@ -184,7 +184,7 @@ struct Attention {
   std::function<std::int64_t(std::int64_t head, std::int64_t heads, std::int64_t key_heads)> key_head, value_head;
   std::function<std::int64_t(const locus::AttendRequest&, std::int64_t j)> key_slot, value_slot;
   bool rotates_values = false;
-  int zero_rest = 0;  ///< unless 0: pages of so many tokens whose empty rest is attended to
+  int zero_rest = 0;  ///< not 0: pages of this many tokens whose empty slots are visible
   enum class Merge {
     right,
     averaged,
@@ -250,7 +250,7 @@ struct Attention {
   }
 
   struct Part {
-    std::int64_t number = 0;  // which of the parts of the keys it is
+    std::int64_t number = 0;  // index of the part
     double top = -INFINITY, sum = 0, count = 0;
     std::vector<double> output;
   };
@@ -394,21 +394,21 @@ struct Attention {
   }
 };
 
-/// An engine that keeps its keys, rotated, in pages; sequences may share them.
+/// An engine that stores rotated keys in pages, which sequences may share.
 struct PagedEngine {
   Attention attention;
   std::int64_t page = 16;
 
   // Planted faults.
   bool copies_shared_pages = true;
-  int cached_turns = 0;            ///< how often what is cached is rotated again at every call
-  std::int64_t append_offset = 0;  ///< new tokens are written so many slots off, but for the first page
+  int cached_turns = 0;            ///< how often cached keys are rotated again in each call
+  std::int64_t append_offset = 0;  ///< new tokens are written this many slots off, except in the first page
   std::int64_t id_offset_after_fork = 0;
   std::int64_t id_offset_per_page = 0;
-  bool rounds_length_down = false;  ///< a fork shares whole pages only and forgets the rest
+  bool rounds_length_down = false;  ///< a fork shares only whole pages and loses the rest
   bool loses_parent = false;
   std::int64_t query_offset_in_decode = 0;
-  bool ids_from_length = false;  ///< ids of new tokens are counted from the cached length
+  bool ids_from_length = false;  ///< counts ids of new tokens from the cached length
 
   struct Page {
     std::vector<float> key, value;
@@ -420,7 +420,7 @@ struct PagedEngine {
   std::shared_ptr<std::map<std::int64_t, Sequence>> sequences = std::make_shared<std::map<std::int64_t, Sequence>>();
 
   void operator()(const locus::AttendRequest& r) const {
-    if (!r.key_boundaries.empty() || !r.key_mask.empty()) {  // ragged batches go another way
+    if (!r.key_boundaries.empty() || !r.key_mask.empty()) {  // ragged batches take another path
       attention(r);
       return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right implementations: none of them may be refused.
+// Right implementations: none may be refused.
 #include <numbers>
 
 #include "doctor/mutants/lists.h"
@@ -23,7 +23,7 @@ void in_every_type(List& list) {
     turned.push_back(sections());
     for (const Pair& pair : turned) {
       if (pair.name == "xpos" && (types[i] == Arithmetic::float16 || types[i] == Arithmetic::to_float16))
-        continue;  // its scale leaves float16 beyond 4,500 positions
+        continue;  // its scale overflows in float16 beyond 4,500 positions
       Rope rope = pair.plain.rope;
       rope.arithmetic = types[i];
       list.rotate("right", name, pair, rope, {});
@@ -84,7 +84,7 @@ void with_options(List& list) {
   }
 }
 
-// Engines' float32 arithmetic, each in its own order of operations.
+// The float32 arithmetic of engines, each with its own order of operations.
 void profiles(List& list) {
   for (const std::string profile : {"hf", "vllm", "ggml"}) {
     for (const bool bf16 : {false, true}) {

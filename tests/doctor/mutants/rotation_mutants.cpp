@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of ids, tables, pairing, widths and precision in a rotation, asked through rotate and through attention.
+// Faults of ids, tables, pairing, widths and precision in a rotation, verified through rotate and through attention.
 #include "doctor/mutants/lists.h"
 
 namespace mutants {
@@ -156,7 +156,7 @@ void packed(List& list) {
       list.attend("packing", name, pair, plain, faults);
     }
     for (const Pair& pair : {alibi(8), t5(false), clipped()}) {
-      if (!slopes && pair.name == "alibi 8") continue;  // a softmax does not see what all scores of a row share
+      if (!slopes && pair.name == "alibi 8") continue;  // softmax ignores what all scores of a row share
       Attention plain = pair.plain;
       plain.id = id;
       list.attend("packing", name, pair, plain, faults);
@@ -258,7 +258,7 @@ void tables(List& list) {
   table("keys backwards", {"inverse_rotation", "positions_negated"}, [](const Where& w, int64_t, double&, double& s) {
     if (w.key) s = -s;
   });
-  // Scores of a head of 16 four times as large are those without the softmax scale.
+  // For a head of width 16, scores four times as large are those without the softmax scale.
   table("twice as large", {"magnitude_wrong", "softmax_scale"}, [](const Where&, int64_t, double& c, double& s) {
     c *= 2;
     s *= 2;

@@ -32,7 +32,7 @@ struct Outcome {
   double seconds = 0;
 };
 
-/// Every `step`-th subject, on all cores; in their order.
+/// Returns every `step`-th subject, in order; runs on all cores.
 std::vector<Outcome> verify_all(const std::vector<Subject>& subjects, std::size_t step) {
   std::vector<Outcome> outcomes((subjects.size() + step - 1) / step);
   std::atomic<std::size_t> next = 0;

@@ -47,7 +47,7 @@ void any_bias(List& list) {
       [](const Bias& b) { return Bias([b](int64_t h, int64_t q, int64_t k) { return b(h, q + 1, k); }); }, false);
   for (const int64_t most : {16, 64, 128, 1024}) {
     for (const Pair& pair : {alibi(8), t5(false), clipped(), kerple()}) {
-      // What is clipped already, or in the last bucket already, does not change.
+      // Offsets that are already clipped, or in the last bucket, do not change.
       if ((pair.name == "clipped" && most > 16) || (pair.name == "t5" && most > 64)) continue;
       Attention plain = pair.plain;
       plain.bias = [most, own = pair.plain.bias](int64_t h, int64_t q, int64_t k) {
