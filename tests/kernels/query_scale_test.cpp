@@ -45,8 +45,8 @@ void expect_like_reference(const Encoding& encoding, Role role) {
   const std::vector<double> wide(input.begin(), input.end());
   for (std::size_t head = 0; head < input.size(); head += head_dim) {
     const Position id[] = {ids.ids[head / (heads * head_dim)]};
-    const std::vector<double> want = reference::rotate(encoding.rotation(), role, Direction::forward, id,
-                                                       std::span(wide).subspan(head, head_dim));
+    const std::vector<double> want =
+        reference::rotate(encoding.rotation(), role, Direction::forward, id, std::span(wide).subspan(head, head_dim));
     for (std::size_t j = 0; j < want.size(); ++j) {
       EXPECT_NEAR(static_cast<double>(in_place[head + j]), want[j], 1e-6) << "position " << id[0] << ", " << j;
     }
@@ -76,7 +76,9 @@ TEST(QueryScale, LeavesKeysAlone) {
 
 // The output of attention on values turned like keys, turned back: what a head at its own position gets from itself.
 TEST(TurnOutput, UndoesTheTurnOfValues) {
-  const Encoding rope("rope", {{"head_dim", head_dim}, {"rotary_dim", 8}, {"rotary_offset", 16}, {"pairing", "half"}, {"turned_output", true}});
+  const Encoding rope(
+      "rope",
+      {{"head_dim", head_dim}, {"rotary_dim", 8}, {"rotary_offset", 16}, {"pairing", "half"}, {"turned_output", true}});
   std::vector<float> values = numbers(static_cast<std::size_t>(tokens * heads * head_dim));
   const std::vector<float> input = values;
   const std::int64_t extents[] = {tokens, heads, head_dim};

@@ -128,7 +128,8 @@ TEST_P(SmallParametersOracle, Rope) {
   for (std::size_t t = 0; t < ids.ids.size(); ++t) {
     rotation_rows(rotation, ids.ids[t], 1, rows.data());
     for (std::size_t i = 0; i < pairs; ++i) {
-      const double most = rotation.magnitude * ((rotation.magnitude > 1 ? 2 : 1) * 3.1e-8 + double_bound(2 * static_cast<double>(ids.ids[t])));
+      const double most = rotation.magnitude * ((rotation.magnitude > 1 ? 2 : 1) * 3.1e-8 +
+                                                double_bound(2 * static_cast<double>(ids.ids[t])));
       table.see(static_cast<double>(rows[i]), cos[t * pairs + i], most, i);
       table.see(static_cast<double>(rows[pairs + i]), sin[t * pairs + i], most, i);
     }

@@ -45,8 +45,8 @@ RC_GTEST_PROP(Parts, TurnsContinueTheWhole, ()) {
   const Multimodal whole = multimodal(all);
   const auto cut = static_cast<std::ptrdiff_t>(*rc::gen::inRange<std::size_t>(0, all.size() + 1));
   const Multimodal first = multimodal(std::vector<Segment>(all.begin(), all.begin() + cut));
-  const Multimodal rest = multimodal_after({first.ids.tokens, first.decode_delta},
-                                           std::vector<Segment>(all.begin() + cut, all.end()));
+  const Multimodal rest =
+      multimodal_after({first.ids.tokens, first.decode_delta}, std::vector<Segment>(all.begin() + cut, all.end()));
   RC_ASSERT(first.ids.ids == chunk(whole.ids, 0, first.ids.tokens).ids);
   RC_ASSERT(rest.ids.ids == chunk(whole.ids, first.ids.tokens, rest.ids.tokens).ids);
   RC_ASSERT(rest.decode_delta == whole.decode_delta);
@@ -97,7 +97,9 @@ TEST(Parts, RefuseWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { compressed(3, 0); }), "compressed.rate must be at least 1, got 0");
   EXPECT_EQ(error_of([] { accepted_path(std::vector<std::int64_t>{-1}, 1); }),
             "accepted_path.last must be a node below 1, got 1");
-  EXPECT_EQ(error_of([] { multimodal_decode({3, -4}, 1); }),
+  EXPECT_EQ(error_of([] {
+              multimodal_decode({3, -4}, 1);
+            }),
             "multimodal.prefix.decode_delta must be at least -tokens (-3), got -4");
 }
 

@@ -24,7 +24,8 @@ Arguments rope(const Arguments& more) {
 
 TEST(SchemeRefusals, NameThingValueAndRule) {
   const std::vector<Refused> all = {
-      {"rope", rope({{"axes", "sections"}}), "rope.sections must be given with axes=sections: pairs per axis, e.g. 16,24,24"},
+      {"rope", rope({{"axes", "sections"}}),
+       "rope.sections must be given with axes=sections: pairs per axis, e.g. 16,24,24"},
       {"rope", rope({{"axes", "sections"}, {"sections", List{2, 3, 2}}}),
        "rope.sections must add up to the number of pairs (8), got 2,3,2 = 7"},
       {"rope", rope({{"axes", "sections"}, {"pair_axis", List{0, 1}}}),
@@ -47,12 +48,15 @@ TEST(SchemeRefusals, NameThingValueAndRule) {
        "rope.temperature_length needs temperature=steps or logarithm, got temperature=none"},
       {"rope", rope({{"pairing", "interleaved"}, {"output_order", "deinterleaved"}, {"turned_output", true}}),
        "rope.turned_output needs output_order=same, got deinterleaved"},
-      {"query_temperature", {{"head_dim", 8}},
+      {"query_temperature",
+       {{"head_dim", 8}},
        "query_temperature.temperature_length must be given with temperature=steps: positions per step, e.g. 8192"},
-      {"fope", {{"heads", 1}, {"head_dim", 16}, {"frequencies", 9}},
+      {"fope",
+       {{"heads", 1}, {"head_dim", 16}, {"frequencies", 9}},
        "fope.frequencies must be at most head_dim / 2 (8), got 9"},
       {"fope", {{"heads", 1}, {"head_dim", 15}}, "fope.head_dim must be even, got 15"},
-      {"alibi", {{"heads", 4}, {"total_heads", 12}, {"first_head", 9}},
+      {"alibi",
+       {{"heads", 4}, {"total_heads", 12}, {"first_head", 9}},
        "alibi.first_head + heads must be at most total_heads (12), got 9 + 4"},
       {"alibi", {{"heads", 4}, {"biased_heads", 5}}, "alibi.biased_heads must be at most heads (4), got 5"},
   };

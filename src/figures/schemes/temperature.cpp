@@ -30,8 +30,9 @@ Figure draw_temperature(const Request& request) {
   return {.name = {},
           .title = "Queries grow from 1 to " + pretty(scale.at(last)) + " times their length within " +
                    pretty(static_cast<double>(last)) + " positions",
-          .caption = "What a query is multiplied by at its position; keys are left as they are. The factor sharpens the "
-                     "softmax as more keys compete.",
+          .caption =
+              "What a query is multiplied by at its position; keys are left as they are. The factor sharpens the "
+              "softmax as more keys compete.",
           .spec = std::move(spec)};
 }
 
