@@ -18,7 +18,7 @@ struct ExtraMemory {
 };
 
 struct Case {
-  std::string group;  ///< rotate, add, tables, attention, probe
+  std::string group;  ///< rotate, add, tables, attention, cache, probe
   std::string name;   ///< e.g. "half float32 256 KB"
   std::string limit;  ///< what the share refers to
   Comparison result = {};
@@ -26,6 +26,7 @@ struct Case {
   bool beatable = false;  ///< the limit is only a comparison: a ratio above 1 is no error
   double amount = 0;      ///< bytes moved or operations done by one call; 0 if a rate has no meaning
   std::string unit = "GB/s";
+  double unit_size = 1e9;  ///< how much of the amount is one of the unit
   std::optional<ExtraMemory> extra_memory = {};
 
   /// "ok", "missed", "noisy" or "the limit is measured wrongly"; without a bar only the latter two, or "".

@@ -11,6 +11,8 @@ std::vector<PlannedCase> plan_add_cases();
 std::vector<PlannedCase> plan_table_cases();
 /// `quick` omits the longest sequences.
 std::vector<PlannedCase> plan_attention_cases(bool quick);
+/// `quick` has fewer and shorter sequences.
+std::vector<PlannedCase> plan_cache_cases(bool quick);
 std::vector<PlannedCase> plan_probe_cases();
 
 /// Returns the names of the groups, in the order in which they run.

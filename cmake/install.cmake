@@ -16,6 +16,9 @@ if(LOCUS_BUILD_C)
 endif()
 if(TARGET locus_cli)
   install(TARGETS locus_cli)
+  # What `locus learn` lays out and grades by; the solutions stay in the sources.
+  install(DIRECTORY learn/exercises DESTINATION ${CMAKE_INSTALL_DATADIR}/locus
+          PATTERN answers EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(BUILD_SHARED_LIBS)  # the libraries find each other after the tree is moved

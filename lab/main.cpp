@@ -20,8 +20,9 @@ int main(int argc, char** argv) {
   parts.prepare = locus::lab::require_fast_blas;
   parts.speed = locus::lab::measured_speed;
   if (locus::figures::can_write_pages()) {
-    parts.report = [](const locus::results::Results& results, const std::filesystem::path& page) {
-      locus::figures::write_report(results, locus::figures::measure_checks(3), page);
+    parts.report = [](const locus::results::Results& results, const std::filesystem::path& page,
+                      locus::Language language) {
+      locus::figures::write_report(results, locus::figures::measure_checks(3), page, language);
     };
   }
   return locus::lab::lab_main(argc, argv, parts);

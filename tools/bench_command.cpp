@@ -47,7 +47,7 @@ void print_case(const bench::Case& measured) {
   std::cout << std::left << std::setw(10) << measured.group << std::setw(42) << measured.name << std::right
             << std::fixed << std::setprecision(3) << std::setw(8) << share.median << "  [" << share.low << ", "
             << share.high << "] of " << measured.limit << std::setprecision(1) << ", "
-            << measured.amount / measured.result.our_seconds / 1e9 << ' ' << measured.unit;
+            << measured.amount / measured.result.our_seconds / measured.unit_size << ' ' << measured.unit;
   if (measured.extra_memory) std::cout << ", " << measured.extra_memory->bytes / 1e6 << " MB beyond inputs and outputs";
   if (measured.bar) std::cout << std::setprecision(2) << ", bar " << *measured.bar;
   if (!measured.verdict().empty()) std::cout << ": " << measured.verdict();
@@ -70,7 +70,7 @@ Json case_json(const bench::Case& measured) {
             {"noisy", result.share.noisy()},
             {"seconds", result.our_seconds},
             {"limit_seconds", result.limit_seconds},
-            {"rate", measured.amount / result.our_seconds / 1e9},
+            {"rate", measured.amount / result.our_seconds / measured.unit_size},
             {"unit", measured.unit},
             {"bar", measured.bar ? Json(*measured.bar) : Json()},
             {"verdict", measured.verdict()}};
@@ -188,7 +188,7 @@ void add_bench_command(CLI::App& app) {
   const auto request = std::make_shared<BenchRequest>();
   std::vector<std::string> groups = bench::group_names();
   groups.emplace_back("all");
-  command->add_option("group", request->groups, "Time rotate, add, tables, attention, probe or all [all]")
+  command->add_option("group", request->groups, "Time rotate, add, tables, attention, cache, probe or all [all]")
       ->check(CLI::IsMember(groups));
   command->add_option("--cases,--lines", request->containing, "Time only cases whose name contains this, such as Q4_K");
   command->add_flag("--quick", request->quick, "Use fewer and shorter rounds, and no attention over 2048 tokens");

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "ending_signals.h"
+#include "learn_command.h"
 #include "locus/error.h"
 #include "printable.h"
 
@@ -41,6 +42,7 @@ void add_commands(CLI::App& app) {
       {"Check", {add_diagnose_command, add_verify_command, add_lint_command}},
       {"Run", {add_apply_command, add_attend_command, add_convert_command, add_resize_command}},
       {"Measure", {add_probe_command, add_lab_command, add_report_command, add_bench_command}},
+      {"Learn", {add_learn_command}},
   };
   for (const Group& group : groups) {
     for (const auto add : group.commands) {

@@ -21,6 +21,7 @@ struct ReportRequest {
   std::string results;
   std::string output;
   std::string verification;
+  std::string language = "en";
   int shapes = 3;
   bool json = false;
 };
@@ -35,6 +36,7 @@ std::vector<Check> measured_checks(int shapes) {
 void report(const ReportRequest& request) {
   require(figures::can_write_pages(),
           "this locus was built without npm and cannot write pages; build it with npm installed");
+  const Language language = find_language(request.language);
   const fs::path file = results_path(request.results);
   const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
   const results::Results results =
@@ -42,7 +44,7 @@ void report(const ReportRequest& request) {
   const std::vector<Check> checks = request.verification.empty()
                                         ? measured_checks(request.shapes)
                                         : figures::checks_from_json(read_json(request.verification));
-  figures::write_report(results, checks, output);
+  figures::write_report(results, checks, output, language);
   const std::int64_t failures = failed(checks);
   if (request.json) {
     print_json({{"report", output.string()}, {"checks", checks.size()}, {"failed", failures}});
@@ -63,11 +65,13 @@ void add_report_command(CLI::App& app) {
                       "Read the output of `locus verify --json`; absent: run the verification now");
   command->add_option("--shapes", request->shapes, "Try this many random shapes per equivalence of the verification")
       ->check(CLI::Range(1, 1000));
+  command->add_option("--lang", request->language, "Write the page in this language: en or es")->capture_default_str();
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "The page contains its charts, data and scripts, and loads nothing.\n"
       "Examples:\n"
       "  locus report locus-lab\n"
+      "  locus report locus-lab --lang es -o informe.html\n"
       "  locus verify --json > verify.json; locus report locus-lab/results.json --verification verify.json -o "
       "report.html");
   command->callback([request] { report(*request); });

@@ -11,7 +11,12 @@
     spec: JSON.parse(figure.querySelector('script').textContent),
     drawing: null,
   }));
-  if (matchMedia('(max-width: 40rem)').matches) document.querySelector('nav details')?.removeAttribute('open');
+  const words = document.querySelector('main').dataset;
+  // The contents are a column at the side where there is room, else a fold below the opening.
+  const wide = matchMedia('(min-width: 70rem)');
+  const openContents = () => document.querySelector('nav details')?.toggleAttribute('open', wide.matches);
+  openContents();
+  wide.addEventListener('change', openContents);
   document.getElementById('charts').textContent = globalThis.locusCharts;
 
   function config(width) {
@@ -62,12 +67,24 @@
     } else if (parts.length === 0 && !spec.hconcat && !spec.vconcat && spec.width === undefined) {
       result.width = 'container';
     }
+    // A square chart stays square where the page is narrower than it.
+    const axes = 75;
+    if (typeof spec.width === 'number' && spec.width === spec.height && spec.width > width - axes) {
+      result.width = result.height = width - axes;
+    }
+    // Where there is little room, labels at the ends of lines are short: their colour says the rest.
+    if (spec.usermeta?.short_labels && width < 600) {
+      result.layer = spec.layer.map((layer) => (layer.encoding?.text?.field !== 'line' ? layer
+        : { ...layer, mark: { ...layer.mark, fontSize: 9.5 }, encoding: { ...layer.encoding, text: { field: 'short' } } }));
+    }
     if (result.width === 'container' && !result.autosize) result.autosize = { type: 'fit-x', contains: 'padding' };
     return result;
   }
 
   function options(width) {
+    const spaced = document.documentElement.lang === 'es' && { thousands: '\u202f' };
     return { actions: false, renderer: 'svg', config: config(width),
+             formatLocale: { decimal: '.', thousands: ',', grouping: [3], currency: ['', ''], ...spaced },
              tooltip: { theme: dark.matches ? 'dark' : 'light' } };
   }
 
@@ -81,7 +98,7 @@
       chart.box.classList.add('drawn');
       return result;
     }, (error) => {
-      chart.box.textContent = `This chart could not be drawn: ${error.message}`;
+      chart.box.textContent = `${words.failed}: ${error.message}`;
       console.error(`${chart.name}: ${error.message}`);
     });
     return chart.drawing;
@@ -134,12 +151,12 @@
     const actions = {
       SVG: () => image('svg'),
       PNG: () => image('png'),
-      'data (CSV)': () => downloadText(`${chart.name}.csv`, 'text/csv', csvOf(rowsOf(chart.spec))),
-      'chart (Vega-Lite JSON)': () =>
+      [words.saveData]: () => downloadText(`${chart.name}.csv`, 'text/csv', csvOf(rowsOf(chart.spec))),
+      [words.saveChart]: () =>
         downloadText(`${chart.name}.vl.json`, 'application/json', JSON.stringify(chart.spec, null, 2)),
     };
     const box = chart.figure.querySelector('.save');
-    box.append('Save: ');
+    box.append(`${words.save} `);
     for (const [label, action] of Object.entries(actions)) {
       const button = document.createElement('button');
       button.type = 'button';
@@ -181,10 +198,17 @@
       for (const chart of charts) if (chart.drawing && chart.box.clientWidth !== chart.width) draw(chart);
     }, 200);
   });
+  // A link into a fold opens it.
+  const openTarget = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let fold = target?.closest?.('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+  };
+  addEventListener('hashchange', openTarget);
+  openTarget();
   // Opens everything for printing.
   let opened = [];
   addEventListener('beforeprint', () => {
-    opened = [...document.querySelectorAll('main details:not([open], .long)')];
+    opened = [...document.querySelectorAll('details.fold:not([open], .long)')];
     for (const one of opened) one.open = true;
     for (const chart of charts) if (!chart.drawing) draw(chart);
   });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/command.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
@@ -20,7 +18,10 @@
 #include "run/presets.h"
 #include "run/preview.h"
 #include "run/progress.h"
+#include "run/request.h"
 #include "run/results.h"
+#include "run/shared_commands.h"
+#include "run/slurm.h"
 #include "run/spec.h"
 #include "run/store.h"
 #include "run/summary.h"
@@ -32,43 +33,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Request {
-  PlanRequest plan;
-  std::string baseline = "rope";
-  std::string out = "locus-lab";
-  int workers = usable_cores();
-  bool restart = false;
-  bool no_speed = false;
-  bool no_report = false;
-  bool json = false;
-  std::string save_models;
-  // Of a worker:
-  std::string models;
-  std::string store;
-  std::int64_t run = 0;
-};
-
-std::string store_file(const Request& request) { return (fs::path(request.out) / "store.sqlite").string(); }
-
-SaveModels models_of(const Request& request) {
-  const fs::path folder = request.models.empty() ? fs::path(request.out) / "models" : fs::path(request.models);
-  const SaveModels save{request.save_models, folder};
-  check(save);
-  return save;
-}
-
-Store open_store(const Request& request) {
-  std::error_code error;
-  fs::create_directories(request.out, error);
-  require(fs::is_directory(request.out), "--out ", request.out,
-          " cannot be created as a folder: ", error ? error.message() : "there is a file of that name");
-  return Store("sqlite:" + store_file(request));
-}
-
 /// Trials finished before; a plan must not create a store.
 std::vector<StoredTrial> finished_before(const Request& request) {
-  if (request.restart || !fs::exists(store_file(request))) return {};
-  return Store("sqlite:" + store_file(request)).finished_trials();
+  if (request.restart || !Store::exists(store_url(request))) return {};
+  return Store(store_url(request)).finished_trials();
 }
 
 void print_json(const Json& json) { std::cout << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'; }
@@ -81,7 +49,7 @@ int show_plan(const Request& request, const Parts& parts) {
   for (const TrialSpec& again : unsaved(save, plan.trials, parts)) {
     std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
   }
-  const Json json = preview(plan, finished, guess, parts, request.workers);
+  const Json json = preview(plan, finished, guess, parts, workers_of(request));
   if (request.json) {
     print_json(json);
   } else {
@@ -99,20 +67,21 @@ int give_results(const Request& request, Store& store, std::int64_t run, const P
   } else {
     std::cout << summary_text(found);
   }
-  std::cerr << "results.json, results.csv and store.sqlite are in " << request.out << '\n';
+  std::cerr << "results.json and results.csv are in " << request.out << "; the store is " << store.name() << '\n';
   if (parts.report && !request.no_report) {
     const fs::path page = fs::path(request.out) / "report.html";
-    parts.report(found, page);
+    parts.report(found, page, find_language(request.language));
     std::cerr << "the report is " << page.string() << '\n';
   }
   return found.failures.empty() ? 0 : 1;
 }
 
 int show_results(const Request& request, const Parts& parts) {
-  require(fs::exists(store_file(request)), "there is no store in ", request.out, "; `locus lab` creates one");
-  Store store = open_store(request);
-  const std::optional<StoredRun> run = store.latest_run();
-  require(run.has_value(), "the store in ", request.out, " has no run");
+  Store store = open_existing_store(request);
+  make_out_folder(request);
+  const std::optional<StoredRun> run =
+      request.run == 0 ? store.latest_run() : std::optional(store.find_run(request.run));
+  require(run.has_value(), "the store ", store.name(), " has no run");
   return give_results(request, store, run->id, parts);
 }
 
@@ -151,35 +120,30 @@ void report_saved(const SaveModels& save, const Plan& plan, const Parts& parts) 
 int run_lab(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
   const SaveModels save = models_of(request);
-  Store store = open_store(request);
+  const Interruption interruption;
+  const auto stop = [&] { return interruption.happened(); };
+  Store store = open_store(request, stop);
   Timing timing;
   for (const StoredTrial& trial : store.finished_trials()) timing.add(trial.spec, trial.seconds);
   results::Results header = make_header(plan, parts, request.baseline);
   header.run.speed = known_speed(store, header);
   forget_unsaved(save, plan, store, parts);
   const std::int64_t run = store.begin_run(results::header_json(header), plan.trials, request.restart);
-  const Interruption interruption;
   ProgressOptions shown = progress_options();
-  shown.workers = request.workers;
+  shown.workers = workers_of(request);
   shown.timing = std::move(timing);
   shown.collect = [&] { return collect(store, run); };
   Progress progress(std::move(shown), std::cerr);
   Supervision how;
-  how.workers = request.workers;
-  how.command = {"/proc/self/exe",  // this program, even if its file is replaced meanwhile
-                 {"worker", "--store", "sqlite:" + store_file(request), "--run", std::to_string(run)},
-                 (fs::path(request.out) / "workers.log").string()};
-  if (!save.formats.empty()) {
-    for (const std::string& word :
-         {std::string("--models"), save.folder.string(), std::string("--formats"), save.formats})
-      how.command.arguments.push_back(word);
-  }
-  how.watch = [&](const std::vector<StoredTrial>& trials) { progress.show(trials); };
-  how.stop = [&] { return interruption.happened(); };
+  how.workers = workers_of(request);
+  how.command = worker_command(request, run, save);
+  how.kind = machine_kind(parts.versions);
+  how.watch = [&](const Queue&) { progress.show(store.trials(run)); };
+  how.stop = stop;
   const bool complete = supervise(store, run, how);
   if (!complete) {
     progress.stop();
-    std::cerr << "stopped; finished trials are kept in " << store_file(request)
+    std::cerr << "stopped; finished trials are kept in " << store.name()
               << ": give the same command again to continue\n";
     interruption.end_program();
   }
@@ -194,9 +158,28 @@ int run_lab(const Request& request, const Parts& parts) {
 }
 
 int run_worker(const Request& request, const Parts& parts) {
-  Store store(request.store);
-  work(store, request.run, parts, models_of(request));
-  return 0;
+  try {
+    work({.store = request.store,
+          .run = request.run,
+          .lease_seconds = request.lease_seconds,
+          .patience = request.patience,
+          .kept = request.kept,
+          .save = models_of(request)},
+         parts);
+    return 0;
+  } catch (const StoreAway& away) {
+    std::cerr << away.what() << '\n';
+    return exit_of_lost_store;
+  }
+}
+
+void add_patience(CLI::App& app, Request& request) {
+  app.add_option("--lease", request.lease_seconds,
+                 "Seconds without a heartbeat after which a worker's trial goes to another (default 60)")
+      ->check(CLI::Range(1.0, 86400.0));
+  app.add_option("--patience", request.patience,
+                 "Seconds to wait for a store that can no longer be reached (default 600)")
+      ->check(CLI::Range(0.0, 604800.0));
 }
 
 void add_options(CLI::App& app, Request& request) {
@@ -217,14 +200,65 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--text", request.plan.text_file, "Text file; adds the task text");
   app.add_option("--baseline", request.baseline, "Line that others are compared with (default rope)");
   app.add_option("--out", request.out, "Folder for the store and the results (default locus-lab)");
+  app.add_option(
+      "--store", request.store,
+      "Store: sqlite:FILE (default: OUT/store.sqlite) or postgresql://USER@HOST/DATABASE, which many machines "
+      "may share");
   app.add_option("--workers", request.workers, "Worker processes of one thread each (default: all cores)")
       ->check(CLI::Range(1, 1024));
+  add_patience(app, request);
   app.add_option("--save-models", request.save_models,
                  "Save each trained model in OUT/models for locus probe: safetensors, gguf or both");
   app.add_flag("--restart", request.restart, "Run finished trials again");
   app.add_flag("--no-report", request.no_report, "Skip report.html, whose verification takes ten seconds");
+  app.add_option("--lang", request.language, "Language of report.html: en (default) or es");
   app.add_flag("--no-speed", request.no_speed, "Skip the comparison of training speed with torch's own operations");
   app.add_flag("--json", request.json, "Print one JSON object");
+}
+
+/// What the command line has besides the options of a run.
+struct Subcommands {
+  CLI::App *plan, *results, *submit, *work, *status, *slurm, *worker;
+};
+
+Subcommands add_subcommands(CLI::App& app, Request& request) {
+  const auto add = [&](const char* name, const char* what, const char* footer) {
+    CLI::App* const command = app.add_subcommand(name, what)->fallthrough();
+    command->footer(footer);
+    return command;
+  };
+  Subcommands all{};
+  all.plan = add("plan", "Show what would run and how long it would take",
+                 "Takes the options of locus lab.\nExample: locus lab plan --preset quick");
+  all.results = add("results", "Write the results of the last run again",
+                    "Takes --out, --store and --json.\nExample: locus lab results --out locus-lab");
+  all.results->add_option("--run", request.run, "Number of the run, as submit and status show it (default: the last)");
+  all.submit = add("submit", "Fill the queue of a store with the trials of a plan",
+                   "Takes the options of locus lab.\n"
+                   "Example: locus lab submit --preset full --store postgresql://lab@server/lab");
+  all.work = add("work", "Run the waiting trials of a store on this machine",
+                 "Takes --store, --out (for its log), --workers, --lease and --patience.\n"
+                 "Example: locus lab work --store postgresql://lab@server/lab --workers 8 --until 12h");
+  all.status = add("status", "Show what runs where, since when and how long it will take",
+                   "Takes --store, --out and --json.\nExample: locus lab status --store postgresql://lab@server/lab");
+  all.slurm = add("slurm", "Submit an array job to Slurm whose tasks are workers",
+                  "Takes the options of locus lab work; what follows -- is passed to sbatch.\n"
+                  "Example: locus lab slurm --store postgresql://lab@server/lab --array 32 -- --time=4:00:00");
+  for (CLI::App* const command : {all.work, all.slurm}) {
+    command->add_option("--until", request.until,
+                        "When to stop: empty (default), or a time like 90s, 30m, 12h, 2d or 2025-03-01T12:00:00Z");
+  }
+  all.slurm->add_option("--array", request.tasks, "Number of tasks")->required()->check(CLI::Range(1, 1000000));
+  all.slurm->add_option("sbatch", request.sbatch, "Options for sbatch, after --");
+  all.worker = app.add_subcommand("worker", "One worker of a run")->group("");
+  all.worker->add_option("--store", request.store)->required();
+  all.worker->add_option("--run", request.run)->required();
+  all.worker->add_option("--models", request.models);
+  all.worker->add_option("--formats", request.save_models);
+  all.worker->add_option("--kept", request.kept)->required();
+  add_patience(*all.worker, request);
+  app.require_subcommand(0, 1);
+  return all;
 }
 
 int run(int argc, char** argv, const Parts& parts) {
@@ -238,16 +272,7 @@ int run(int argc, char** argv, const Parts& parts) {
       "  locus lab --tasks passkey --schemes rope --seeds 1 --save-models gguf\n"
       "  locus lab plan --preset full");
   add_options(app, request);
-  CLI::App* const plan = app.add_subcommand("plan", "Show what would run and how long it would take")->fallthrough();
-  plan->footer("Takes the options of locus lab.\nExample: locus lab plan --preset quick");
-  CLI::App* const results = app.add_subcommand("results", "Write the results of the last run again")->fallthrough();
-  results->footer("Takes --out and --json.\nExample: locus lab results --out locus-lab");
-  CLI::App* const worker = app.add_subcommand("worker", "One worker of a run")->group("");
-  worker->add_option("--store", request.store)->required();
-  worker->add_option("--run", request.run)->required();
-  worker->add_option("--models", request.models);
-  worker->add_option("--formats", request.save_models);
-  app.require_subcommand(0, 1);
+  const Subcommands commands = add_subcommands(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -255,19 +280,24 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::ParseError& error) {
     fail(error.what(), " (see locus lab --help)");
   }
-  if (results->parsed()) return show_results(request, parts);
+  find_language(request.language);  // refuses an unknown one before hours of training
+  if (commands.results->parsed()) return show_results(request, parts);
+  if (commands.status->parsed()) return show_status(request);
+  if (commands.slurm->parsed()) return submit_to_slurm(request);
   if (parts.prepare) parts.prepare();
-  if (worker->parsed()) return run_worker(request, parts);
-  return plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
+  if (commands.worker->parsed()) return run_worker(request, parts);
+  if (commands.work->parsed()) return work_on_store(request, parts);
+  if (commands.submit->parsed()) return submit(request, parts);
+  return commands.plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
 }
 
 /// One line, whatever control characters a value holds.
-int refuse(std::string message) {
+int refuse(std::string message, int code = 2) {
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
   }
   std::cerr << "locus lab: " << message << '\n';
-  return 2;
+  return code;
 }
 
 }  // namespace
@@ -280,6 +310,8 @@ int lab_main(int argc, char** argv, const Parts& parts) {
     return code;
   } catch (const std::bad_alloc&) {
     return refuse("not enough memory");
+  } catch (const StoreAway& away) {  // not the user's input: it was there before
+    return refuse(away.what(), 1);
   } catch (const std::exception& error) {
     return refuse(error.what());
   }

@@ -35,6 +35,12 @@ results::Machine machine() {
           .memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
 }
 
+std::string machine_kind(const std::vector<std::pair<std::string, std::string>>& libraries) {
+  std::string kind(simd_target());
+  for (const auto& [name, version] : libraries) kind += ", " + name + ' ' + version;
+  return kind;
+}
+
 std::vector<std::pair<std::string, std::string>> versions() {
   return {{"locus", LOCUS_VERSION}, {"compiler", __VERSION__}, {"sqlite", sqlite3_libversion()}};
 }

@@ -8,9 +8,15 @@
 
 namespace locus::lab {
 
-/// "machine/pid/start" of a process of this machine that runs or has not been waited for.
+/// "host/instance": the instance tells containers and machines with the same host name apart.
+std::string this_machine();
+
+/// "host/instance/pid/start" of a process of this machine that runs or has not been waited for.
 std::string owner_of(pid_t process);
 std::string this_owner();
+
+/// For readers: the host's name.
+std::string host_of(const std::string& owner);
 
 /// True only if the owner is of this machine and its process no longer exists.
 bool is_gone(const std::string& owner);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "messages/language.h"
 #include "results/results.h"
 #include "task.h"
 #include "trial.h"
@@ -25,7 +26,7 @@ struct Parts {
   /// Measures `run.speed` with a trial's settings for each of the schemes. May be absent.
   std::function<results::Speed(const TrialSpec& spec, const std::vector<std::string>& schemes)> speed;
   /// Writes the results as a page. May be absent.
-  std::function<void(const results::Results& results, const std::filesystem::path& page)> report;
+  std::function<void(const results::Results& results, const std::filesystem::path& page, Language language)> report;
 };
 
 }  // namespace locus::lab

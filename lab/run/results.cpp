@@ -2,11 +2,13 @@
 #include "run/results.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
 #include "locus/error.h"
 #include "results/json.h"
+#include "run/owner.h"
 
 namespace locus::lab {
 namespace {
@@ -48,6 +50,54 @@ void add_costs(Results& results, const std::map<NumberKey, BySeed>& values) {
   }
 }
 
+/// The largest relative difference of what two machines measured for one trial, costs apart. Numbers that only one of
+/// them has, or that are finite on one only, count as 1.
+double largest_difference(const std::vector<Measurement>& a, const std::vector<Measurement>& b) {
+  using Key = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
+  const auto by_key = [](const std::vector<Measurement>& all) {
+    std::map<Key, double> values;
+    for (const Measurement& one : all) {
+      if (cost_named(one.name) == nullptr) values[{one.line, one.name, one.length, one.place}] = one.value;
+    }
+    return values;
+  };
+  const std::map<Key, double> first = by_key(a), second = by_key(b);
+  if (first.size() != second.size()) return 1;
+  double largest = 0;
+  for (const auto& [key, value] : first) {
+    const auto other = second.find(key);
+    if (other == second.end() || std::isfinite(value) != std::isfinite(other->second)) return 1;
+    if (!std::isfinite(value) || value == other->second) continue;
+    largest = std::max(largest, std::abs(value - other->second) / std::max(std::abs(value), std::abs(other->second)));
+  }
+  return largest;
+}
+
+/// Every pair of machine kinds that ran the same trial.
+void add_repeats(Results& results, Store& store, std::int64_t run, const std::vector<StoredTrial>& trials) {
+  std::map<std::string, std::vector<StoredTrial>> same;  // by the key of the original, which comes first
+  for (const StoredTrial& one : store.repeats(run)) {
+    const auto original =
+        std::find_if(trials.begin(), trials.end(), [&](const StoredTrial& trial) { return trial.key == one.repeats; });
+    if (one.state != TrialState::finished || original->state != TrialState::finished) continue;
+    std::vector<StoredTrial>& own = same[one.repeats];
+    if (own.empty()) own.push_back(*original);
+    own.push_back(one);
+  }
+  for (const auto& [key, all] : same) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        results.repeats.push_back(
+            {.machines = {all[i].kind, all[j].kind},
+             .task = all[i].spec.task,
+             .scheme = all[i].spec.scheme,
+             .seed = all[i].spec.seed,
+             .largest_difference = largest_difference(store.measurements(all[i].key), store.measurements(all[j].key))});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Results collect(Store& store, std::int64_t run_id) {
@@ -67,6 +117,8 @@ Results collect(Store& store, std::int64_t run_id) {
       results.failures.push_back({trial.spec.task, trial.spec.scheme, trial.spec.seed, trial.error});
     }
     if (trial.state != TrialState::finished) continue;
+    results.trials.push_back(
+        {trial.spec.task, trial.spec.scheme, trial.spec.seed, trial.seconds, host_of(trial.owner), trial.kind});
     const auto seed = static_cast<std::size_t>(std::find(seeds.begin(), seeds.end(), trial.spec.seed) - seeds.begin());
     for (const Measurement& one : store.measurements(trial.key)) {
       BySeed& own = values[{trial.spec.task, one.line, one.name, one.length, one.place}];
@@ -75,6 +127,7 @@ Results collect(Store& store, std::int64_t run_id) {
     }
   }
   add_costs(results, values);
+  add_repeats(results, store, run_id, trials);
   for (auto& [key, own] : values) {
     const auto& [task, line, name, length, place] = key;
     if (cost_named(name) == nullptr) results.numbers.push_back({task, line, name, length, place, std::move(own)});

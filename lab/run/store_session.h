@@ -1,59 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection to the store's database, and everything that is specific to SQLite.
+// One connection to the store's database: waits for a database that is away, and helps with statements.
 #pragma once
 
 #include <soci/soci.h>
 
 #include <string>
 
+#include "run/database.h"
 #include "run/store.h"
 
 namespace locus::lab {
 
+/// The database's message as one line.
+std::string message_of(const soci::soci_error& error);
+
 struct Store::Session {
-  explicit Session(const std::string& url);
+  Session(const std::string& url, Patience how_to_wait);
 
-  std::string name;  ///< for messages
+  std::unique_ptr<Database> database;
   soci::session sql;
+  Patience patience;
 
-  /// Calls `work` and rethrows the database's errors as locus::Error.
+  /// Calls `work` and rethrows the database's errors as locus::Error. Where they may pass, connects again and calls
+  /// `work` again, as patience allows.
   template <class Work>
   auto guarded(const Work& work) {
-    try {
-      return work();
-    } catch (const soci::soci_error& error) {
-      explain(error);
+    for (Outage outage(*this);; outage.wait()) {
+      try {
+        connect_again();
+        auto result = work();
+        outage.end();
+        return result;
+      } catch (const soci::soci_error& error) {
+        outage.note(error);
+      }
     }
   }
-  /// Calls `work` in a transaction that holds the write lock from its start, so that nothing changes between its reads
-  /// and its writes. Rolled back if `work` throws.
+  /// Calls `work` in a transaction, which is rolled back if `work` throws.
   template <class Work>
-  auto in_transaction(const Work& work) {
+  auto in_transaction(Locking locking, const Work& work) {
     return guarded([&] {
-      Transaction transaction(sql);
+      Transaction transaction(*this, locking);
       auto result = work();
       transaction.commit();
       return result;
     });
   }
+  template <class Work>
+  auto in_transaction(const Work& work) {
+    return in_transaction(Locking::rows, work);
+  }
+
+  /// Runs a statement that changes rows and says how many it changed; `values` fill its places.
+  template <class... Values>
+  long long change(const std::string& text, const Values&... values) {
+    soci::statement statement(sql);
+    (statement.exchange(soci::use(values)), ...);
+    statement.alloc();
+    statement.prepare(text);
+    statement.define_and_bind();
+    statement.execute(true);
+    return statement.get_affected_rows();
+  }
+
+  void add_trial(const TrialSpec& spec, bool restart);  ///< in a transaction
 
  private:
   class Transaction {
    public:
-    explicit Transaction(soci::session& sql);
+    Transaction(Session& session, Locking locking);
     ~Transaction();
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     void commit();
 
    private:
+    void roll_back();
     soci::session& sql_;
     bool open_ = true;
   };
 
-  [[noreturn]] void explain(const soci::soci_error& error) const;
-  void require_lab_store();
-  void make_tables();
+  /// From the first error of a call to its success, or to the end of patience.
+  class Outage {
+   public:
+    explicit Outage(Session& session) : session_(session) {}
+    void note(const soci::soci_error& error);  ///< throws if waiting does not help
+    void wait();
+    void end();
+
+   private:
+    Session& session_;
+    double begin_ = 0;
+    std::string why_;
+  };
+
+  void connect_again();
 };
 
 }  // namespace locus::lab

@@ -2,6 +2,7 @@
 #include "run/summary.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -161,6 +162,31 @@ void add_failures(std::ostream& out, const Results& results) {
   }
 }
 
+/// Only if machines of several kinds worked.
+void add_machines(std::ostream& out, const Results& results) {
+  std::map<std::string, std::pair<std::int64_t, std::set<std::string>>> kinds;  // trials and hosts
+  for (const results::Trial& trial : results.trials) {
+    auto& [trials, hosts] = kinds[trial.machine.empty() ? "unknown" : trial.machine];
+    ++trials;
+    hosts.insert(trial.host);
+  }
+  if (kinds.size() < 2) return;
+  out << "\nMachines of " << kinds.size() << " kinds\n";
+  for (const auto& [kind, own] : kinds) {
+    out << "  " << kind << ": " << own.first << " trials on " << joined(own.second, ", ") << '\n';
+  }
+  for (const results::Repeat& one : results.repeats) {
+    out << "  " << one.task << ' ' << one.scheme << ", seed " << one.seed << ", on " << one.machines[0] << " and on "
+        << one.machines[1] << ": ";
+    if (one.largest_difference == 0) {
+      out << "equal numbers\n";
+    } else {
+      out << "numbers differ by up to " << one.largest_difference << " of their value\n";
+    }
+  }
+  if (results.repeats.empty()) out << "  No trial was run on two of them, so their numbers are not compared.\n";
+}
+
 void add_paper_claims(std::ostream& out, const Results& results) {
   if (results.paper_claims.empty()) return;
   out << "\nWhat papers claim, and what was seen\n";
@@ -209,6 +235,7 @@ std::string summary_text(const Results& results) {
     add_comparisons(out, results, task);
   }
   add_failures(out, results);
+  add_machines(out, results);
   add_paper_claims(out, results);
   add_budget(out, results);
   return out.str();

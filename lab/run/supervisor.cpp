@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -15,6 +16,14 @@ namespace {
 
 constexpr std::chrono::milliseconds pause(250);
 constexpr int most_useless = 3;  // workers that crashed before they leased a trial
+constexpr int most_killed = 20;  // the same for workers that something else ended
+
+/// By a signal that a program does not send to itself: the out-of-memory killer, a batch system, a person.
+bool was_ended_from_outside(int status) {
+  if (WIFEXITED(status)) return false;
+  const int signal = WTERMSIG(status);
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
 
 std::string last_line_of(const std::string& file) {
   std::ifstream stream(file);
@@ -32,8 +41,9 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
   ~Crew() {
-    for (WorkerProcess& worker : workers_) {
-      worker.kill();
+    for (WorkerProcess& worker : workers_) worker.kill();
+    store_.set_patience({});
+    for (const WorkerProcess& worker : workers_) {
       try {
         store_.release(worker.owner());
       } catch (const Error&) {  // the next run finds the lease stale
@@ -56,16 +66,21 @@ class Crew {
 
  private:
   void handle_end(const std::string& owner, int status) {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;  // no trial was left
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {        // it said why it cannot run
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;            // no trial was left
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_bad_input) {  // it said why it cannot run
       store_.release(owner);
       fail("a worker gave up: ", last_line_of(command_.log));
     }
-    const std::string how = how_it_ended(status);
-    if (store_.crashed(owner, "the worker " + how) > 0) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_lost_store) {  // as long as patience allows
+      store_.release(owner);
+      throw StoreAway("a worker gave up: " + last_line_of(command_.log));
+    }
+    const std::string how = "the worker " + how_it_ended(status);
+    const bool from_outside = was_ended_from_outside(status);
+    if ((from_outside ? store_.lost(owner, how) : store_.crashed(owner, how)) > 0) {
       useless_ = 0;
-    } else if (++useless_ >= most_useless) {
-      fail("workers do not start: the last one ", how, "; their output is in ", command_.log);
+    } else if (++useless_ >= (from_outside ? most_killed : most_useless)) {
+      fail("workers do not start: the last one ", how_it_ended(status), "; their output is in ", command_.log);
     }
   }
 
@@ -75,25 +90,24 @@ class Crew {
   int useless_ = 0;
 };
 
-std::ptrdiff_t count(const std::vector<StoredTrial>& trials, TrialState state) {
-  return std::count_if(trials.begin(), trials.end(), [&](const StoredTrial& trial) { return trial.state == state; });
-}
-
 }  // namespace
 
 bool supervise(Store& store, std::int64_t run, const Supervision& how) {
   Crew crew(store, how.command);
+  const int rounds_per_look = store.is_shared() ? 4 : 1;
   for (int round = 0;; ++round) {
     crew.handle_ended();
-    if (round % 8 == 0) store.release_stale(run);
-    const std::vector<StoredTrial> trials = store.trials(run);
-    if (how.watch) how.watch(trials);
-    const std::ptrdiff_t waiting = count(trials, TrialState::waiting);
-    if (waiting + count(trials, TrialState::leased) == 0) return true;
     if (how.stop && how.stop()) return false;
-    const std::size_t wanted =
-        std::min(static_cast<std::size_t>(how.workers), crew.size() + static_cast<std::size_t>(waiting));
-    while (crew.size() < wanted) crew.add();
+    if (round % rounds_per_look == 0) {
+      if (round % 8 == 0) store.release_stale(run);
+      const Queue queue = store.queue(run, how.kind);
+      if (how.watch) how.watch(queue);
+      // Workers end by themselves: one that has finished the last trial may still have to repeat another.
+      if (queue.waiting + queue.leased == 0 && crew.size() == 0 && !how.stay) return true;
+      const std::size_t wanted =
+          std::min(static_cast<std::size_t>(how.workers), crew.size() + static_cast<std::size_t>(queue.waiting));
+      while (crew.size() < wanted) crew.add();
+    }
     std::this_thread::sleep_for(pause);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps workers running until every trial of a run has ended.
+// Keeps workers of this machine running until every trial of a run, or of all runs, has ended.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,14 @@ namespace locus::lab {
 struct Supervision {
   int workers = 1;
   WorkerCommand command;
-  std::function<void(const std::vector<StoredTrial>&)> watch;  ///< called a few times a second
-  std::function<bool()> stop;                                  ///< asked as often; true ends the workers and the run
+  std::string kind = {};                    ///< of this machine
+  std::function<void(const Queue&)> watch;  ///< called four times a second; once a second for a shared store
+  std::function<bool()> stop;               ///< asked four times a second; true ends the workers
+  bool stay = false;                        ///< goes on when nothing is left to do: more may come
 };
 
-/// True once every trial has finished or failed, false if stopped before. A crashed worker is replaced; a trial that
-/// crashed two workers has failed. Error: workers do not start. No worker outlives the call.
+/// True once every trial of the run, or of all runs if it is 0, has ended, wherever it ran; false if stopped before. A
+/// worker that ends is replaced; a trial that crashed two workers, or lost ten to others' doing, has failed. Error: workers do not start. No worker outlives the call.
 bool supervise(Store& store, std::int64_t run, const Supervision& how);
 
 }  // namespace locus::lab

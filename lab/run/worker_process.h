@@ -10,6 +10,10 @@
 
 namespace locus::lab {
 
+// Exit codes of a worker besides 0, with which it ends if no trial is left.
+constexpr int exit_of_bad_input = 2;
+constexpr int exit_of_lost_store = 3;
+
 struct WorkerCommand {
   std::string program;
   std::vector<std::string> arguments;

@@ -53,16 +53,17 @@ void check_boundaries(std::string_view what, std::span<const std::int64_t> bound
   require(std::is_sorted(boundaries.begin(), boundaries.end()), "attend: ", what, " must not decrease");
 }
 
-void check_view(std::string_view what, const HeadsView& view) {
+void check_view(std::string_view what, const HeadsView& view, bool supplied = false) {
   require(view.batch >= 0 && view.tokens >= 0 && view.heads >= 0, "attend: extents of ", what, " must not be negative");
   require(view.head_dim >= 1 && view.head_dim <= 65536, "attend: head_dim of ", what, " must be 1 to 65536, got ",
           view.head_dim);
-  require(view.data != nullptr || view.batch * view.tokens * view.heads == 0, "attend: ", what, " has no data");
+  require(supplied || view.data != nullptr || view.batch * view.tokens * view.heads == 0, "attend: ", what,
+          " has no data");
 }
 
 }  // namespace
 
-Problem::Problem(const AttentionCall& call) : call_(call) {
+Problem::Problem(const AttentionCall& call, const RowSupply* supply) : call_(call), supply_(supply) {
   check_views();
   check_masks();
   call_.mask.window = std::min(call_.mask.window, widest_window);
@@ -75,8 +76,8 @@ Problem::Problem(const AttentionCall& call) : call_(call) {
 void Problem::check_views() const {
   const HeadsView &q = call_.query, &k = call_.key, &v = call_.value, &o = call_.output;
   check_view("query", q);
-  check_view("key", k);
-  check_view("value", v);
+  check_view("key", k, supply_ != nullptr);
+  check_view("value", v, supply_ != nullptr);
   check_view("output", o);
   require(q.batch == k.batch && k.batch == v.batch && v.batch == o.batch, "attend: batch must be the same, got ",
           q.batch, ", ", k.batch, ", ", v.batch, " and ", o.batch);
@@ -219,6 +220,17 @@ void Problem::check_relative_rows() const {
       }
     }
   }
+}
+
+TypedRows Problem::rows(RowSupply::Part part, const Document& document, std::int64_t key_head, std::int64_t first,
+                        std::int64_t count, std::vector<std::byte>& room) const {
+  if (supply_ != nullptr) return supply_->rows(part, key_head, document.first_key + first, count, room);
+  const HeadsView& view = part == RowSupply::Part::keys ? call_.key : call_.value;
+  return {.rows = {.data = row(view, document.batch, document.first_key + first, key_head),
+                   .stride = view.token_stride,
+                   .rows = count,
+                   .dim = view.head_dim},
+          .type = view.type};
 }
 
 std::byte* Problem::row(const HeadsView& view, std::int64_t batch, std::int64_t token, std::int64_t head) {

@@ -5,9 +5,26 @@
 #include <span>
 #include <vector>
 
+#include "kernels/attend_simd.h"
 #include "locus/attention.h"
 
 namespace locus {
+
+/// Rows of one key head, of some element type.
+struct TypedRows {
+  StoredRows rows;
+  ElementType type = ElementType::float32;
+};
+
+/// Where keys and values are, if not behind the views of a call: in the pages of a cache.
+class RowSupply {
+ public:
+  enum class Part : std::uint8_t { keys, values };
+  virtual ~RowSupply() = default;
+  /// Returns rows [first, first + count) of a key head, in place or in `room`.
+  virtual TypedRows rows(Part part, std::int64_t head, std::int64_t first, std::int64_t count,
+                         std::vector<std::byte>& room) const = 0;
+};
 
 /// The queries and keys of one document in one batch row, without padding at either end of the keys.
 struct Document {
@@ -29,8 +46,9 @@ struct VisibleRange {
 
 class Problem {
  public:
+  /// With a `supply`, the views of key and value have extents and types, but no data; there is one batch row.
   /// Error: a call that attend() refuses.
-  explicit Problem(const AttentionCall& call);
+  explicit Problem(const AttentionCall& call, const RowSupply* supply = nullptr);
 
   const AttentionCall& call() const { return call_; }
   std::span<const Document> documents() const { return documents_; }
@@ -56,6 +74,9 @@ class Problem {
   /// The visible keys of a query, if places rise; pairs that are masked individually (patchy) are not excluded.
   VisibleRange visible_range(const Document& document, std::int64_t query) const;
 
+  /// Returns keys or values [first, first + count) of a document, in place or, from a supply, in `room`.
+  TypedRows rows(RowSupply::Part part, const Document& document, std::int64_t key_head, std::int64_t first,
+                 std::int64_t count, std::vector<std::byte>& room) const;
   /// Returns the address of token `token` of a head.
   static std::byte* row(const HeadsView& view, std::int64_t batch, std::int64_t token, std::int64_t head);
   float* log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const;
@@ -69,6 +90,7 @@ class Problem {
   void project_rows();
 
   AttentionCall call_;
+  const RowSupply* supply_;
   double scale_ = 1;
   const ScoreBias* bias_ = nullptr;
   const RelativeKeys* relative_ = nullptr;

@@ -83,15 +83,13 @@ void RelativeTerm::make_queries(const TilePlace& tile, float* content, float* po
 
 // The tile's keys, scaled as the position term.
 float* RelativeTerm::key_rows(const TilePlace& tile, AlignedFloats& room) const {
-  const AttentionCall& call = problem_.call();
   const std::int64_t dim = problem_.head_dim();
   room = AlignedFloats(tile.columns * dim);
-  const StoredRows from{
-      .data = Problem::row(call.key, document_.batch, document_.first_key + tile.first_key, head_ / problem_.group()),
-      .stride = call.key.token_stride,
-      .rows = tile.columns,
-      .dim = dim};
-  kernels_.widen_rows(from, static_cast<float>(keys_->scaled ? problem_.scale() * log2_e : log2_e), room.data(), dim);
+  std::vector<std::byte> copied;
+  const TypedRows from =
+      problem_.rows(RowSupply::Part::keys, document_, head_ / problem_.group(), tile.first_key, tile.columns, copied);
+  const double scale = keys_->scaled ? problem_.scale() * log2_e : log2_e;
+  attend_kernels(from.type).widen_rows(from.rows, static_cast<float>(scale), room.data(), dim);
   return room.data();
 }
 

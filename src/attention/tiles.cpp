@@ -44,17 +44,13 @@ class PackedHead {
         room_(round_up(document.keys, panel_)),
         keys_(room_ * dim_),
         values_(room_ * round_up(dim_, panel_)) {
-    const AttentionCall& call = problem.call();
+    std::vector<std::byte> room;
     for (std::int64_t first = 0; first < document.keys; first += block) {
       const std::int64_t count = std::min(block, document.keys - first);
-      const auto stored = [&](const HeadsView& view) {
-        return StoredRows{.data = Problem::row(view, document.batch, document.first_key + first, key_head),
-                          .stride = view.token_stride,
-                          .rows = count,
-                          .dim = dim_};
-      };
-      kernels.pack_keys(stored(call.key), keys_.data() + first * dim_);
-      kernels.pack_values(stored(call.value), values_.data() + first * panel_, values_stride());
+      const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, first, count, room);
+      attend_kernels(keys.type).pack_keys(keys.rows, keys_.data() + first * dim_);
+      const TypedRows values = problem.rows(RowSupply::Part::values, document, key_head, first, count, room);
+      attend_kernels(values.type).pack_values(values.rows, values_.data() + first * panel_, values_stride());
       if (with_norms) norms_.push_back(largest_norm(first, count));
     }
     up_to_.resize(norms_.size());

@@ -48,9 +48,11 @@ Figure make_figure(const FigureKind& kind, const Request& request) {
   return figure;
 }
 
-Figure make_figure(const FigureKind& kind) {
-  if (kind.scheme.empty()) return make_figure(kind, Request{});
-  return make_figure(kind, {.encodings = {{.name = "", .encoding = Encoding(kind.scheme, kind.arguments)}}});
+Figure make_figure(const FigureKind& kind, Language language) {
+  Request request;
+  request.language = language;
+  if (!kind.scheme.empty()) request.encodings = {{.name = "", .encoding = Encoding(kind.scheme, kind.arguments)}};
+  return make_figure(kind, request);
 }
 
 Json standalone_spec(const Figure& figure) {

@@ -11,6 +11,7 @@
 
 #include "figures/figure.h"
 #include "locus/encoding.h"
+#include "messages/language.h"
 
 namespace locus::figures {
 
@@ -29,6 +30,7 @@ struct Request {
   std::vector<std::int64_t> pairs = {};  ///< of a rotation
   std::vector<std::int64_t> heads = {};
   std::vector<std::string> rules = {};  ///< spellings: none, yarn, yarn:2, rope:rule=yarn,factor=2
+  Language language = Language::english;
 };
 
 struct FigureKind {
@@ -49,7 +51,7 @@ const FigureKind& find_figure(std::string_view name);
 /// Error where the request lacks what the figure needs or gives what it does not read.
 Figure make_figure(const FigureKind& kind, const Request& request);
 /// The figure without options.
-Figure make_figure(const FigureKind& kind);
+Figure make_figure(const FigureKind& kind, Language language = Language::english);
 
 /// The spec with title and description inside, for a separate file.
 Json standalone_spec(const Figure& figure);

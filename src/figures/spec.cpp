@@ -93,15 +93,12 @@ Json value_colour(std::string_view field, std::string_view title, double low, do
   return result;
 }
 
-Thinned thinned(std::span<const Position> values, std::size_t most, std::string_view what) {
-  require(most > 0, "a figure must have room for one of its ", what, "s");
+Thinned thinned(std::span<const Position> values, std::size_t most, Message note, const Words& words) {
+  require(most > 0, "a figure must have room for one of its values");
   const std::size_t step = (values.size() + most - 1) / most;
   Thinned result;
   for (std::size_t i = 0; i < values.size(); i += std::max<std::size_t>(step, 1)) result.values.push_back(values[i]);
-  if (step > 1) {
-    result.note =
-        " One " + std::string(what) + " in " + std::to_string(step) + " is drawn, to keep the figure's data small.";
-  }
+  if (step > 1) result.note = words(note, {{"step", std::to_string(step)}});
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "figures/figure.h"
 #include "locus/position_ids.h"
 #include "locus/text.h"
+#include "messages/words.h"
 
 namespace locus::figures {
 
@@ -37,12 +38,12 @@ Json category_colour(std::string_view field, std::string_view title, const std::
 /// Colour by value from `low` to `high`: two hues around 0, the same length both ways, where both signs occur.
 Json value_colour(std::string_view field, std::string_view title, double low, double high);
 
-/// At most `most` evenly spaced values, and a note for the caption where some are left out.
+/// At most `most` evenly spaced values, and a note for the caption where some are left out: `note` says one of how many.
 struct Thinned {
   std::vector<Position> values;
   std::string note;
 };
-Thinned thinned(std::span<const Position> values, std::size_t most, std::string_view what);
+Thinned thinned(std::span<const Position> values, std::size_t most, Message note, const Words& words);
 
 /// The most rows of data in a figure.
 constexpr std::size_t most_rows = 16384;

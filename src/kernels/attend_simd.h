@@ -10,6 +10,7 @@
 // both padded with zeros to whole panels. Extents and strides count elements.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "locus/element.h"
@@ -66,6 +67,7 @@ struct StoredRows {
   std::int64_t stride = 0;
   std::int64_t rows = 0;
   std::int64_t dim = 0;
+  const std::byte* ahead = nullptr;  ///< unless null: as many bytes as these rows have, contiguous, that are read next
 };
 
 /// A weight per key in each row: that of key t is at data[row * stride + t].
@@ -98,5 +100,14 @@ struct AttendKernels {
 
 /// Returns the best kernels of this machine.
 AttendKernels attend_kernels(ElementType type);
+
+/// stored_scores, stored_values and widen_rows of keys and values that are stored as 8-bit integers. Their scales are
+/// the caller's business: on the scores, on the weights, or as the factor of a row.
+struct IntegerKernels {
+  decltype(AttendKernels::stored_scores) stored_scores;
+  decltype(AttendKernels::stored_values) stored_values;
+  decltype(AttendKernels::widen_rows) widen_rows;
+};
+IntegerKernels integer_kernels();
 
 }  // namespace locus

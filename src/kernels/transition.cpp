@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// shift() and transition() both rotate tokens by a row of cos and sin in double. The row of a shift is that of the
-// delta; the row of a transition is (row after) / (row before) as complex numbers.
+// shift() and KeyTurn both rotate keys by a row of cos and sin from double. The row of a shift is that of the delta;
+// the row of a transition is (row after) / (row before) as complex numbers, which for the same encoding is the same.
 #include "kernels/transition.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
 #include "kernels/token_access.h"
 #include "locus/error.h"
+#include "locus/rotate.h"
 #include "locus/rows.h"
 
 namespace locus {
@@ -101,15 +103,10 @@ Position largest_delta(const Encoding& encoding, ElementType type) {
 // ---- transition
 
 // cos and sin of an encoding at a position; without an encoding, of no rotation.
-void fill_row(const Encoding* encoding, Position id, Row& row) {
-  if (encoding == nullptr) {
-    std::ranges::fill(cosines(row), 1.0);
-    std::ranges::fill(sines(row), 0.0);
-    return;
-  }
-  const Rotation& rotation = encoding->rotation();
-  const std::vector<Position> ids(static_cast<std::size_t>(rotation.axes), id);
-  rotation_row(rotation, Role::key, ids, cosines(row), sines(row));
+void fill_row(const Encoding* encoding, std::span<const Position> ids, Row& row) {
+  if (encoding != nullptr) return rotation_row(encoding->rotation(), Role::key, ids, cosines(row), sines(row));
+  std::ranges::fill(cosines(row), 1.0);
+  std::ranges::fill(sines(row), 0.0);
 }
 
 // to / from as complex numbers, into `to`.
@@ -124,7 +121,78 @@ void divide(Row& to, const Row& from) {
   }
 }
 
+// Other profiles round their angles, so that their rows do not compose; cells of a grid have no differences.
+bool depends_on_difference(const Transition& change) {
+  if (change.from == nullptr || change.from != change.to) return false;
+  const Rotation& rotation = change.from->rotation();
+  return rotation.map.kind == PositionMap::Kind::direct && rotation.profile == Profile::exact &&
+         rotation.table_type == ElementType::float32 && !rotation.mix;
+}
+
 }  // namespace
+
+KeyTurn::KeyTurn(const Transition& change)
+    : change_(change),
+      rotation_((change.to != nullptr ? change.to : change.from)->rotation()),
+      pairs_(rotation_.pairs()),
+      by_difference_(depends_on_difference(change)) {
+  const bool interleaved_raw = rotation_.pairing == Pairing::interleaved;
+  interleaved_in_ = change.from == nullptr ? interleaved_raw : interleaved_after(change.from->rotation());
+  interleaved_out_ = change.to == nullptr ? interleaved_raw : interleaved_after(change.to->rotation());
+  if (by_difference_) differences_ = rotation_of_deltas(*change.from);
+}
+
+void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to, float* turn) const {
+  Row row(static_cast<std::size_t>(size()));
+  std::array<Position, max_axes> deltas{};
+  bool near = by_difference_;
+  for (std::size_t axis = 0; near && axis < to.size(); ++axis) {
+    deltas[axis] = to[axis] - from[axis];
+    near = deltas[axis] >= -max_position && deltas[axis] <= max_position;
+  }
+  if (near) {
+    rotation_row(differences_, Role::key, std::span(deltas).first(to.size()), cosines(row), sines(row));
+  } else {
+    Row before(row.size());
+    fill_row(change_.from, from, before);
+    fill_row(change_.to, to, row);
+    divide(row, before);
+  }
+  std::transform(row.begin(), row.end(), turn, [](double value) { return static_cast<float>(value); });
+}
+
+void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  const auto* in = static_cast<const std::byte*>(rows.in);
+  auto* out = static_cast<std::byte*>(rows.out);
+  if (in != out && rotation_.rotary_dim < rotation_.head_dim) {
+    for (std::int64_t t = 0; t < rows.rows; ++t) {
+      std::memcpy(out + t * rows.out_stride * size, in + t * rows.in_stride * size,
+                  static_cast<std::size_t>(rotation_.head_dim * size));
+    }
+  }
+  std::vector<float> scratch(static_cast<std::size_t>(3 * pairs_));
+  RotateTokens tokens{.in = in + rotation_.rotary_offset * size,
+                      .out = out + rotation_.rotary_offset * size,
+                      .in_token_stride = rows.in_stride,
+                      .out_token_stride = rows.out_stride,
+                      .in_head_stride = rows.in_stride,
+                      .out_head_stride = rows.out_stride,
+                      .heads = 1,
+                      .pairs = static_cast<std::size_t>(pairs_),
+                      .scratch = scratch.data()};
+  const RotateTokensFunction turn = rotate_tokens_function({type, interleaved_in_, interleaved_out_});
+  if (rows.turn_stride == 0) {  // as the heads of one token, so that the turn stays in registers
+    tokens.heads = static_cast<std::size_t>(rows.rows);
+    tokens.rows = &rows.turns;
+    return turn(tokens);
+  }
+  std::vector<const float*> turns;
+  for (std::int64_t t = 0; t < rows.rows; ++t) turns.push_back(rows.turns + t * rows.turn_stride);
+  tokens.tokens = turns.size();
+  tokens.rows = turns.data();
+  turn(tokens);
+}
 
 void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& deltas, Role role, Executor* executor) {
   check_ids(view, encoding.rotation(), deltas);
@@ -148,35 +216,6 @@ void shift(const Encoding& encoding, const HeadsView& view, const PositionIds& d
                       rows.row(by));
         });
       });
-}
-
-void transition(const Transition& change, const HeadsView& input, const HeadsView& output, const Moves& moves) {
-  const Rotation& rotation = (change.to != nullptr ? change.to : change.from)->rotation();
-  const bool interleaved_raw = rotation.pairing == Pairing::interleaved;
-  const Layout layout{change.from == nullptr ? interleaved_raw : interleaved_after(change.from->rotation()),
-                      change.to == nullptr ? interleaved_raw : interleaved_after(change.to->rotation())};
-  const auto pairs = static_cast<std::size_t>(rotation.pairs());
-  const std::size_t head_bytes = static_cast<std::size_t>(input.head_dim) * size_of(input.type);
-  TokenTurner turner(input.type, layout, pairs);
-  Row from(2 * pairs), to(2 * pairs);
-  std::vector<std::byte> token(head_bytes * static_cast<std::size_t>(input.heads));
-  for (std::size_t t = 0; t < moves.input_slots.size(); ++t) {
-    fill_row(change.from, moves.from_ids[t], from);
-    fill_row(change.to, moves.to_ids[t], to);
-    divide(to, from);
-    // Copies the heads first: the output may be the input, and the layouts may differ.
-    for (std::int64_t head = 0; head < input.heads; ++head) {
-      std::byte* gathered = token.data() + static_cast<std::size_t>(head) * head_bytes;
-      std::memcpy(gathered, at(input, 0, moves.input_slots[t], head, 0), head_bytes);
-      std::memcpy(at(output, 0, moves.output_slots[t], head, 0), gathered, head_bytes);
-    }
-    turner.turn({.in = token.data() + static_cast<std::size_t>(rotation.rotary_offset) * size_of(input.type),
-                 .out = at(output, 0, moves.output_slots[t], 0, rotation.rotary_offset),
-                 .in_head_stride = static_cast<std::ptrdiff_t>(input.head_dim),
-                 .out_head_stride = output.head_stride,
-                 .heads = static_cast<std::size_t>(input.heads)},
-                to);
-  }
 }
 
 }  // namespace locus

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "kernels/rotate_simd.h"
 #include "locus/encoding.h"
-#include "locus/rotate.h"
 
 namespace locus {
 
@@ -15,16 +16,39 @@ struct Transition {
   const Encoding* to = nullptr;
 };
 
-/// Move t takes the token in input slot input_slots[t], at position from_ids[t], to output slot output_slots[t], at
-/// position to_ids[t]. All four have the same length.
-struct Moves {
-  std::span<const std::int64_t> input_slots, output_slots;
-  std::span<const Position> from_ids, to_ids;
+/// Rows of one head, `stride` elements apart, and their turns: that of row t is at turns + t * turn_stride.
+struct TurnedRows {
+  const void* in = nullptr;
+  void* out = nullptr;  ///< not `in` if the layouts differ
+  std::int64_t rows = 0;
+  std::int64_t in_stride = 0, out_stride = 0;
+  const float* turns = nullptr;
+  std::int64_t turn_stride = 0;  ///< 0: one turn for all rows
 };
 
-/// Applies the moves in order. `output` may be `input` if no slot is read after it was written. If both encodings are
-/// the same, the magnitude cancels.
-/// Accuracy: a move is one rotation with cos and sin in double, so one rounding of the element type at any distance.
-void transition(const Transition& change, const HeadsView& input, const HeadsView& output, const Moves& moves);
+/// How keys turn in a transition. The turn of a key is a row [cos | sin] in float32, computed in double; applying it
+/// costs one rounding of the element type at any distance. Keeps references to the encodings.
+class KeyTurn {
+ public:
+  explicit KeyTurn(const Transition& change);
+
+  /// Returns the number of floats of a turn.
+  std::int64_t size() const { return 2 * pairs_; }
+  /// Whether the turn from one position to another of the same encoding depends on their difference alone.
+  bool by_difference() const { return by_difference_; }
+  /// Fills the turn of a key at `from` that moves to `to`, one id per axis; `from` is not read if the key is not
+  /// rotated yet. With by_difference() and a difference of at most max_position the row is that of the difference.
+  void fill(std::span<const Position> from, std::span<const Position> to, float* turn) const;
+  /// Turns rows of elements. Copies the coordinates that are not rotated.
+  void apply(ElementType type, const TurnedRows& rows) const;
+
+ private:
+  Transition change_;
+  const Rotation& rotation_;
+  std::int64_t pairs_;
+  bool by_difference_;
+  Rotation differences_;
+  bool interleaved_in_, interleaved_out_;
+};
 
 }  // namespace locus

@@ -7,8 +7,8 @@ namespace locus::probe {
 namespace {
 
 /// Keys of a mixed cache are rotated before they are stored, so the cache must not rotate them again.
-Encoding stored_under(const Encoding& encoding, KeyTables tables) {
-  return tables == KeyTables::mixed ? Encoding("nope") : encoding;
+bool rotated_before(const Encoding& encoding, KeyTables tables) {
+  return tables == KeyTables::mixed && encoding.site() == Site::query_key;
 }
 
 CacheShape checked_shape(const ModelConfig& config, std::int64_t capacity, KeyTables tables) {
@@ -19,7 +19,8 @@ CacheShape checked_shape(const ModelConfig& config, std::int64_t capacity, KeyTa
   return {.capacity = capacity,
           .heads = config.kv_heads,
           .head_dim = config.head_dim,
-          .form = tables == KeyTables::raw ? KeyForm::raw : KeyForm::rotated};
+          .form = tables == KeyTables::raw ? KeyForm::raw : KeyForm::rotated,
+          .page_size = 16};
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ Cache::Cache(const Model& model, std::int64_t capacity, const Encoding& encoding
   const CacheShape shape = checked_shape(model.config(), capacity, tables);
   layers_.reserve(static_cast<std::size_t>(model.config().layers));
   for (std::int64_t layer = 0; layer < model.config().layers; ++layer) {
-    layers_.emplace_back(stored_under(encoding, tables), shape);
+    layers_.emplace_back(rotated_before(encoding, tables) ? Encoding("nope") : encoding, shape);
   }
 }
 
@@ -59,10 +60,14 @@ std::int64_t Cache::length(SequenceId sequence) const { return layers_.front().l
 
 std::vector<Position> Cache::positions(SequenceId sequence) const { return layers_.front().positions(sequence); }
 
+std::vector<Position> Cache::last_position(SequenceId sequence) const {
+  return layers_.front().last_position(sequence);
+}
+
 void Cache::set_encoding(const Encoding& encoding) {
   require(encoding.site() == encoding_.site(), "cache: the new encoding acts at the site ", name_of(encoding.site()),
           ", the old one at ", name_of(encoding_.site()));
-  if (tables_ != KeyTables::mixed) {
+  if (!rotated_before(encoding, tables_)) {
     for (KvCache& layer : layers_) layer.set_encoding(encoding, true);
   }
   encoding_ = encoding;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "locus/add.h"
-#include "locus/attention.h"
 #include "locus/error.h"
 #include "probe/memory.h"
 #include "probe/network.h"
@@ -33,7 +32,8 @@ Placed place(const Segment& segment, std::int64_t begin, const Cache& cache) {
     placed.ids.assign(segment.positions.begin(), segment.positions.end());
     return placed;
   }
-  const Position first = placed.length_before == 0 ? 0 : cache.positions(segment.sequence).back() + 1;
+  const std::vector<Position> last = cache.last_position(segment.sequence);
+  const Position first = last.empty() ? 0 : last[0] + 1;
   placed.ids.assign(static_cast<std::size_t>(segment.padding), 0);
   for (std::int64_t t = 0; t < tokens - segment.padding; ++t) placed.ids.push_back(first + t);
   return placed;
@@ -41,8 +41,8 @@ Placed place(const Segment& segment, std::int64_t begin, const Cache& cache) {
 
 void check_ids(const Placed& segment, const Cache& cache) {
   cache.encoding().check_positions(segment.ids);
-  const std::vector<Position> before = cache.positions(segment.sequence);
-  std::optional<Position> last = before.empty() ? std::nullopt : std::optional(before.back());
+  const std::vector<Position> before = cache.last_position(segment.sequence);
+  std::optional<Position> last = before.empty() ? std::nullopt : std::optional(before[0]);
   for (std::size_t t = static_cast<std::size_t>(segment.padding); t < segment.ids.size(); ++t) {
     require(!last || segment.ids[t] > *last, "positions of a sequence must rise, got ", segment.ids[t], " after ",
             last.value_or(0));
@@ -69,16 +69,45 @@ class CachedPass : public Pass {
 
   Executor* executor() const override { return call_.executor; }
 
+  /// Appends the new keys and values of every segment, then attends for all of them in one call.
   Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) override {
     Rows out(query.tokens, config_.heads * config_.head_dim);
-    for (std::size_t s = 0; s < segments_.size(); ++s) attend_segment(layer, s, query, key, value, out);
+    KvCache& cached = cache_.layers()[static_cast<std::size_t>(layer)];
+    const HeadsView output = heads_of(out, config_.heads, config_.head_dim);
+    std::vector<CachedQueries> all;
+    for (const Placed& segment : segments_) all.push_back(append(cached, segment, query, key, value, output));
+    std::vector<std::vector<float>> probabilities;
+    for (CachedQueries& one : all) {
+      const auto rows = static_cast<std::size_t>(config_.heads) * call_.attention_wanted.size();
+      if (!call_.on_attention || rows == 0) break;
+      probabilities.emplace_back(rows * static_cast<std::size_t>(cached.length(one.sequence)));
+      one.rows_wanted = call_.attention_wanted;
+      one.probabilities = probabilities.back().data();
+    }
+    const Encoding& encoding = cache_.encoding();
+    CachedAttention batch{.queries = all};
+    // By index: padding precedes the first key and sees nothing, and ids may repeat (SelfExtend).
+    batch.mask.window = config_.window;
+    if (cache_.tables() == KeyTables::mixed && encoding.site() == Site::query_key) {
+      batch.scale_factor = encoding.rotation().softmax_scale_factor;  // the cache does not know this encoding
+    }
+    batch.executor = call_.executor;
+    cached.attend(batch);
+    for (std::size_t s = 0; s < probabilities.size(); ++s) {
+      const std::vector<Position> ids = cached.positions(all[s].sequence);
+      call_.on_attention({.layer = layer,
+                          .segment = static_cast<std::int64_t>(s),
+                          .heads = config_.heads,
+                          .rows = call_.attention_wanted,
+                          .key_ids = ids,
+                          .probabilities = probabilities[s]});
+    }
     return out;
   }
 
  private:
-  void attend_segment(std::int64_t layer, std::size_t index, const HeadsView& query, const HeadsView& key,
-                      const HeadsView& value, Rows& out) {
-    const Placed& segment = segments_[index];
+  CachedQueries append(KvCache& cached, const Placed& segment, const HeadsView& query, const HeadsView& key,
+                       const HeadsView& value, const HeadsView& output) {
     const Encoding& encoding = cache_.encoding();
     const std::int64_t first = segment.begin + segment.padding, real = segment.tokens - segment.padding;
     const std::span<const Position> ids = std::span(segment.ids).subspan(static_cast<std::size_t>(segment.padding));
@@ -90,36 +119,11 @@ class CachedPass : public Pass {
         rotate(encoding, keys, plan_of(ids), Role::key, Direction::forward, call_.executor);
       }
     }
-    KvCache& cached = cache_.layers()[static_cast<std::size_t>(layer)];
     cached.append(segment.sequence, keys, values, ids, call_.executor);
-    const CachedSequence past = cached.gather(segment.sequence);
-
-    AttentionCall call;
-    call.query = queries;
-    call.key = past.keys;
-    call.value = past.values;
-    call.output = tokens_of(heads_of(out, config_.heads, config_.head_dim), segment.begin, segment.tokens);
-    call.encoding = encoding.site() == Site::hidden || encoding.site() == Site::none ? nullptr : &encoding;
-    call.query_ids = segment.ids;
-    call.key_ids = past.ids;
-    // By index: padding precedes the first key and sees nothing, and ids may repeat (SelfExtend).
-    call.mask = {.causal = true, .by_index = true, .window = config_.window};
-    call.executor = call_.executor;
-    std::vector<float> probabilities;
-    if (call_.on_attention && !call_.attention_wanted.empty()) {
-      probabilities.resize(static_cast<std::size_t>(config_.heads) * call_.attention_wanted.size() * past.ids.size());
-      call.rows_wanted = call_.attention_wanted;
-      call.probabilities = probabilities.data();
-    }
-    locus::attend(call);
-    if (!probabilities.empty()) {
-      call_.on_attention({.layer = layer,
-                          .segment = static_cast<std::int64_t>(index),
-                          .heads = config_.heads,
-                          .rows = call_.attention_wanted,
-                          .key_ids = past.ids,
-                          .probabilities = probabilities});
-    }
+    return {.sequence = segment.sequence,
+            .query = queries,
+            .output = tokens_of(output, segment.begin, segment.tokens),
+            .ids = segment.ids};
   }
 
   const ModelConfig& config_;
@@ -151,14 +155,14 @@ std::vector<Placed> checked_segments(const ForwardCall& call, const Cache& cache
     placed.push_back(place(segment, begin, cache));
     check_ids(placed.back(), cache);
     begin += placed.back().tokens;
-    needed += placed.back().tokens - placed.back().padding;
+    needed += cache.layers().front().pages_for(segment.sequence, placed.back().tokens - placed.back().padding);
     for (const std::int64_t row : call.attention_wanted) {
       require(row >= 0 && row < placed.back().tokens, "attention is wanted for token ", row, " of a segment of ",
               placed.back().tokens);
     }
   }
-  const std::int64_t room = cache.layers().front().free_tokens();
-  require(needed <= room, "the cache has space for ", room, " more tokens, got ", needed);
+  const std::int64_t room = cache.layers().front().free_pages();
+  require(needed <= room, "the cache has ", room, " free pages, the new tokens need ", needed);
   return placed;
 }
 

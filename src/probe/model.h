@@ -53,7 +53,8 @@ class Model;
 /// Keys and values of all layers, for one or more sequences, with one encoding. Concurrent changes need a lock.
 class Cache {
  public:
-  /// Allocates space for `capacity` tokens over all sequences.
+  /// Allocates space for `capacity` tokens over all sequences, in pages of 16: the last page of a sequence may have
+  /// unused slots.
   /// Error: not enough memory; the message names the size needed.
   Cache(const Model& model, std::int64_t capacity, const Encoding& encoding, KeyTables tables = KeyTables::rerotate);
   Cache(const Model& model, std::int64_t capacity);  ///< with the model's encoding
@@ -64,6 +65,7 @@ class Cache {
   void truncate(SequenceId sequence, std::int64_t length);
   std::int64_t length(SequenceId sequence) const;
   std::vector<Position> positions(SequenceId sequence) const;
+  std::vector<Position> last_position(SequenceId sequence) const;  ///< empty if there is no token
 
   const Encoding& encoding() const { return encoding_; }
   void set_encoding(const Encoding& encoding);

@@ -69,7 +69,7 @@ void conclude(Results& results) {
   }
   fill_outcomes(results);
   results.pairs = make_pairs(results);
-  results.paper_claims = make_paper_claims(results);
+  results.paper_claims = make_paper_claims(results, Words());
 }
 
 }  // namespace locus::results

@@ -30,29 +30,33 @@ bool diverges_beyond(const Results& results, const Task& task, const std::string
   });
 }
 
-std::string reason_of(const Results& results, const Task& task, const std::string& line) {
-  const Number* number = in_range_of_trained(results, task, line);
-  if (number == nullptr) return "none of its trials finished";
-  if (!number->estimate) return "its " + task.main + " at the trained length is not finite";
-  std::size_t seeds = 0, reached = 0;
-  for (const std::optional<double>& value : number->values) {
-    seeds += value ? 1 : 0;
-    reached += value && reaches(task, *value) ? 1 : 0;
-  }
-  const std::string count = std::to_string(reached) + " of " + std::to_string(seeds) + " seeds reached it";
-  if (!has_learned(results, task, line)) {
-    return significant(number->estimate->mean) + " at the trained length, needs " +
-           (task.higher_is_better ? "at least " : "at most ") + significant(task.learned_at.value_or(0)) + "; " + count;
-  }
-  if (diverges_beyond(results, task, line)) return "beyond the trained length its " + task.main + " is not finite";
-  return reached == seeds ? "" : "learned in the mean over seeds, but only " + count;
-}
-
 }  // namespace
 
 bool has_learned(const Results& results, const Task& task, const std::string& line) {
   const Number* number = in_range_of_trained(results, task, line);
   return number != nullptr && number->estimate && reaches(task, number->estimate->mean);
+}
+
+std::string reason_of(const Results& results, const Task& task, const std::string& line, const Words& words) {
+  const Number* number = in_range_of_trained(results, task, line);
+  const std::string name = words.phrase(task.main);
+  if (number == nullptr) return words(Message::reason_no_trial);
+  if (!number->estimate) return words(Message::reason_not_finite, {{"number", name}});
+  std::size_t seeds = 0, reached = 0;
+  for (const std::optional<double>& value : number->values) {
+    seeds += value ? 1 : 0;
+    reached += value && reaches(task, *value) ? 1 : 0;
+  }
+  const std::string count =
+      words(Message::reason_seeds, {{"reached", std::to_string(reached)}, {"all", std::to_string(seeds)}});
+  if (!has_learned(results, task, line)) {
+    return words(task.higher_is_better ? Message::reason_needs_least : Message::reason_needs_most,
+                 {{"value", significant(number->estimate->mean)},
+                  {"bar", significant(task.learned_at.value_or(0))},
+                  {"seeds", count}});
+  }
+  if (diverges_beyond(results, task, line)) return words(Message::reason_diverges, {{"number", name}});
+  return reached == seeds ? "" : words(Message::reason_some_seeds, {{"seeds", count}});
 }
 
 void fill_outcomes(Results& results) {
@@ -65,7 +69,7 @@ void fill_outcomes(Results& results) {
                                   .in_range = mean_of(averages(results, task, Range::trained, line)),
                                   .beyond = mean_of(averages(results, task, Range::beyond, line)),
                                   .rank = {},
-                                  .reason = reason_of(results, task, line)});
+                                  .reason = reason_of(results, task, line, Words())});
     }
   }
   for (const Task& task : results.tasks) {  // needs to know who learned

@@ -2,7 +2,6 @@
 #include "results/paper_claims.h"
 
 #include <cmath>
-#include <sstream>
 
 namespace locus::results {
 namespace {
@@ -32,28 +31,27 @@ Answer both(Answer a, Answer b) {
 }
 
 /// "12 % (5 to 19)", of shares.
-std::string percent(const std::optional<Estimate>& found) {
-  if (!found) return "no number";
-  std::ostringstream text;
-  text << std::lround(100 * found->mean) << " %";
-  if (found->low) {
-    text << " (" << std::lround(100 * *found->low) << " to " << std::lround(100 * *found->high) << ")";
-  } else {
-    text << " (one seed)";
-  }
-  return text.str();
+std::string percent(const std::optional<Estimate>& found, const Words& words) {
+  if (!found) return words(Message::seen_no_number);
+  const auto hundredths = [](double share) { return std::to_string(std::lround(100 * share)); };
+  if (!found->low) return words(Message::seen_share_of_one_seed, {{"share", hundredths(found->mean)}});
+  return words(
+      Message::seen_share,
+      {{"share", hundredths(found->mean)}, {"low", hundredths(*found->low)}, {"high", hundredths(*found->high)}});
 }
 
 /// A paper's sentence about one line and the loss.
 struct AboutLoss {
-  std::string line, claim, source;
+  std::string line;
+  Message claim;
+  std::string source;
   bool below;  ///< true where the share lost lies below the bar
   double bar;
 };
 
 class PaperClaims {
  public:
-  explicit PaperClaims(const Results& results) : results_(results) {}
+  PaperClaims(const Results& results, const Words& words) : results_(results), words_(words) {}
 
   std::vector<PaperClaim> make() {
     // Most of the papers measured a loss: the first task with one stands for them.
@@ -72,40 +70,41 @@ class PaperClaims {
     return estimate(share_lost(results_, task, line));
   }
 
-  void add(const std::string& claim, const std::string& source, const std::string& seen, Answer agrees) {
-    claims_.push_back({claim, source, seen, text_of(agrees)});
+  void add(Message claim, const std::string& source, const std::string& seen, Answer agrees) {
+    claims_.push_back({words_(claim), source, seen, text_of(agrees)});
   }
 
   /// "verbs, 64 to 512: "
-  static std::string where(const Task& task) {
-    return task.name + ", " + std::to_string(task.trained_length) + " to " + std::to_string(task.lengths.back()) + ": ";
+  std::string where(const Task& task) const {
+    return words_(Message::seen_where, {{"task", task.name},
+                                        {"from", std::to_string(task.trained_length)},
+                                        {"to", std::to_string(task.lengths.back())}});
   }
 
   void about_loss(const Task& task) {
     const std::string press = "Press et al. 2021, arXiv 2108.12409";
     const std::string chen = "Chen et al. 2023, arXiv 2306.15595";
-    const std::vector<AboutLoss> all = {
-        {"alibi", "ALiBi stays flat in loss beyond the trained length", press, true, flat_below},
-        {"learned", "A learned table fails beyond its last trained row", press, false, fails_above},
-        {"sinusoidal", "Sinusoidal positions degrade beyond the trained length", press, false, flat_below},
-        {"rope", "Plain RoPE degrades beyond the trained length", press + "; " + chen, false, flat_below}};
+    const std::vector<AboutLoss> all = {{"alibi", Message::claim_alibi, press, true, flat_below},
+                                        {"learned", Message::claim_learned, press, false, fails_above},
+                                        {"sinusoidal", Message::claim_sinusoidal, press, false, flat_below},
+                                        {"rope", Message::claim_rope, press + "; " + chen, false, flat_below}};
     for (const AboutLoss& one : all) {
       if (!task.has_line(one.line)) continue;
       const std::optional<Estimate> found = lost(task, one.line);
       const Answer answer = is_below(found, one.bar);
-      const std::string rule = std::string("; yes if the interval lies ") + (one.below ? "below " : "above ") +
-                               std::to_string(std::lround(100 * one.bar)) + " %";
+      const std::string rule = words_(one.below ? Message::rule_below : Message::rule_above,
+                                      {{"bar", std::to_string(std::lround(100 * one.bar))}});
       add(one.claim, one.source, where(task) + describe(task, one.line, found) + rule,
           one.below ? answer : opposite(answer));
     }
-    in_between(task, "nope", "NoPE lies between ALiBi and plain RoPE", "Kazemnejad et al. 2023, arXiv 2305.19466");
-    in_between(task, "t5", "T5's bias lies between ALiBi and plain RoPE", press);
+    in_between(task, "nope", Message::claim_nope, "Kazemnejad et al. 2023, arXiv 2305.19466");
+    in_between(task, "t5", Message::claim_t5, press);
     needs_tuning(task, chen);
   }
 
   std::string describe(const Task& task, const std::string& line, const std::optional<Estimate>& found) const {
-    if (!results_.learned(task.name, line)) return line + " did not learn the task";
-    return line + " loses " + percent(found) + " of what it learned";
+    if (!results_.learned(task.name, line)) return words_(Message::seen_not_learned, {{"line", line}});
+    return words_(Message::seen_loses, {{"line", line}, {"share", percent(found, words_)}});
   }
 
   /// Seed by seed, `less` loses less than `more`.
@@ -114,22 +113,22 @@ class PaperClaims {
     return is_below(estimate(difference(share_lost(results_, task, less), share_lost(results_, task, more))), 0);
   }
 
-  void in_between(const Task& task, const std::string& line, const std::string& claim, const std::string& source) {
+  void in_between(const Task& task, const std::string& line, Message claim, const std::string& source) {
     if (!task.has_line(line) || !task.has_line("alibi") || !task.has_line("rope")) return;
     std::string seen = where(task);
     for (const std::string& one : {std::string("alibi"), line, std::string("rope")}) {
       seen += describe(task, one, lost(task, one)) + (one == "rope" ? "" : ", ");
     }
-    add(claim, source, seen + "; yes if both paired differences have intervals on that side of 0",
+    add(claim, source, seen + words_(Message::rule_between),
         both(loses_less(task, "alibi", line), loses_less(task, line, "rope")));
   }
 
   void needs_tuning(const Task& task, const std::string& source) {
     const std::string plain = "rope+linear", tuned = "rope+linear+tuned";
     if (!task.has_line(plain) || !task.has_line(tuned)) return;
-    add("Position interpolation needs fine-tuning", source,
+    add(Message::claim_needs_tuning, source,
         where(task) + describe(task, plain, lost(task, plain)) + ", " + describe(task, tuned, lost(task, tuned)) +
-            "; yes if the paired difference has an interval on that side of 0",
+            words_(Message::rule_difference),
         loses_less(task, tuned, plain));
   }
 
@@ -146,14 +145,14 @@ class PaperClaims {
       seen += where(*task) + describe(*task, plain, lost(*task, plain)) + ", ";
       seen += describe(*task, stretched, lost(*task, stretched));
     }
-    add("Interpolation helps one of `back` and `first` and destroys the other", "a hypothesis of this lab",
-        seen + "; yes if the paired differences have intervals on opposite sides of 0",
+    add(Message::claim_interpolation, words_(Message::claim_own), seen + words_(Message::rule_opposite),
         !known                ? Answer::cannot_tell
         : on_back != on_first ? Answer::yes
                               : Answer::no);
   }
 
   const Results& results_;
+  const Words& words_;
   std::vector<PaperClaim> claims_;
 };
 
@@ -171,6 +170,8 @@ BySeed share_lost(const Results& results, const Task& task, const std::string& l
   return shares;
 }
 
-std::vector<PaperClaim> make_paper_claims(const Results& results) { return PaperClaims(results).make(); }
+std::vector<PaperClaim> make_paper_claims(const Results& results, const Words& words) {
+  return PaperClaims(results, words).make();
+}
 
 }  // namespace locus::results

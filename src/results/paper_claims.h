@@ -2,6 +2,7 @@
 // What papers claim about behaviour beyond the trained length, compared with what this run saw.
 #pragma once
 
+#include "messages/words.h"
 #include "results/results.h"
 
 namespace locus::results {
@@ -13,6 +14,6 @@ BySeed share_lost(const Results& results, const Task& task, const std::string& l
 
 /// Each is decided by a rule over 95 % intervals, which `seen` states. "cannot tell" where the interval does not decide,
 /// with one seed, and where a scheme did not learn the task.
-std::vector<PaperClaim> make_paper_claims(const Results& results);
+std::vector<PaperClaim> make_paper_claims(const Results& results, const Words& words);
 
 }  // namespace locus::results

@@ -148,6 +148,21 @@ Failure read_failure(const Fields& from) {
   return {from.text("task"), from.text("scheme"), from.integer("seed"), from.text("error")};
 }
 
+Trial read_trial(const Fields& from) {
+  return {from.text("task"),      from.text("scheme"), from.integer("seed"),
+          from.number("seconds"), from.text("host"),   from.text("machine")};
+}
+
+Repeat read_repeat(const Fields& from) {
+  const std::vector<std::string> machines = from.texts("machines");
+  if (machines.size() != 2) fail(from.place(), ".machines must hold two kinds, got ", machines.size());
+  return {.machines = {machines[0], machines[1]},
+          .task = from.text("task"),
+          .scheme = from.text("scheme"),
+          .seed = from.integer("seed"),
+          .largest_difference = from.number("largest_difference")};
+}
+
 Results read_header_fields(const Fields& from) {
   Results results;
   results.run = read_run(Fields(from.at("run"), "run"));
@@ -181,6 +196,8 @@ Results read_results(const Json& json) {
   results.paper_claims = from.all("claims", read_paper_claim);
   results.costs = from.all("costs", read_cost);
   if (from.has("failures")) results.failures = from.all("failures", read_failure);
+  if (from.has("trials")) results.trials = from.all("trials", read_trial);
+  if (from.has("repeats")) results.repeats = from.all("repeats", read_repeat);
   if (results.tasks.empty()) fail("the results have no task");
   complete_lines(results);
   return results;

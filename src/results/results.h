@@ -2,6 +2,7 @@
 // The results of a lab run. docs/results-format.md describes the same structure as JSON, field by field.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -80,6 +81,22 @@ struct Failure {
   std::string error;
 };
 
+/// Where a finished trial ran. Empty texts where the store does not know.
+struct Trial {
+  std::string task, scheme;
+  std::int64_t seed = 0;
+  double seconds = 0;
+  std::string host, machine;  ///< `machine` is the kind: SIMD target and libraries
+};
+
+/// A trial that machines of two kinds ran, and the largest relative difference of its numbers, costs apart.
+struct Repeat {
+  std::array<std::string, 2> machines;
+  std::string task, scheme;
+  std::int64_t seed = 0;
+  double largest_difference = 0;
+};
+
 struct Machine {
   std::string cpu, simd;
   std::int64_t cores = 0, memory_bytes = 0;
@@ -119,6 +136,8 @@ struct Results {
   std::vector<PaperClaim> paper_claims;
   std::vector<Cost> costs;
   std::vector<Failure> failures;
+  std::vector<Trial> trials;
+  std::vector<Repeat> repeats;
 
   const Line& line(const std::string& name) const;       ///< Error: an unknown name
   std::string label(const std::string& name) const;      ///< the name itself for an unknown one

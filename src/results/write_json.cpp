@@ -123,6 +123,19 @@ Json json_of(const Failure& failure) {
   return {{"task", failure.task}, {"scheme", failure.scheme}, {"seed", failure.seed}, {"error", failure.error}};
 }
 
+Json json_of(const Trial& trial) {
+  return {{"task", trial.task},       {"scheme", trial.scheme}, {"seed", trial.seed},
+          {"seconds", trial.seconds}, {"host", trial.host},     {"machine", trial.machine}};
+}
+
+Json json_of(const Repeat& repeat) {
+  return {{"machines", repeat.machines},
+          {"task", repeat.task},
+          {"scheme", repeat.scheme},
+          {"seed", repeat.seed},
+          {"largest_difference", repeat.largest_difference}};
+}
+
 /// Converts a list of results to an array.
 template <class T>
 Json json_of(const std::vector<T>& all) {
@@ -156,6 +169,8 @@ Json to_json(const Results& results) {
   json["claims"] = json_of(results.paper_claims);
   json["costs"] = json_of(results.costs);
   json["failures"] = json_of(results.failures);
+  json["trials"] = json_of(results.trials);
+  json["repeats"] = json_of(results.repeats);
   return json;
 }
 

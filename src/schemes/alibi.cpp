@@ -16,6 +16,7 @@
 // A tensor-parallel rank holds heads first_head .. first_head + heads - 1 of total_heads, with the slopes that these
 // have in the whole model. With biased_heads, only the first heads have a bias, with the slopes of that many heads
 // (x-transformers); the others have none.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -64,6 +65,8 @@ SchemeResult make(const Arguments& arguments) {
   const std::string& form = arguments.text("form");
   const auto slope = [slopes = bias.slopes](std::int64_t head) { return slopes[static_cast<std::size_t>(head)]; };
   Claims kept = claims;
+  const bool some_have_none = std::find(bias.slopes.begin(), bias.slopes.end(), 0.0) != bias.slopes.end();
+  if (some_have_none) kept = kept.without(Claim::linear_in_distance);
   if (form == "causal") {
     bias.value = [slope](std::int64_t head, Position query, Position key) {
       return key < query ? -slope(head) * static_cast<double>(query - key) : 0.0;

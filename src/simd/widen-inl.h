@@ -131,6 +131,11 @@ HWY_INLINE void store(D d, hn::Vec<D> value, float* to) {
   hn::StoreU(value, d, to);
 }
 
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::int8_t* from) {
+  return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), hn::LoadU(hn::Rebind<std::int8_t, D>(), from)));
+}
+
 template <class D, class Half>
 HWY_INLINE hn::Vec<D> load(D d, const Half* from) {
   return widen(d, hn::LoadU(Bits16<D>(), reinterpret_cast<const std::uint16_t*>(from)), Half());

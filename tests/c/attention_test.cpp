@@ -190,6 +190,37 @@ void expect_same(const KvCache& cache, const locus_cache* handle, std::int64_t s
   EXPECT_EQ(bytes_of(cpp_view(got.values)), bytes_of(expected.values));
 }
 
+// Two queries of one sequence, as a tree, and one of another, in one call.
+void expect_same_attention(const KvCache& cache, const locus_cache* handle, std::int64_t a, std::int64_t b) {
+  std::vector<std::byte> q = numbers(ElementType::bfloat16, 3 * 4 * 8, 9);
+  std::vector<std::byte> output(q.size()), c_output(q.size());
+  const std::vector<std::uint8_t> tree = {1, 0, 0, 1};
+  const auto view = [](std::vector<std::byte>& data, std::int64_t first, std::int64_t count) {
+    return heads_view(data.data() + first * 4 * 8 * 2, ElementType::bfloat16, "thd", {{count, 4, 8}});
+  };
+  std::vector<float> lse(2 * 4), c_lse(lse.size());
+  const CachedQueries both[] = {
+      {.sequence = a, .query = view(q, 0, 2), .output = view(output, 0, 2), .tree = tree, .log_sum_exp = lse.data()},
+      {.sequence = b, .query = view(q, 2, 1), .output = view(output, 2, 1)}};
+  CachedAttention batch{.queries = both, .scale = 0.3, .soft_cap = 5};
+  batch.mask.window = 5;
+  batch.mask.sinks = 1;
+  cache.attend(batch);
+  const locus_cache_queries c_both[] = {
+      {a, c_view(view(q, 0, 2)), c_view(view(c_output, 0, 2)), {}, {tree.data(), std::ssize(tree)}, c_lse.data()},
+      {b, c_view(view(q, 2, 1)), c_view(view(c_output, 2, 1)), {}, {}, nullptr}};
+  locus_cache_attention call = {};
+  call.queries = c_both;
+  call.count = 2;
+  call.window = 5;
+  call.sinks = 1;
+  call.scale = 0.3;
+  call.soft_cap = 5;
+  ASSERT_OK(locus_cache_attend(handle, &call));
+  EXPECT_EQ(c_output, output);
+  EXPECT_EQ(c_lse, lse);
+}
+
 TEST(CCache, EveryOperationEqualsCpp) {
   const Encoding rope("rope", {{"head_dim", 8}, {"pairing", "half"}});
   const Encoding slower("rope", {{"head_dim", 8}, {"pairing", "half"}, {"rule", "linear"}, {"factor", 2}});
@@ -199,8 +230,9 @@ TEST(CCache, EveryOperationEqualsCpp) {
                          .heads = 2,
                          .head_dim = 8,
                          .type = ElementType::bfloat16,
-                         .form = raw == 1 ? KeyForm::raw : KeyForm::rotated});
-    const locus_cache_shape shape = {64, 2, 8, LOCUS_BFLOAT16, raw};
+                         .form = raw == 1 ? KeyForm::raw : KeyForm::rotated,
+                         .page_size = 16});
+    const locus_cache_shape shape = {64, 2, 8, LOCUS_BFLOAT16, raw, 16, 0, 0};
     locus_cache* made = nullptr;
     ASSERT_OK(locus_cache_new(handle.get(), &shape, &made));
     const OwnedCache owned(made);
@@ -215,7 +247,7 @@ TEST(CCache, EveryOperationEqualsCpp) {
     ASSERT_OK(locus_cache_create(made, &a));
     ASSERT_EQ(a, cache.create());
     cache.append(a, keys, values, ids);
-    ASSERT_OK(locus_cache_append(made, a, &c_keys, &c_values, c_span(ids), nullptr));
+    ASSERT_OK(locus_cache_append(made, a, &c_keys, &c_values, c_span(ids), 0, nullptr));
     expect_same(cache, made, a);
     ASSERT_OK(locus_cache_fork(made, a, &b));
     ASSERT_EQ(b, cache.fork(a));
@@ -230,7 +262,19 @@ TEST(CCache, EveryOperationEqualsCpp) {
     ASSERT_OK(locus_cache_relocate(made, b, 4, 8, 1000));
     cache.divide(b, 4, 8, 3);
     ASSERT_OK(locus_cache_divide(made, b, 4, 8, 3));
+    const std::vector<std::int64_t> deltas = {7}, kept = {3, 6};
+    cache.shift(b, 1, 3, deltas);
+    ASSERT_OK(locus_cache_shift_range(made, b, 1, 3, c_span(deltas)));
     expect_same(cache, made, b);
+    expect_same_attention(cache, made, a, b);
+    const std::int64_t fork = cache.fork(b);
+    ASSERT_OK(locus_cache_fork(made, b, &length));
+    ASSERT_EQ(length, fork);
+    cache.keep(fork, 2, kept);
+    ASSERT_OK(locus_cache_keep(made, fork, 2, c_span(kept)));
+    expect_same(cache, made, fork);
+    cache.free(fork);
+    ASSERT_OK(locus_cache_drop(made, fork));
     cache.settle(b);
     ASSERT_OK(locus_cache_settle(made, b));
     expect_same(cache, made, b);
@@ -242,8 +286,10 @@ TEST(CCache, EveryOperationEqualsCpp) {
     EXPECT_EQ(length, 8);
     cache.free(a);
     ASSERT_OK(locus_cache_drop(made, a));
-    ASSERT_OK(locus_cache_free_tokens(made, &room));
-    EXPECT_EQ(room, cache.free_tokens());
+    ASSERT_OK(locus_cache_free_pages(made, &room));
+    EXPECT_EQ(room, cache.free_pages());
+    ASSERT_OK(locus_cache_pages_for(made, b, 100, &room));
+    EXPECT_EQ(room, cache.pages_for(b, 100));
     EXPECT_EQ(locus_cache_length(made, a, &length), LOCUS_BAD_INPUT);
   }
 }

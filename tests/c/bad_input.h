@@ -32,7 +32,7 @@ struct World {
   locus_ids ids = {positions.data(), 1, 1, 2};
   std::vector<std::int64_t> four = {0, 1, 2, 3};
   locus_ids four_ids = {four.data(), 1, 1, 4};
-  locus_cache_shape shape = {16, 2, 8, LOCUS_FLOAT32, 0};
+  locus_cache_shape shape = {16, 2, 8, LOCUS_FLOAT32, 0, 16, 0, 0};
   locus_attention call = {};
   locus_dump dump = {};
 
@@ -47,7 +47,7 @@ struct World {
     EXPECT_OK(locus_cache_new(rope.get(), &shape, &new_cache));
     cache.reset(new_cache);
     EXPECT_OK(locus_cache_create(new_cache, &sequence));
-    EXPECT_OK(locus_cache_append(new_cache, sequence, &view, &view, c_span(positions), nullptr));
+    EXPECT_OK(locus_cache_append(new_cache, sequence, &view, &view, c_span(positions), 0, nullptr));
     locus_cached* new_cached = nullptr;
     EXPECT_OK(locus_cache_gather(new_cache, sequence, &new_cached));
     cached.reset(new_cached);

@@ -18,6 +18,8 @@ void add_cache_cases(Cases& all) {
                                                 changed(w.shape, [](locus_cache_shape& s) { s.capacity = INT64_MAX; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.type = LOCUS_FLOAT64; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.type = 12; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.page_size = 15; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.page_size = 257; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.head_dim = 6; })};
     return each(bad, [&](const locus_cache_shape* s) { return locus_cache_new(w.rope.get(), s, &c); });
   });
@@ -25,7 +27,7 @@ void add_cache_cases(Cases& all) {
   const auto add = [&](const char* name, const std::function<int(World&, locus_cache*, std::int64_t)>& call) {
     all.emplace(name, [call](World& w) { return call(w, nullptr, w.sequence); });
     all.emplace(name, [call](World& w) { return call(w, as<locus_cache>(w.plan.get()), w.sequence); });
-    if (std::set<std::string>{"locus_cache_create", "locus_cache_free_tokens", "locus_cache_set_encoding"}.contains(
+    if (std::set<std::string>{"locus_cache_create", "locus_cache_free_pages", "locus_cache_set_encoding"}.contains(
             name)) {
       return;
     }
@@ -37,10 +39,24 @@ void add_cache_cases(Cases& all) {
   add("locus_cache_fork", [](World&, locus_cache* h, Sequence s) { return locus_cache_fork(h, s, &number); });
   add("locus_cache_drop", [](World&, locus_cache* h, Sequence s) { return locus_cache_drop(h, s); });
   add("locus_cache_length", [](World&, locus_cache* h, Sequence s) { return locus_cache_length(h, s, &number); });
-  add("locus_cache_free_tokens", [](World&, locus_cache* h, Sequence) { return locus_cache_free_tokens(h, &number); });
+  add("locus_cache_free_pages", [](World&, locus_cache* h, Sequence) { return locus_cache_free_pages(h, &number); });
+  add("locus_cache_pages_for",
+      [](World&, locus_cache* h, Sequence s) { return locus_cache_pages_for(h, s, 1, &number); });
+  add("locus_cache_keep", [](World&, locus_cache* h, Sequence s) { return locus_cache_keep(h, s, 0, {nullptr, 0}); });
+  add("locus_cache_shift_range", [](World&, locus_cache* h, Sequence s) {
+    static const std::int64_t delta = 1;
+    return locus_cache_shift_range(h, s, 0, 1, {&delta, 1});
+  });
+  add("locus_cache_attend", [](World& w, locus_cache* h, Sequence s) {
+    const locus_cache_queries one = {s, w.view, w.out, {}, {}, nullptr};
+    locus_cache_attention call = {};
+    call.queries = &one;
+    call.count = 1;
+    return locus_cache_attend(h, &call);
+  });
   add("locus_cache_append", [](World& w, locus_cache* h, Sequence s) {
     static const std::int64_t next[2] = {10, 11};
-    return locus_cache_append(h, s, &w.view, &w.out, {next, 2}, nullptr);
+    return locus_cache_append(h, s, &w.view, &w.out, {next, 2}, 0, nullptr);
   });
   add("locus_cache_set_encoding",
       [](World& w, locus_cache* h, Sequence) { return locus_cache_set_encoding(h, w.rope.get(), 0); });
@@ -55,7 +71,44 @@ void add_cache_cases(Cases& all) {
   all.emplace("locus_cache_create", [](World& w) { return locus_cache_create(w.cache.get(), nullptr); });
   all.emplace("locus_cache_fork", [](World& w) { return locus_cache_fork(w.cache.get(), w.sequence, nullptr); });
   all.emplace("locus_cache_length", [](World& w) { return locus_cache_length(w.cache.get(), w.sequence, nullptr); });
-  all.emplace("locus_cache_free_tokens", [](World& w) { return locus_cache_free_tokens(w.cache.get(), nullptr); });
+  all.emplace("locus_cache_free_pages", [](World& w) { return locus_cache_free_pages(w.cache.get(), nullptr); });
+  all.emplace("locus_cache_pages_for",
+              [](World& w) { return locus_cache_pages_for(w.cache.get(), w.sequence, 1, nullptr); });
+  all.emplace("locus_cache_pages_for",
+              [](World& w) { return locus_cache_pages_for(w.cache.get(), w.sequence, -1, &number); });
+  all.emplace("locus_cache_keep", [](World& w) {
+    static const std::int64_t indices[2] = {1, 1};
+    return locus_cache_keep(w.cache.get(), w.sequence, 0, {indices, 2});
+  });
+  all.emplace("locus_cache_shift_range", [](World& w) {
+    static const std::int64_t deltas[2] = {1, 1};
+    return locus_cache_shift_range(w.cache.get(), w.sequence, 0, 1, {deltas, 2});
+  });
+  const auto attend = [](World& w, const std::function<void(locus_cache_queries&, locus_cache_attention&)>& spoil) {
+    locus_cache_queries one = {w.sequence, w.view, w.out, {}, {}, nullptr};
+    locus_cache_attention call = {};
+    call.queries = &one;
+    call.count = 1;
+    spoil(one, call);
+    return locus_cache_attend(w.cache.get(), &call);
+  };
+  all.emplace("locus_cache_attend", [](World& w) { return locus_cache_attend(w.cache.get(), nullptr); });
+  all.emplace("locus_cache_attend", [attend](World& w) {
+    return attend(w, [](locus_cache_queries&, locus_cache_attention& call) { call.queries = nullptr; });
+  });
+  all.emplace("locus_cache_attend", [attend](World& w) {
+    return attend(w, [](locus_cache_queries&, locus_cache_attention& call) { call.count = -1; });
+  });
+  all.emplace("locus_cache_attend", [attend](World& w) {
+    return attend(w, [](locus_cache_queries& one, locus_cache_attention&) { one.query.type = LOCUS_BFLOAT16; });
+  });
+  all.emplace("locus_cache_attend", [attend](World& w) {
+    static const std::uint8_t tree[1] = {1};
+    return attend(w, [](locus_cache_queries& one, locus_cache_attention&) { one.tree = {tree, 1}; });
+  });
+  all.emplace("locus_cache_attend", [attend](World& w) {
+    return attend(w, [](locus_cache_queries&, locus_cache_attention& call) { call.window = -1; });
+  });
   all.emplace("locus_cache_gather", [](World& w) { return locus_cache_gather(w.cache.get(), w.sequence, nullptr); });
   all.emplace("locus_cache_set_encoding", [](World& w) { return locus_cache_set_encoding(w.cache.get(), nullptr, 1); });
   all.emplace("locus_cache_set_encoding",
@@ -69,7 +122,7 @@ void add_cache_cases(Cases& all) {
               [](World& w) { return locus_cache_relocate(w.cache.get(), w.sequence, 0, 2, INT64_MAX); });
   all.emplace("locus_cache_divide", [](World& w) { return locus_cache_divide(w.cache.get(), w.sequence, 0, 1, 0); });
   const auto append = [](World& w, const locus_heads* k, const locus_heads* v, locus_span_i64 ids) {
-    return locus_cache_append(w.cache.get(), w.sequence, k, v, ids, nullptr);
+    return locus_cache_append(w.cache.get(), w.sequence, k, v, ids, 0, nullptr);
   };
   static const std::int64_t next[2] = {10, 11};
   all.emplace("locus_cache_append", [append](World& w) {

@@ -19,7 +19,6 @@ TEST(KvCache, KeysEqualTheReferenceAtTheirPositions) {
   for (std::int64_t t = 3; t < 6; ++t) append(cache, sequence, {5 + t}, t);
   const CachedSequence gathered = cache.gather(sequence);
   EXPECT_EQ(gathered.ids, range(5, 6));
-  EXPECT_TRUE(gathered.storage.empty()) << "tokens that lie together must not be copied";
   for (std::int64_t t = 0; t < 6; ++t) {
     EXPECT_LE(key_error(encoding, gathered, t, t, 5 + t), bound(ElementType::float32, 1));
     EXPECT_EQ(number_at(gathered.values, t, 0, 0), tokens_of<float>(1000 + t, 1)[0]);
@@ -80,28 +79,48 @@ TEST(KvCache, TenThousandEagerShiftsStayBelowOneInAThousand) {
   EXPECT_GT(error, 0) << "10,000 roundings that leave no trace are not eager";
 }
 
-TEST(KvCache, ForksShareTokensAndMoveApart) {
+TEST(KvCache, ForksSharePagesAndMoveApart) {
   const Encoding encoding = rope();
-  KvCache cache(encoding, {.capacity = 10, .heads = heads, .head_dim = dim});
+  KvCache cache(encoding, {.capacity = 48, .heads = heads, .head_dim = dim, .page_size = 16});
   const SequenceId first = cache.create();
   append(cache, first, range(0, 6), 0);
   const SequenceId second = cache.fork(first);
-  EXPECT_EQ(cache.free_tokens(), 4) << "a shared prefix counts once";
+  EXPECT_EQ(cache.free_pages(), 2) << "a shared page counts once";
   append(cache, second, {6}, 6);
+  EXPECT_EQ(cache.free_pages(), 2) << "nobody else uses the next slot";
+  EXPECT_EQ(cache.pages_for(first, 1), 1) << "now somebody does: the page must be copied";
+  append(cache, first, {7}, 7);
+  EXPECT_EQ(cache.free_pages(), 1);
+  EXPECT_EQ(cache.positions(second), range(0, 7));
   cache.shift(second, 50);
-  EXPECT_EQ(cache.positions(first), range(0, 6));
+  EXPECT_EQ(cache.positions(first), (std::vector<Position>{0, 1, 2, 3, 4, 5, 7}));
   EXPECT_EQ(cache.positions(second), range(50, 7));
-  EXPECT_LE(key_error(encoding, cache.gather(first), 3, 3, 3), bound(ElementType::float32, 1));
-  EXPECT_LE(key_error(encoding, cache.gather(second), 3, 3, 53), bound(ElementType::float32, 2));
-  EXPECT_THROW(cache.settle(second), Error) << "6 shared tokens would have to be copied, 3 are free";
-  EXPECT_LE(key_error(encoding, cache.gather(second), 3, 3, 53), bound(ElementType::float32, 2));
-  cache.truncate(second, 2);
-  cache.settle(second);
-  EXPECT_LE(key_error(encoding, cache.gather(first), 1, 1, 1), bound(ElementType::float32, 1));
-  EXPECT_LE(key_error(encoding, cache.gather(second), 1, 1, 51), bound(ElementType::float32, 2));
+  for (const std::int64_t t : {3, 6}) {
+    const std::int64_t index = t == 6 ? 7 : t;
+    EXPECT_LE(key_error(encoding, cache.gather(first), t, index, index), bound(ElementType::float32, 1));
+    EXPECT_LE(key_error(encoding, cache.gather(second), t, t, 50 + t), bound(ElementType::float32, 2));
+  }
   cache.free(first);
   cache.free(second);
-  EXPECT_EQ(cache.free_tokens(), 10);
+  EXPECT_EQ(cache.free_pages(), 3);
+}
+
+TEST(KvCache, SettlingCopiesSharedPages) {
+  const Encoding encoding = rope();
+  KvCache cache(encoding, {.capacity = 32, .heads = heads, .head_dim = dim, .page_size = 16});
+  const SequenceId first = cache.create(), other = cache.create();
+  append(cache, first, range(0, 6), 0);
+  append(cache, other, {0}, 9);
+  const SequenceId second = cache.fork(first);
+  cache.shift(second, 50);
+  EXPECT_THROW(cache.settle(second), Error) << "the shared page would have to be copied, and none is free";
+  EXPECT_EQ(cache.positions(second), range(50, 6));
+  EXPECT_LE(key_error(encoding, cache.gather(second), 3, 3, 53), bound(ElementType::float32, 2));
+  cache.free(other);
+  cache.settle(second);
+  EXPECT_EQ(cache.free_pages(), 0);
+  EXPECT_LE(key_error(encoding, cache.gather(first), 1, 1, 1), bound(ElementType::float32, 1));
+  EXPECT_LE(key_error(encoding, cache.gather(second), 1, 1, 51), bound(ElementType::float32, 2));
 }
 
 TEST(KvCache, MovesOfPositions) {
@@ -124,7 +143,6 @@ TEST(KvCache, MovesOfPositions) {
   EXPECT_EQ(negative.positions(before_zero), (std::vector<Position>{-1, -1, -1, -1, -1}));
   cache.slide(sequence, 1, 3, true);
   EXPECT_EQ(cache.positions(sequence), range(0, 4));
-  EXPECT_EQ(cache.free_tokens(), 12);
   EXPECT_LE(key_error(encoding, cache.gather(sequence), 3, 9, 3), bound(ElementType::float32, 2));
 }
 
@@ -158,8 +176,9 @@ TEST(KvCache, RefusesToMixTables) {
 
 TEST(KvCache, ErrorsLeaveItUnchanged) {
   const Encoding encoding = rope();
-  KvCache cache(encoding, {.capacity = 6, .heads = heads, .head_dim = dim});
-  const SequenceId sequence = cache.create();
+  KvCache cache(encoding, {.capacity = 16, .heads = heads, .head_dim = dim, .page_size = 16});
+  const SequenceId sequence = cache.create(), freed = cache.create();
+  cache.free(freed);
   append(cache, sequence, range(4, 4), 0);
   const auto refused = [&](const std::function<void()>& change, const std::string& part) {
     try {
@@ -169,10 +188,18 @@ TEST(KvCache, ErrorsLeaveItUnchanged) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
     EXPECT_EQ(cache.positions(sequence), range(4, 4));
-    EXPECT_EQ(cache.free_tokens(), 2);
+    EXPECT_EQ(cache.free_pages(), 0);
     EXPECT_LE(key_error(encoding, cache.gather(sequence), 2, 2, 6), bound(ElementType::float32, 1));
   };
-  refused([&] { append(cache, sequence, range(8, 3), 4); }, "out of space");
+  refused([&] { append(cache, sequence, range(8, 13), 4); }, "no free page: 13 tokens need 1, 0 of 1 are free");
+  refused([&] { append(cache, freed, {9}, 4); }, "unknown sequence 1");
+  refused([&] { cache.pages_for(sequence, -1); }, "at least 0");
+  refused([&] { cache.keep(sequence, 5, {}); }, "keep tokens before");
+  refused([&] { cache.keep(sequence, 2, std::vector<std::int64_t>{3, 3}); }, "must rise");
+  refused([&] { cache.keep(sequence, 2, std::vector<std::int64_t>{1}); }, "must rise from 2");
+  refused([&] { cache.keep(sequence, 2, std::vector<std::int64_t>{4}); }, "below 4");
+  refused([&] { cache.shift(sequence, 0, 5, std::vector<Position>{1}); }, "shift tokens within");
+  refused([&] { cache.shift(sequence, 0, 2, std::vector<Position>{1, 1}); }, "one delta per axis");
   refused([&] { append(cache, sequence, {7}, 4); }, "must rise");
   refused([&] { append(cache, sequence, {8, 8}, 4); }, "must rise");
   refused([&] { append(cache, sequence, {max_position + 1}, 4); }, "positions must be from");

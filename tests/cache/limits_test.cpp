@@ -12,7 +12,9 @@
 namespace locus::testing {
 namespace {
 
-CacheShape shape_of(std::int64_t capacity) { return {.capacity = capacity, .heads = heads, .head_dim = dim}; }
+CacheShape shape_of(std::int64_t capacity) {
+  return {.capacity = capacity, .heads = heads, .head_dim = dim, .page_size = 16};
+}
 
 /// A cache with tokens at these positions in sequence 0.
 KvCache filled(const Encoding& encoding, const std::vector<Position>& ids, CacheShape shape = shape_of(16)) {
@@ -43,15 +45,43 @@ TEST(CacheLimits, Shapes) {
   expect_refused([&] { KvCache(encoding, {.capacity = 1, .heads = 1, .head_dim = dim + 1}); }, "head_dim 16");
 }
 
-TEST(CacheLimits, OnlyOneAxisOfPlainPositions) {
-  const std::vector<Encoding> others = {rope({{"axes", "grid"}}), rope({{"axes", "pixtral"}, {"grid_width", 4}}),
-                                        rope({{"axes", "dinov3"}, {"grid_width", 4}, {"grid_height", 4}}),
+TEST(CacheLimits, PageSizes) {
+  const Encoding encoding = rope();
+  CacheShape shape = shape_of(100);
+  shape.page_size = 15;
+  expect_refused([&] { KvCache(encoding, shape); }, "page_size must be 16 to 256, got 15");
+  shape.page_size = 257;
+  expect_refused([&] { KvCache(encoding, shape); }, "page_size must be 16 to 256, got 257");
+  shape.page_size = 16;
+  EXPECT_EQ(KvCache(encoding, shape).free_pages(), 7);
+  EXPECT_EQ(KvCache(encoding, shape).shape().capacity, 112);
+  shape.page_size = 256;
+  EXPECT_EQ(KvCache(encoding, shape).free_pages(), 1);
+}
+
+TEST(CacheLimits, SizesThatOverflow) {
+  const Encoding none("nope");
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const CacheShape& shape :
+       {CacheShape{.capacity = most, .heads = 1, .head_dim = 1},
+        CacheShape{.capacity = 1, .heads = most, .head_dim = 1},
+        CacheShape{.capacity = 1, .heads = 1, .head_dim = most},
+        CacheShape{.capacity = 1, .heads = most, .head_dim = most},
+        CacheShape{.capacity = std::int64_t{1} << 40, .heads = 1, .head_dim = 1, .page_size = 16}}) {
+    EXPECT_THROW(KvCache(none, shape), Error);
+  }
+}
+
+TEST(CacheLimits, AxesStayTheSame) {
+  const std::vector<Encoding> others = {rope({{"axes", "grid"}}),
                                         rope({{"axes", "mrope"}, {"sections", std::vector<double>{4, 2, 2}}})};
   for (const Encoding& other : others) {
-    expect_refused([&] { KvCache(other, shape_of(4)); }, "one axis of plain positions");
+    EXPECT_NO_THROW(KvCache(other, shape_of(4)));
     KvCache empty(rope(), shape_of(4));
-    expect_refused([&] { empty.set_encoding(other); }, "one axis of plain positions");
+    expect_refused([&] { empty.set_encoding(other); }, "axes");
   }
+  KvCache cells(rope({{"axes", "pixtral"}, {"grid_width", 4}}), shape_of(4));  // one id names a cell
+  append(cells, cells.create(), range(0, 4), 0);
 }
 
 TEST(CacheLimits, ViewsThatDoNotFit) {
@@ -82,13 +112,14 @@ TEST(CacheLimits, ViewsThatDoNotFit) {
 }
 
 TEST(CacheLimits, ItCanBeFilledToTheLastToken) {
-  KvCache cache(rope(), shape_of(3));
+  KvCache cache(rope(), shape_of(32));
   const SequenceId sequence = cache.create();
-  append(cache, sequence, {0, 1, 2}, 0);
-  EXPECT_EQ(cache.free_tokens(), 0);
-  expect_refused([&] { append(cache, sequence, {3}, 3); }, "out of space: 1 tokens, 0 of 3 free");
+  append(cache, sequence, range(0, 31), 0);
+  EXPECT_EQ(cache.free_pages(), 0);
+  append(cache, sequence, {31}, 31);
+  expect_refused([&] { append(cache, sequence, {32}, 32); }, "no free page: 1 tokens need 1, 0 of 2 are free");
   append(cache, sequence, {}, 3);
-  EXPECT_EQ(cache.length(sequence), 3);
+  EXPECT_EQ(cache.length(sequence), 32);
 }
 
 TEST(CacheLimits, SequencesAreNumberedFromTheFirstFreeNumber) {
@@ -113,21 +144,22 @@ TEST(CacheLimits, Truncate) {
   EXPECT_EQ(cache.length(0), 4);
   cache.truncate(0, 0);
   EXPECT_EQ(cache.length(0), 0);
-  EXPECT_EQ(cache.free_tokens(), 16);
+  EXPECT_EQ(cache.free_pages(), 1);
 }
 
 TEST(CacheLimits, Slide) {
-  KvCache cache = filled(rope(), range(0, 6));
+  KvCache cache = filled(rope(), range(0, 40), shape_of(48));
   expect_refused([&] { cache.slide(0, -1, 1, false); }, "sinks >= 0 and window >= 1, got -1 and 1");
   expect_refused([&] { cache.slide(0, 0, 0, false); }, "sinks >= 0 and window >= 1, got 0 and 0");
-  cache.slide(0, 2, 4, false);
-  EXPECT_EQ(cache.positions(0), range(0, 6)) << "everything fits";
+  cache.slide(0, 2, 38, false);
+  EXPECT_EQ(cache.positions(0), range(0, 40)) << "everything fits";
+  EXPECT_EQ(cache.free_pages(), 0);
   cache.slide(0, 1, 2, false);
-  EXPECT_EQ(cache.positions(0), (std::vector<Position>{0, 4, 5}));
-  EXPECT_EQ(cache.free_tokens(), 13);
+  EXPECT_EQ(cache.positions(0), (std::vector<Position>{0, 38, 39}));
+  EXPECT_EQ(cache.free_pages(), 1) << "the page between them";
   cache.slide(0, 0, 1, false);
-  EXPECT_EQ(cache.positions(0), (std::vector<Position>{5}));
-  EXPECT_EQ(cache.free_tokens(), 15);
+  EXPECT_EQ(cache.positions(0), (std::vector<Position>{39}));
+  EXPECT_EQ(cache.free_pages(), 2);
 }
 
 TEST(CacheLimits, ShiftsReachFromOneEndToTheOther) {
@@ -186,7 +218,7 @@ TEST(CacheLimits, NoMoveLeavesThePositionsOfTheEncoding) {
     const Encoding near("xpos", {{"head_dim", dim}, {"pairing", "half"}});
     expect_refused([&] { cache.set_encoding(near, true); }, "positions must be from");
     EXPECT_EQ(cache.positions(0), range(1'000'000, 4));
-    EXPECT_EQ(cache.free_tokens(), 4);
+    EXPECT_EQ(cache.free_pages(), 0);
     // Moved, but not turned yet: what counts is where a key stands, and where it is stored.
     const Encoding here("rope", {{"head_dim", dim}, {"pairing", "half"}});
     KvCache moved = filled(here, range(0, 2), shape);

@@ -67,23 +67,25 @@ TEST(Report, HasAChartForEverythingMeasured) {
     return names;
   };
   using Names = std::vector<std::string>;
-  EXPECT_EQ(names_of(length_figures(results, results.tasks[0])),
+  const Words words;
+  EXPECT_EQ(names_of(length_figures(results, results.tasks[0], words)),
             (Names{"verbs-loss", "verbs-loss-rope", "verbs-agreement", "verbs-agreement-rope"}));
-  EXPECT_EQ(names_of(position_figures(results, results.tasks[0])),
+  EXPECT_EQ(names_of(position_figures(results, results.tasks[0], words)),
             (Names{"verbs-loss-by-position", "verbs-loss-by-position-rope"}));
-  EXPECT_EQ(names_of(training_figures(results, results.tasks[0])), Names{"verbs-training"});
-  EXPECT_EQ(names_of(grid_figures(results, results.tasks[1])), Names{"passkey-grid"});
-  EXPECT_TRUE(grid_figures(results, results.tasks[2]).empty());
-  EXPECT_EQ(names_of(cost_figures(results)), Names{"cost"});
-  std::vector<std::string> all = names_of(beyond_figures(results, results::ranking_of(results)));
-  EXPECT_EQ(all, Names{"beyond"});
+  EXPECT_EQ(names_of(training_figures(results, results.tasks[0], words)), Names{"verbs-training"});
+  EXPECT_EQ(names_of(grid_figures(results, results.tasks[1], words)), Names{"passkey-grid"});
+  EXPECT_TRUE(grid_figures(results, results.tasks[2], words).empty());
+  EXPECT_EQ(names_of(cost_figures(results, words)), Names{"cost"});
+  EXPECT_EQ(names_of(answer_figures(results, words)), Names{"answer"});
+  EXPECT_EQ(names_of(beyond_figures(results, results::ranking_of(results), words)), Names{"beyond"});
+  std::vector<std::string> all = {"answer", "beyond"};
   for (const results::Task& task : results.tasks) {
-    for (const std::string& name : names_of(task_figures(results, task))) all.push_back(name);
+    for (const std::string& name : names_of(task_figures(results, task, words))) all.push_back(name);
   }
   all.emplace_back("cost");
   EXPECT_EQ(names_of(results_figures(results)), all);
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
-  const Figure first = length_figures(results, results.tasks[1]).front();
+  const Figure first = length_figures(results, results.tasks[1], words).front();
   EXPECT_NE(first.caption.find("Not learned, grey and dashed: No positions."), std::string::npos) << first.caption;
 }
 
@@ -91,7 +93,8 @@ TEST(Report, HasEverySectionAndEveryCheck) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::vector<Check> checks = {at_most("first <check>", "rope", 0.5, 1), at_most("second check", "rope", 2, 1)};
   const std::string page = report_html(results_of_fixture(), checks);
-  for (const char* id : {"answer", "why", "schemes", "results", "verification", "run"}) {
+  EXPECT_NE(page.find("<section class=\"opening\" id=\"answer\">"), std::string::npos);
+  for (const char* id : {"when", "results", "why", "schemes", "verification", "run"}) {
     EXPECT_NE(page.find("<h2 id=\"" + std::string(id) + "\">"), std::string::npos) << id;
   }
   EXPECT_NE(page.find("first &lt;check&gt;"), std::string::npos);
@@ -99,6 +102,38 @@ TEST(Report, HasEverySectionAndEveryCheck) {
   EXPECT_NE(page.find("T5 &lt;b&gt;buckets&lt;/b&gt; &amp; &lt;/script&gt;"), std::string::npos);
   EXPECT_EQ(page.find("<b>buckets"), std::string::npos);
   EXPECT_NE(page.find("Not every trial finished."), std::string::npos);
+}
+
+/// The longest part of a message between its blanks: what to look for.
+std::string longest_piece(std::string_view text) {
+  std::string longest, piece;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i == text.size() || text[i] == '{') {
+      if (piece.size() > longest.size()) longest = piece;
+      piece.clear();
+      i = std::min(text.find('}', i), text.size());
+    } else {
+      piece += text[i];
+    }
+  }
+  return longest;
+}
+
+TEST(Report, InSpanishSaysNothingOfTheEnglishCatalogue) {
+  if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
+  const std::vector<Check> checks = {at_most("a check", "rope", 0.5, 1)};
+  const std::string page = report_html(results_of_fixture(), checks, Language::spanish);
+  EXPECT_NE(page.find("<html lang=\"es\">"), std::string::npos);
+  const std::string own = page.substr(page.find("<body>"), page.find("<script>\n/*!") - page.find("<body>"));
+  std::size_t looked = 0;
+  for (const CatalogueEntry& entry : catalogue()) {
+    const std::string piece = longest_piece(entry.english);
+    if (piece.size() < 16 || entry.spanish.find(piece) != std::string::npos) continue;
+    ++looked;
+    EXPECT_EQ(own.find(escaped(piece)), std::string::npos) << entry.key << ": " << piece;
+    EXPECT_EQ(own.find(piece), std::string::npos) << entry.key << ": " << piece;  // in the data of a chart
+  }
+  EXPECT_GT(looked, 100u);
 }
 
 // `locus plot` lists exactly the charts of the report.
@@ -117,7 +152,7 @@ TEST(Report, ShowsEveryFigureThatCanBePlotted) {
 TEST(Report, TheChartDrawsNoShareAboveOneAndKeepsTheData) {
   results::Results results;
   results::add_task(results, "one", true, {{"a", {1, 1}, {0.9, 1}}});
-  const Figure figure = beyond_figures(results, results::ranking_of(results)).at(0);
+  const Figure figure = beyond_figures(results, results::ranking_of(results), Words()).at(0);
   const Json& row = figure.spec["concat"][0]["data"]["values"][0];
   EXPECT_NEAR(row["high"].get<double>(), 1.585, 1e-3);
   EXPECT_EQ(row["shown_high"], 1.0);

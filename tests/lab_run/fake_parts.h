@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,12 @@ inline double fake_loss(double slope, std::int64_t seed, std::int64_t trained_le
   return loss;
 }
 
+/// The kind of machine that a test pretends to be.
+inline std::string fake_blas() {
+  const char* name = std::getenv("LOCUS_FAKE_BLAS");
+  return name == nullptr ? "" : name;
+}
+
 inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files) {
   const std::string how = spec.scheme.substr(std::min(spec.scheme.find(':') + 1, spec.scheme.size()));
   const auto sleep = [](int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); };
@@ -53,11 +60,14 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
       kill(getpid(), SIGKILL);
     }
   }
-  for (int i = 0; i < (how == "slow" ? 20 : 1); ++i) {
-    if (how == "slow") sleep(40);
-    heartbeat(i / 20.0);
+  if (how == "busy") sleep(4000);  // without a heartbeat
+  const int beats = how == "slow" ? 20 : how == "long" ? 100 : 1;
+  for (int i = 0; i < beats; ++i) {
+    if (beats > 1) sleep(40);
+    heartbeat(static_cast<double>(i) / beats);
   }
-  const double slope = spec.scheme == "alibi" ? 0 : 0.5;
+  double slope = spec.scheme == "alibi" ? 0 : 0.5;
+  if (how == "by_blas" && fake_blas() == "fused") slope += 1e-6;
   std::vector<Measurement> measured = {{spec.scheme, "parameters", 0, -1, 1000},
                                        {spec.scheme, "seconds_per_step", 0, -1, 0.01}};
   for (const std::int64_t length : spec.lengths) {
@@ -80,6 +90,7 @@ inline std::vector<Measurement> fake_trial(const TrialSpec& spec, const Heartbea
 inline Parts fake_parts() {
   Parts parts;
   parts.run_trial = fake_trial;
+  if (!fake_blas().empty()) parts.versions = {{"blas", fake_blas()}};
   parts.lines_of = [](const TrialSpec& spec) { return std::vector<std::string>{spec.scheme}; };
   parts.describe = [](const std::string& task, const std::string&) { return fake_task(task); };
   return parts;

@@ -40,6 +40,7 @@ class LabProcess {
     }
     return child;
   }
+  const locus::testing::TemporaryFolder& folder() const { return folder_; }
   static int wait_for(pid_t process) {
     int status = 0;
     waitpid(process, &status, 0);
@@ -65,10 +66,11 @@ class LabProcess {
     ADD_FAILURE() << "the run did not get to its middle";
   }
   /// Without times and costs, which may differ.
-  Json results() const {
-    Json json = Json::parse(folder_.read("locus-lab/results.json"));
+  Json results(const std::string& out = "locus-lab") const {
+    Json json = Json::parse(folder_.read(out + "/results.json"));
     for (const char* name : {"created", "finished", "seconds", "speed"}) json["run"].erase(name);
     json.erase("costs");
+    json.erase("trials");
     return json;
   }
 

@@ -40,7 +40,7 @@ struct Lab {
     parts.lines_of = [&](const TrialSpec& spec) { return lines.at(spec.scheme); };
     const Plan plan = make_plan(request);
     const std::int64_t run = store.begin_run(results::header_json(make_header(plan, parts, "rope")), plan.trials, true);
-    while (const auto trial = store.lease(run, "a")) {
+    while (const auto trial = store.lease(run, {"a"})) {
       std::vector<Measurement> measured = {{trial->spec.scheme, "parameters", 0, -1, 500}};
       const auto seed = static_cast<std::size_t>(trial->spec.seed - 1);
       bool there = true;
@@ -50,7 +50,7 @@ struct Lab {
           if (there) measured.push_back({line, task == "verbs" ? "loss" : "accuracy", length, -1, values[seed]});
         }
       }
-      there ? store.finish(trial->key, "a", 2, measured) : store.fail(trial->key, "a", "did not work");
+      there ? store.finish(*trial, 2, measured) : store.fail(*trial, "did not work");
     }
     store.end_run(run);
     return results::to_json(make_results(store, run));
@@ -167,8 +167,8 @@ TEST(Results, TakesTheMeanOverDepthsAsTheWhole) {
   const Plan plan = make_plan(request);
   const std::int64_t run =
       lab.store.begin_run(results::header_json(make_header(plan, fake_parts(), "rope")), plan.trials, false);
-  const auto trial = lab.store.lease(run, "a");
-  lab.store.finish(trial->key, "a", 1,
+  const auto trial = lab.store.lease(run, {"a"});
+  lab.store.finish(*trial, 1,
                    {{"rope", "accuracy", 32, 0, 1.0},
                     {"rope", "accuracy", 32, 50, 0.9},
                     {"rope", "accuracy", 64, 0, 0.25},

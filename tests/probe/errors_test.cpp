@@ -146,7 +146,7 @@ TEST(Errors, ABadCallLeavesTheCacheUnchanged) {
   expect_message([&] { model.forward(negative, sequence, cache); }, {"token -1"});
   expect_message([&] { model.forward(std::vector<Token>(62, 1), sequence, cache); }, {"from 0 to 63", "got 64"});
   Cache small(model, 4);
-  expect_message([&] { model.forward(std::vector<Token>(5, 1), small.create(), small); }, {"space for 4", "5"});
+  expect_message([&] { model.forward(std::vector<Token>(17, 1), small.create(), small); }, {"1 free pages", "need 2"});
   const std::vector<Position> backwards = {1, 2, 3};
   const Segment segment{.sequence = sequence, .tokens = three, .positions = backwards};
   expect_message([&] { model.forward({.segments = std::span(&segment, 1)}, cache); }, {"must rise", "got 1 after 2"});

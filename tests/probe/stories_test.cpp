@@ -202,9 +202,9 @@ TEST_F(Stories, KeysStoredInAnyFormGiveTheSame) {
 }
 
 TEST_F(Stories, RefusesToExceedALimitedContext) {
-  Cache cache(*model_, 4);
+  Cache cache(*model_, 16);
   const SequenceId sequence = cache.create();
-  const std::vector<Token> tokens(5, Token{3});
+  const std::vector<Token> tokens(17, Token{3});
   EXPECT_THROW(model_->forward(tokens, sequence, cache), Error);
   EXPECT_EQ(cache.length(sequence), 0);
 }

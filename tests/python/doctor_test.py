@@ -267,7 +267,13 @@ class Figures(unittest.TestCase):
         self.assertEqual([line["rank"] for line in found["ranking"]], sorted(line["rank"] for line in found["ranking"]))
         self.assertEqual(locus.results(path.parent)["ranking"], found["ranking"])
         names = [figure.name for figure in locus.results_figures(path)]
+        self.assertEqual(names[0], "answer")
         self.assertIn("verbs-loss", names)
+        spanish = {figure.name: figure.title for figure in locus.results_figures(path, language="es")}
+        self.assertEqual(list(spanish), names)
+        self.assertEqual(spanish["cost"], "Lo que cuesta un paso de entrenamiento")
+        with self.assertRaisesRegex(ValueError, "fr"):
+            locus.results_figures(path, language="fr")
         with self.assertRaisesRegex(ValueError, "no-such-folder"):
             locus.results("no-such-folder")
 

@@ -12,6 +12,7 @@ const views = [
   { name: 'desktop-light', width: 1280, height: 900, colorScheme: 'light' },
   { name: 'desktop-dark', width: 1280, height: 900, colorScheme: 'dark' },
   { name: 'phone-light', width: 390, height: 844, colorScheme: 'light' },
+  { name: 'phone-dark', width: 390, height: 844, colorScheme: 'dark' },
 ];
 
 const failures = [];
@@ -29,7 +30,7 @@ function look() {
 }
 
 async function openAll(page) {
-  await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => { one.open = true; }));
+  await page.evaluate(() => document.querySelectorAll('details.fold').forEach((one) => { one.open = true; }));
 }
 
 const settled = (page) => page.waitForFunction(() =>
@@ -53,9 +54,74 @@ async function saved(page, where) {
   }
 }
 
+// What a report adds to a page of one chart: it opens with the answer and its picture, before the contents.
+async function opened(page, view, where) {
+  const seen = await page.evaluate(() => {
+    const box = (selector) => document.querySelector(selector)?.getBoundingClientRect();
+    const answer = box('.opening .answer'), picture = box('.opening figure'), nav = box('nav'), rest = box('.rest h2');
+    const labels = [...document.querySelectorAll('.opening figure svg .mark-text text')].map((one) => one.getBoundingClientRect());
+    const svg = box('.opening figure svg');
+    return { answer: answer?.top, picture: picture?.top, height: picture?.height, left: picture?.left, nav: nav && { ...nav.toJSON() },
+             rest: rest?.top, contents: document.querySelector('nav details')?.open, count: labels.length,
+             outside: labels.filter((one) => one.right > svg.right + 1 || one.left < svg.left - 1).length };
+  });
+  if (seen.answer === undefined) return;
+  check(seen.answer < 300, `${where}: the answer starts at ${seen.answer} pixels`);
+  check(seen.picture > seen.answer && seen.picture < view.height, `${where}: the picture starts at ${seen.picture} pixels`);
+  check(seen.height > 300, `${where}: the picture is ${seen.height} pixels high`);
+  check(seen.count > 5 && seen.outside === 0, `${where}: ${seen.outside} of ${seen.count} labels of the picture are cut`);
+  if (view.width >= 1120) {
+    check(seen.nav.right <= seen.left && seen.nav.top < seen.answer && seen.contents, `${where}: the contents are not at the side`);
+  } else {
+    check(seen.nav.top > seen.picture && seen.nav.top < seen.rest && !seen.contents, `${where}: the contents do not follow the picture`);
+  }
+}
+
+// Folds hide what they hold, and a click shows it.
+async function folds(page, where) {
+  await page.evaluate(() => document.querySelectorAll('details.fold').forEach((one) => { one.open = false; }));
+  const fold = page.locator('.opening details.fold');
+  if (await fold.count() === 0) return;
+  check(!await fold.locator('table').first().isVisible(), `${where}: the statistics are not folded`);
+  await fold.locator('summary').first().click();
+  check(await fold.locator('table').first().isVisible(), `${where}: the fold of the statistics does not open`);
+}
+
+// At the width of a laptop no table scrolls; everywhere maps of positions by positions are square.
+async function shapes(page, view, where) {
+  const seen = await page.evaluate(() => ({
+    scrolling: [...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.textContent.slice(0, 60)),
+    maps: ['similarity', 'shaw'].flatMap((name) => [...document.querySelectorAll(`figure[data-name="${name}"] svg .mark-rect.role-mark`)].map((one) => {
+      const box = one.getBoundingClientRect();
+      return { name, width: Math.round(box.width), height: Math.round(box.height) };
+    })),
+  }));
+  if (view.width >= 1280) check(seen.scrolling.length === 0, `${where}: wider than the page: ${seen.scrolling.join('; ')}`);
+  for (const map of seen.maps) {
+    check(map.width > 100 && Math.abs(map.width - map.height) <= 2, `${where}: ${map.name} is ${map.width} by ${map.height}`);
+  }
+}
+
+// A page in Spanish has no English but what says so, code, and names.
+async function language(page, where) {
+  const left = await page.evaluate(() => {
+    if (document.documentElement.lang !== 'es') return [];
+    const english = /\b(the|of|and|with|without|is|are|which|by|from|trained)\b/i;
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { parentElement, textContent } = walker.currentNode;
+      if (!parentElement.closest('[lang="en"], code, script, style') && english.test(textContent)) found.push(textContent.slice(0, 80));
+    }
+    return found;
+  });
+  check(left.length === 0, `${where}: left in English: ${left.slice(0, 8).join(' | ')}`);
+}
+
 // Paper is white and 182 mm wide between the margins of A4, on any screen.
 async function printed(page, where) {
-  await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => { one.open = false; }));
+  await page.evaluate(() => document.querySelectorAll('details.fold').forEach((one) => { one.open = false; }));
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await page.setViewportSize({ width: 688, height: 1000 });
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
@@ -69,7 +135,7 @@ async function printed(page, where) {
       pale: [...main.filter((one) => light(style(one, 'color')) > 0x60), ...texts.filter((one) => light(style(one, 'fill')) > 0x60)]
         .map((one) => one.textContent.slice(0, 40)),
       buttons: [...document.querySelectorAll('button, nav')].filter((one) => one.getClientRects().length > 0).length,
-      folded: document.querySelectorAll('main details:not([open], .long)').length,
+      folded: document.querySelectorAll('details.fold:not([open], .long)').length,
       wide: [...document.querySelectorAll('figure.chart svg, table')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
         .map((one) => one.closest('figure')?.dataset.name ?? one.textContent.slice(0, 40)),
     };
@@ -80,7 +146,7 @@ async function printed(page, where) {
   check(seen.folded === 0, `${where}: ${seen.folded} folded parts on paper`);
   check(seen.wide.length === 0, `${where}: wider than paper: ${seen.wide.join('; ')}`);
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
-  const open = await page.evaluate(() => document.querySelectorAll('main details[open]').length);
+  const open = await page.evaluate(() => document.querySelectorAll('details.fold[open]').length);
   check(open === 0, `${where}: ${open} parts stay open after printing`);
 }
 
@@ -103,14 +169,18 @@ async function visit(browser, file, view) {
     check(chart.data > 0, `${where}: the chart ${chart.name} has no marks: ${chart.text.slice(0, 200)}`);
     check(chart.buttons === 4, `${where}: the chart ${chart.name} has ${chart.buttons} buttons`);
   }
+  await opened(page, view, where);
+  await shapes(page, view, where);
+  await language(page, where);
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   check(overflow <= 0, `${where}: is ${overflow} pixels wider than the window`);
   if (pictures !== '-') {
-    await page.evaluate(() => document.querySelectorAll('main details').forEach((one) => { one.open = false; }));
+    await page.evaluate(() => document.querySelectorAll('details.fold').forEach((one) => { one.open = false; }));
     await page.screenshot({ path: resolve(pictures, `${basename(file, '.html')}-${view.name}.png`), fullPage: true });
   }
   if (view.name === 'desktop-light') {
-    await saved(page, where);
+    await folds(page, where);
+    if (await page.evaluate(() => document.documentElement.lang) === 'en') await saved(page, where);
     const before = await ink(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.waitForFunction((light) =>

@@ -27,7 +27,10 @@ int locus_cache_new(const locus_encoding* encoding, const locus_cache_shape* sha
                                  .heads = given.heads,
                                  .head_dim = given.head_dim,
                                  .type = type_of("shape", given.type),
-                                 .form = given.raw_keys != 0 ? locus::KeyForm::raw : locus::KeyForm::rotated})};
+                                 .form = given.raw_keys != 0 ? locus::KeyForm::raw : locus::KeyForm::rotated,
+                                 .storage = given.int8 != 0 ? locus::KvStorage::int8 : locus::KvStorage::elements,
+                                 .page_size = given.page_size == 0 ? 64 : given.page_size,
+                                 .share_equal_pages = given.share_equal_pages != 0})};
   });
 }
 
@@ -55,14 +58,22 @@ int locus_cache_length(const locus_cache* cache, int64_t sequence, int64_t* leng
   return guarded([&] { at(length, "length") = cache_of(cache).length(sequence); });
 }
 
-int locus_cache_free_tokens(const locus_cache* cache, int64_t* tokens) {
-  return guarded([&] { at(tokens, "tokens") = cache_of(cache).free_tokens(); });
+int locus_cache_free_pages(const locus_cache* cache, int64_t* pages) {
+  return guarded([&] { at(pages, "pages") = cache_of(cache).free_pages(); });
+}
+
+int locus_cache_pages_for(const locus_cache* cache, int64_t sequence, int64_t tokens, int64_t* pages) {
+  return guarded([&] { at(pages, "pages") = cache_of(cache).pages_for(sequence, tokens); });
 }
 
 int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_heads* keys, const locus_heads* values,
-                       locus_span_i64 ids, locus_pool* pool) {
+                       locus_span_i64 ids, int any_order, locus_pool* pool) {
   return guarded([&] {
-    cache_of(cache).append(sequence, heads_of(keys, "keys"), heads_of(values, "values"), span_of(ids, "ids"),
+    cache_of(cache).append(sequence,
+                           {.keys = heads_of(keys, "keys"),
+                            .values = heads_of(values, "values"),
+                            .ids = span_of(ids, "ids"),
+                            .any_order = any_order != 0},
                            executor_of(pool));
   });
 }
@@ -75,12 +86,20 @@ int locus_cache_truncate(locus_cache* cache, int64_t sequence, int64_t length) {
   return guarded([&] { cache_of(cache).truncate(sequence, length); });
 }
 
+int locus_cache_keep(locus_cache* cache, int64_t sequence, int64_t begin, locus_span_i64 indices) {
+  return guarded([&] { cache_of(cache).keep(sequence, begin, span_of(indices, "indices")); });
+}
+
 int locus_cache_slide(locus_cache* cache, int64_t sequence, int64_t sinks, int64_t window, int renumber) {
   return guarded([&] { cache_of(cache).slide(sequence, sinks, window, renumber != 0); });
 }
 
 int locus_cache_shift(locus_cache* cache, int64_t sequence, int64_t delta) {
   return guarded([&] { cache_of(cache).shift(sequence, delta); });
+}
+
+int locus_cache_shift_range(locus_cache* cache, int64_t sequence, int64_t begin, int64_t end, locus_span_i64 deltas) {
+  return guarded([&] { cache_of(cache).shift(sequence, begin, end, span_of(deltas, "deltas")); });
 }
 
 int locus_cache_relocate(locus_cache* cache, int64_t sequence, int64_t begin, int64_t end, int64_t position) {
@@ -93,6 +112,30 @@ int locus_cache_divide(locus_cache* cache, int64_t sequence, int64_t begin, int6
 
 int locus_cache_settle(locus_cache* cache, int64_t sequence) {
   return guarded([&] { cache_of(cache).settle(sequence); });
+}
+
+int locus_cache_attend(const locus_cache* cache, const locus_cache_attention* call) {
+  return guarded([&] {
+    const locus_cache_attention& given = at(call, "call");
+    std::vector<locus::CachedQueries> queries;
+    for (const locus_cache_queries& one : span_of(given.queries, given.count, "queries")) {
+      queries.push_back({.sequence = one.sequence,
+                         .query = heads_of(one.query, "query"),
+                         .output = heads_of(one.output, "output"),
+                         .ids = span_of(one.ids, "ids"),
+                         .tree = span_of(one.tree, "tree"),
+                         .log_sum_exp = one.log_sum_exp});
+    }
+    locus::CachedAttention batch{.queries = queries};
+    batch.mask.window = given.window;
+    batch.mask.sinks = given.sinks;
+    if (given.scale != 0) batch.scale = given.scale;
+    if (given.scale_factor != 0) batch.scale_factor = given.scale_factor;
+    batch.soft_cap = given.soft_cap;
+    batch.sink_logits = span_of(given.sink_logits, "sink_logits");
+    batch.executor = executor_of(given.pool);
+    cache_of(cache).attend(batch);
+  });
 }
 
 int locus_cache_gather(const locus_cache* cache, int64_t sequence, locus_cached** out) {

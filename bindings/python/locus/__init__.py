@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 from . import _core, positions
 from ._attention import attention
+from ._cache import KvCache
 from ._doctor import (
     BiasDiagnosis,
     Check,
@@ -69,6 +70,7 @@ __all__ = [
     "Encoding",
     "Explanation",
     "Figure",
+    "KvCache",
     "LossBucket",
     "LossCurve",
     "LossRun",

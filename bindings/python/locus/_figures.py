@@ -66,10 +66,10 @@ def results(path: Union[str, PathLike[str]]) -> Dict[str, Any]:
     return found
 
 
-def results_figures(path: Union[str, PathLike[str]]) -> List[Figure]:
-    """Returns the charts of a lab's results, in the order of the report."""
+def results_figures(path: Union[str, PathLike[str]], language: str = "en") -> List[Figure]:
+    """Returns the charts of a lab's results, in the order of the report; `language` is "en" or "es"."""
     _available()
     return [
         Figure(name, title, caption, json.loads(spec))
-        for name, title, caption, spec in _core.results_figures(fspath(path))
+        for name, title, caption, spec in _core.results_figures(fspath(path), language)
     ]

@@ -50,9 +50,10 @@ py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::st
 std::string read_results(const std::string& path) { return results::to_json(results::read_file(path)).dump(); }
 
 // Returns the charts of a lab's results in the form of make_figure.
-py::list results_figures(const std::string& path) {
+py::list results_figures(const std::string& path, const std::string& language) {
+  const Words words(find_language(language));
   py::list result;
-  for (const figs::Figure& figure : figs::results_figures(results::read_file(path))) {
+  for (const figs::Figure& figure : figs::results_figures(results::read_file(path), words)) {
     result.append(py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump()));
   }
   return result;
@@ -63,7 +64,7 @@ py::list results_figures(const std::string& path) {
 void bind_figures(py::module_& module) {
   module.def("figures", &all_figures);
   module.def("read_results", &read_results, py::arg("path"));
-  module.def("results_figures", &results_figures, py::arg("path"));
+  module.def("results_figures", &results_figures, py::arg("path"), py::arg("language"));
   module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("choices"));
 }
 

@@ -18,6 +18,7 @@ PYBIND11_MODULE(_core, module) {
   bind_encoding(module);
   bind_kernels(module);
   bind_attention(module);
+  bind_cache(module);
   bind_positions(module);
   bind_models(module);
   bind_doctor(module);

@@ -12,6 +12,7 @@ void bind_registry(pybind11::module_& module);
 void bind_encoding(pybind11::module_& module);
 void bind_kernels(pybind11::module_& module);
 void bind_attention(pybind11::module_& module);
+void bind_cache(pybind11::module_& module);
 void bind_positions(pybind11::module_& module);
 void bind_models(pybind11::module_& module);
 void bind_doctor(pybind11::module_& module);

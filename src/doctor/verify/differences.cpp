@@ -99,7 +99,7 @@ PathResult decoded_by_length(const Sample& sample, ElementType type, const std::
     const Encoding& table = tables[at(t)];
     cache.set_encoding(table);
     const Encoded one = sample.encode(table, type, range(t, 1));
-    cache.append(sequence, one.raw_key.view(), one.raw_value.view(), one.places);
+    cache.append(sequence, one.raw_key.view(), one.value.view(), one.places);
     const CachedSequence cached = cache.gather(sequence);
     attend_to(sample, table, one, {cached.keys, cached.values, cached.ids}, range(t, 1), result);
   }
@@ -131,7 +131,7 @@ void verify_rerotation(WorstChecks& worst, const Sample& sample, ElementType typ
   const SequenceId sequence = cache.create();
   const std::int64_t last = sample.tokens() - 1;
   const Encoded prefix = sample.encode(before, type, range(0, last));
-  cache.append(sequence, prefix.raw_key.view(), prefix.raw_value.view(), prefix.places);
+  cache.append(sequence, prefix.raw_key.view(), prefix.value.view(), prefix.places);
   bool refused = false;
   try {
     cache.set_encoding(sample.encoding());
@@ -143,7 +143,7 @@ void verify_rerotation(WorstChecks& worst, const Sample& sample, ElementType typ
                  refused ? "" : "likely cause: the cache does not know which table rotated its keys");
   cache.set_encoding(sample.encoding(), true);
   const Encoded one = sample.encode(type, range(last, 1));
-  cache.append(sequence, one.raw_key.view(), one.raw_value.view(), one.places);
+  cache.append(sequence, one.raw_key.view(), one.value.view(), one.places);
   const CachedSequence cached = cache.gather(sequence);
   PathResult result;
   attend_to(sample, sample.encoding(), one, {cached.keys, cached.values, cached.ids}, range(last, 1), result);

@@ -86,14 +86,16 @@ std::string shape_text(const Sample& sample) {
 // All checks of one shape in one type.
 class Equivalences {
  public:
-  Equivalences(WorstChecks& worst, const Sample& sample, const Sample::Exact& exact, ElementType type)
+  Equivalences(WorstChecks& worst, const Sample& sample, const Sample::Exact& exact, ElementType type,
+               RandomNumbers& random)
       : worst_(worst),
         sample_(sample),
         exact_(exact),
         type_(type),
         suffix_(" (" + std::string(name_of(type)) + ")"),
         error_(sample, sample.encoding(), exact, type),
-        whole_(whole(sample, type)) {}
+        whole_(whole(sample, type)),
+        random_(random) {}
 
   void run() {
     const auto exactly = [&](std::int64_t token, std::int64_t head, double want) {
@@ -111,9 +113,9 @@ class Equivalences {
       same("drafts verified as a tree = whole", drafted(sample_, type_),
            "a draft has the id of its index instead of its depth, or sees its siblings");
     }
-    if (cacheable(sample_.encoding())) {
-      same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into shared pages");
-    }
+    same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into shared pages");
+    same("a random history of the cache = whole", with_history(sample_, type_, random_),
+         "pages, sharing or moves change what a sequence holds");
     if (ranks_for(sample_) > 0) {
       for (const auto& [kind, name] :
            {std::pair{positions::ShardKind::contiguous, "contiguous"},
@@ -128,6 +130,17 @@ class Equivalences {
   }
 
   void shifted(Position shift, const Sample::Exact& moved) {
+    // Keys are rounded at the place where they were stored and when they are turned, and angles of both count.
+    if (sample_.encoding().site() == Site::query_key && sample_.tokens() > 1 && keys_move(sample_.encoding())) {
+      const AttentionError there(sample_, sample_.encoding(), moved, type_);
+      const auto twice = [&](std::int64_t token, std::int64_t head, double want) {
+        return 2 * error_.of_everything(token, head, want) + there.of_everything(token, head, want) +
+               error_.of_angles(token, head, sample_.id(token)) +
+               there.of_angles(token, head, sample_.id(token) + shift);
+      };
+      hold("stored elsewhere in the cache and moved = whole", moved_back(sample_, type_, shift, random_), whole_.output,
+           twice, "moved keys are not turned by the difference of their positions");
+    }
     const PathResult result = whole(sample_, type_, shift);
     if (!sample_.encoding().claims().has(Claim::relative)) {
       return expect_difference(worst_, sample_, type_,
@@ -177,6 +190,7 @@ class Equivalences {
   std::string suffix_;
   AttentionError error_;
   PathResult whole_;
+  RandomNumbers& random_;
 };
 
 // Returns how far the sample can be shifted. The distance is odd, because grids with rows of even length keep their
@@ -185,6 +199,11 @@ Position shift_of(const Sample& sample) {
   const Position room = sample.encoding().position_range(ElementType::float16).last - sample.id(sample.tokens() - 1);
   const Position shift = std::min(usual_shift, room);
   return shift > 1 && shift % 2 == 0 ? shift - 1 : shift;
+}
+
+bool one_axis(const Encoding& encoding) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  return rotation == nullptr || rotation->axes == 1;
 }
 
 // True if vectors are not changed and the term depends on the difference of ids: a shift then changes neither the exact
@@ -212,11 +231,11 @@ std::vector<Check> verify_equivalences(const Encoding& encoding, const Equivalen
         shift > 0 && !sees_differences_only(encoding) ? sample.exact(sample.encoding(), shift) : exact;
     const bool with_costly_ones = i == 1 || options.shapes == 1;  // expensive checks run once, on few tokens
     for (const ElementType type : {ElementType::float32, ElementType::bfloat16, ElementType::float16}) {
-      Equivalences checks(worst, sample, exact, type);
+      Equivalences checks(worst, sample, exact, type, random);
       checks.run();
       if (shift > 0) checks.shifted(shift, moved);
       if (!with_costly_ones) continue;
-      if (encoding.length_dependent() && cacheable(encoding)) verify_growing(worst, sample, type);
+      if (encoding.length_dependent() && one_axis(encoding)) verify_growing(worst, sample, type);
       if (!encoding.claims().has(Claim::causal_only)) verify_bidirectional(worst, sample, type, exact);
     }
   }

@@ -13,7 +13,7 @@
 namespace locus::doctor {
 namespace {
 
-// Text has one axis; a picture, sound and a video between texts have three or more, and patches two.
+// Text has one axis; an image, sound and a video within text have three or more, and patches two.
 PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position start) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   const int axes = rotation == nullptr ? 1 : rotation->axes;
@@ -146,15 +146,13 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
                  HeadsArray(type, key, k),
                  HeadsArray(type, key, k),
                  HeadsArray(type, key, v),
-                 HeadsArray(type, key, v),
                  {},
-                 {}};
+                 ids.ids};
   if (encoding.site() == Site::query_key) {
     rotate(encoding, result.query.view(), ids, Role::query);
     rotate(encoding, result.key.view(), ids, Role::key);
     if (turns_output(encoding)) rotate(encoding, result.value.view(), ids, Role::key);
   }
-  result.ids = ids;
   for (const std::int64_t slot : where) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
   return result;
 }

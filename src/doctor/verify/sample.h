@@ -21,12 +21,11 @@ inline constexpr std::int64_t padding_slots = 3;  ///< slots of a padded batch b
 /// The tokens of a batch after encoding, ready for attend().
 struct Encoded {
   HeadsArray query;
-  HeadsArray raw_key;    ///< as a cache receives it
-  HeadsArray key;        ///< as attention reads it
-  HeadsArray raw_value;  ///< as a cache receives it
+  HeadsArray raw_key;  ///< as a cache receives it
+  HeadsArray key;      ///< as attention reads it
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices if ids have several axes
-  PositionIds ids;
+  std::vector<Position> ids;     ///< [axes, batch, tokens]
 };
 
 struct SampleShape {

@@ -93,6 +93,7 @@ void take_rotation(Subject& subject, const Encoding& encoding) {
                                                                     : std::nullopt,
               rotation.map.width);
   subject.absolute = (rotation.map.kind != PositionMap::Kind::direct && grid) || rotation.query_scale || rotation.mix;
+  subject.keys_placed = rotation.pairs() > 0;
   take_errors(subject, rotation);
   // xPos grows as zeta^-(p/512): within three scale bases, rotated vectors stay within e^4 of their length.
   if (rotation.scale) subject.distances = {100, static_cast<Position>(3 * rotation.scale->scale_base)};

@@ -11,64 +11,66 @@
 namespace locus::doctor {
 namespace {
 
-// Keys and values of a growing sequence: in a KvCache, or concatenated if the cache does not accept these ids.
+void append_rows(PathResult& into, const std::vector<double>& output, std::span<const std::int64_t> tokens) {
+  into.output.insert(into.output.end(), output.begin(), output.end());
+  into.tokens.insert(into.tokens.end(), tokens.begin(), tokens.end());
+}
+
+// What follows attention at the site output.
+void turn_back(const Encoding& encoding, const HeadsView& output, const Encoded& queries) {
+  if (!turns_output(encoding)) return;
+  turn_output(encoding, output,
+              {.axes = std::ssize(queries.ids) / (output.batch * output.tokens),
+               .batch = output.batch,
+               .tokens = output.tokens,
+               .ids = queries.ids});
+}
+
+void attend_whole(const AttentionCall& call, const Encoded& queries) {
+  attend(call);
+  turn_back(*call.encoding, call.output, queries);
+}
+
+// A sequence in a KvCache.
 class KeyStore {
  public:
-  KeyStore(const Sample& sample, ElementType type) : sample_(sample), type_(type) {
-    if (!cacheable(sample.encoding())) return;
-    cache_.emplace(
-        sample.encoding(),
-        CacheShape{
-            .capacity = 2 * sample.tokens(), .heads = sample.key_heads(), .head_dim = sample.head_dim(), .type = type});
-    sequence_ = cache_->create();
-  }
+  KeyStore(const Sample& sample, ElementType type, std::int64_t page_size = 16)
+      : sample_(sample),
+        type_(type),
+        cache_(sample.encoding(), {.capacity = 4 * sample.tokens() + 4 * page_size,
+                                   .heads = sample.key_heads(),
+                                   .head_dim = sample.head_dim(),
+                                   .type = type,
+                                   .page_size = page_size}),
+        sequence_(cache_.create()) {}
 
-  void append(const Encoded& tokens) {
-    if (cache_) return cache_->append(sequence_, tokens.raw_key.view(), tokens.raw_value.view(), tokens.places);
-    const auto grow = [](std::vector<double>& all, const std::vector<double>& more) {
-      all.insert(all.end(), more.begin(), more.end());
-    };
-    grow(keys_, tokens.key.values());
-    grow(values_, tokens.value.values());
-    places_.insert(places_.end(), tokens.places.begin(), tokens.places.end());
+  KvCache& cache() { return cache_; }
+  void append(const Encoded& tokens) { append(tokens, tokens.ids); }
+  void append(const Encoded& tokens, std::span<const Position> ids) {
+    cache_.append(sequence_, {.keys = tokens.raw_key.view(), .values = tokens.value.view(), .ids = ids});
   }
 
   void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
-    if (cache_) {
-      const CachedSequence cached = cache_->gather(sequence_);
-      return attend_to(sample_, sample_.encoding(), queries, {cached.keys, cached.values, cached.ids}, tokens, into);
-    }
-    const Extents extents{1, static_cast<std::int64_t>(places_.size()), sample_.key_heads(), sample_.head_dim()};
-    const HeadsArray keys(type_, extents, keys_), values(type_, extents, values_);
-    attend_to(sample_, sample_.encoding(), queries, {keys.view(), values.view(), places_}, tokens, into);
+    const HeadsArray output(type_, {1, queries.query.view().tokens, sample_.heads(), sample_.head_dim()});
+    const CachedQueries one{.sequence = sequence_, .query = queries.query.view(), .output = output.view()};
+    cache_.attend({.queries = std::span(&one, 1)});
+    turn_back(sample_.encoding(), output.view(), queries);
+    append_rows(into, output.values(), tokens);
   }
 
   /// Continues as a new sequence that shares the cached keys.
-  void fork() { sequence_ = cache_->fork(sequence_); }
+  void fork() { sequence_ = cache_.fork(sequence_); }
   SequenceId sequence() const { return sequence_; }
   void go_to(SequenceId sequence) { sequence_ = sequence; }
 
  private:
   const Sample& sample_;
   ElementType type_;
-  std::optional<KvCache> cache_;
-  SequenceId sequence_ = 0;
-  std::vector<double> keys_, values_;
-  std::vector<Position> places_;
+  KvCache cache_;
+  SequenceId sequence_;
 };
 
 std::vector<std::int64_t> lengths_of(const Sample& sample) { return {sample.tokens(), sample.tokens() / 2 + 1, 1}; }
-
-void append_rows(PathResult& into, const std::vector<double>& output, std::span<const std::int64_t> tokens) {
-  into.output.insert(into.output.end(), output.begin(), output.end());
-  into.tokens.insert(into.tokens.end(), tokens.begin(), tokens.end());
-}
-
-// Attention, and what follows it at the site output.
-void attend_whole(const AttentionCall& call, const Encoded& queries) {
-  attend(call);
-  if (turns_output(*call.encoding)) turn_output(*call.encoding, call.output, queries.ids);
-}
 
 AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const HeadsArray& output) {
   AttentionCall call{
@@ -85,11 +87,6 @@ std::vector<std::int64_t> range(std::int64_t first, std::int64_t count) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(count));
   std::iota(all.begin(), all.end(), first);
   return all;
-}
-
-bool cacheable(const Encoding& encoding) {
-  const auto* rotation = std::get_if<Rotation>(&encoding.term());
-  return rotation == nullptr || (rotation->axes == 1 && rotation->map.kind == PositionMap::Kind::direct);
 }
 
 void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& queries, const KeysAndValues& over,
@@ -141,9 +138,8 @@ PathResult forked(const Sample& sample, ElementType type) {
   store.go_to(parent);
   std::vector<std::int64_t> backwards = range(0, rest);
   std::reverse(backwards.begin(), backwards.end());
-  Encoded other = sample.encode(type, backwards);
-  other.places = sample.encode(type, range(prefix, rest)).places;
-  store.append(other);
+  const Encoded other = sample.encode(type, backwards);
+  store.append(other, sample.encode(type, range(prefix, rest)).ids);
   store.go_to(child);
   for (std::int64_t token = prefix; token < sample.tokens(); ++token) {
     const Encoded one = sample.encode(type, range(token, 1));
@@ -151,6 +147,72 @@ PathResult forked(const Sample& sample, ElementType type) {
     store.attend(one, result, range(token, 1));
   }
   return result;
+}
+
+namespace {
+
+// Operations that leave a sequence as it was: each of them changes pages, sharing or what is turned.
+void change_and_undo(KeyStore& store, const Sample& sample, ElementType type, std::int64_t done,
+                     RandomNumbers& random) {
+  KvCache& cache = store.cache();
+  const SequenceId own = store.sequence();
+  const std::int64_t drafts = std::min<std::int64_t>(1 + random.up_to(20), sample.tokens() - done);
+  switch (random.up_to(4)) {
+    case 0:  // goes on from a fork, whose parent ends
+      store.fork();
+      cache.free(own);
+      break;
+    case 1:  // another sequence writes behind the shared tokens
+      store.fork();
+      store.append(sample.encode(type, range(done, drafts)));
+      cache.free(store.sequence());
+      store.go_to(own);
+      break;
+    case 2:  // drafts that are rejected
+      store.append(sample.encode(type, range(done, drafts)));
+      cache.truncate(own, done);
+      break;
+    case 3:  // there and back
+      if (!keys_move(sample.encoding())) break;
+      cache.shift(own, 1);
+      cache.shift(own, -1);
+      break;
+    default:
+      cache.slide(own, 0, std::max<std::int64_t>(done, 1), false);
+  }
+}
+
+}  // namespace
+
+PathResult with_history(const Sample& sample, ElementType type, RandomNumbers& random) {
+  KeyStore store(sample, type, 16 + random.up_to(48));
+  PathResult result;
+  for (std::int64_t done = 0; done < sample.tokens();) {
+    if (done > 0) change_and_undo(store, sample, type, done, random);
+    const std::int64_t count = std::min<std::int64_t>(1 + random.up_to(24), sample.tokens() - done);
+    const Encoded chunk = sample.encode(type, range(done, count));
+    store.append(chunk);
+    store.attend(chunk, result, range(done, count));
+    done += count;
+  }
+  return result;
+}
+
+PathResult moved_back(const Sample& sample, ElementType type, Position by, RandomNumbers& random) {
+  KeyStore store(sample, type, 16 + random.up_to(48));
+  PathResult result;
+  const std::int64_t last = sample.tokens() - 1;
+  store.append(sample.encode(type, range(0, last), 1, by));
+  store.cache().shift(store.sequence(), -by);
+  const Encoded one = sample.encode(type, range(last, 1));
+  store.append(one);
+  store.attend(one, result, range(last, 1));
+  return result;
+}
+
+bool keys_move(const Encoding& encoding) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  return rotation == nullptr || !(rotation->mix || rotation->turns_output);
 }
 
 PathResult drafted(const Sample& sample, ElementType type) {
@@ -257,7 +319,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
   for (std::size_t i = 0; i < outputs.size(); ++i) parts.push_back({outputs[i].view(), lses[i].data()});
   const HeadsArray merged(type, extents);
   merge(parts, merged.view());
-  if (turns_output(sample.encoding())) turn_output(sample.encoding(), merged.view(), queries.ids);
+  turn_back(sample.encoding(), merged.view(), queries);
   return {range(0, tokens), merged.values()};
 }
 

@@ -19,19 +19,22 @@ PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, s
 /// The second half as a tree of drafts, each beside a wrong one with the same ids, verified in one call. Returns the rows
 /// of the right ones.
 PathResult drafted(const Sample& sample, ElementType type);
+/// Whether keys in a cache may move: not where values or heads have rotations of their own.
+bool keys_move(const Encoding& encoding);
 /// A batch of three rows: all tokens, some of them, one token.
 PathResult padded(const Sample& sample, ElementType type, bool left);
 /// The same three rows, concatenated.
 PathResult packed(const Sample& sample, ElementType type);
 /// Caches a prefix that a different text continues; this text continues from a fork.
 PathResult forked(const Sample& sample, ElementType type);
+/// Through a cache, with a random history of forks, drafts, moves and slides that are undone.
+PathResult with_history(const Sample& sample, ElementType type, RandomNumbers& random);
+/// The last token over keys that were stored `by` positions further on and moved back.
+PathResult moved_back(const Sample& sample, ElementType type, Position by, RandomNumbers& random);
 /// Splits the keys over four ranks and merges the results by their log-sum-exps.
 PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind kind);
 /// Returns the number of ranks, or 0 if the tokens cannot be split evenly.
 std::int64_t ranks_for(const Sample& sample);
-
-/// True if a KvCache accepts these keys: one axis of plain positions.
-bool cacheable(const Encoding& encoding);
 
 /// Keys and values as attention reads them.
 struct KeysAndValues {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figures/report/html.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
@@ -91,11 +92,14 @@ Html link_to(std::string_view id, const Html& content) {
 Html prose(std::string_view text) {
   Html result;
   while (!text.empty()) {
-    const std::size_t begin = text.find('`');
-    const std::size_t end = begin == text.npos ? text.npos : text.find('`', begin + 1);
+    const std::size_t begin = std::min(text.find('`'), text.find("**"));
+    if (begin == text.npos) return result + Html(text);
+    const std::string_view mark = text[begin] == '`' ? "`" : "**";
+    const std::size_t inside = begin + mark.size(), end = text.find(mark, inside);
     if (end == text.npos) return result + Html(text);
-    result += Html(text.substr(0, begin)) + code(text.substr(begin + 1, end - begin - 1));
-    text.remove_prefix(end + 1);
+    const std::string_view marked = text.substr(inside, end - inside);
+    result += Html(text.substr(0, begin)) + (mark == "`" ? code(marked) : strong(marked));
+    text.remove_prefix(end + mark.size());
   }
   return result;
 }

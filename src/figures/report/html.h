@@ -37,7 +37,7 @@ Html code(const Html& content);
 /// A link within the page; there are no others.
 Html link_to(std::string_view id, const Html& content);
 
-/// Plain text in which `backticks` mark code.
+/// Plain text in which `backticks` mark code and **two stars** what is strong.
 Html prose(std::string_view text);
 
 /// A capital letter first, a full stop last.

@@ -7,23 +7,20 @@
 
 #include "figures/report/html.h"
 #include "figures/spec.h"
+#include "locus/error.h"
 
 namespace locus::figures {
 namespace {
 
-constexpr const char* grey = "#8b929c";
 // Middle tones, visible on light and dark pages.
 constexpr const char* colours[] = {"#3b82c4", "#e08a1e", "#2a9d6f", "#d1495b", "#8f6bc9", "#9c6b3f",
                                    "#d26fb0", "#8a9a2b", "#2aa5b5", "#b58b00", "#6f7fd6", "#c96a3a"};
 
-std::string shown_label(const results::Results& results, const results::Task& task, const std::string& line) {
-  return results.label(line) + (results.learned(task.name, line) ? "" : " (not learned)");
-}
-
-Json rows_of(const results::Results& results, const results::Task& task, const std::vector<LinePoint>& points) {
+Json rows_of(const results::Results& results, const results::Task& task, const std::vector<LinePoint>& points,
+             const Words& words) {
   Json rows = Json::array();
   for (const LinePoint& point : points) {
-    Json row = {{"line", shown_label(results, task, point.line)},
+    Json row = {{"line", shown_label(results, task, point.line, words)},
                 {"x", point.x},
                 {"mean", point.mean},
                 {"learned", results.learned(task.name, point.line)}};
@@ -36,39 +33,14 @@ Json rows_of(const results::Results& results, const results::Task& task, const s
   return rows;
 }
 
-// From the means: an interval over few seeds may be so wide that it would hide everything else. Bands are clipped.
-Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points) {
-  if (chart.is_share) return {{"domain", {0, 1}}};
-  double low = points.front().mean, high = low;
-  for (const LinePoint& point : points) {
-    low = std::min(low, point.mean);
-    high = std::max(high, point.mean);
-  }
-  if (low > 0 && high > 3 * low) return {{"type", "log"}, {"domain", {low * 0.85, high * 1.15}}, {"nice", false}};
-  const double room = std::max((high - low) * 0.12, 1e-9);
-  return {{"domain", {low - room, high + room}}, {"nice", false}, {"zero", false}};
-}
-
-Json x_channel(const LineChart& chart) {
-  Json x = {{"field", "x"}, {"type", "quantitative"}, {"title", chart.x_title}};
-  if (chart.x_values.empty()) {
-    x["scale"] = {{"zero", false}, {"nice", false}, {"padding", 10}};
-    x["axis"] = {{"tickCount", 8}, {"format", ",d"}};
-  } else {
-    x["scale"] = {{"type", "log"}, {"base", 2}, {"nice", false}, {"padding", 10}};
-    x["axis"] = {{"values", chart.x_values}, {"format", ",d"}, {"grid", true}};
-  }
-  return x;
-}
-
 // A line has the same colour in every chart: it depends on its place in the whole group, drawn or not.
 Json colour_channel(const results::Results& results, const results::Task& task, const std::vector<std::string>& group,
-                    const std::vector<std::string>& drawn) {
+                    const std::vector<std::string>& drawn, const Words& words) {
   Json domain = Json::array(), range = Json::array();
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (std::find(drawn.begin(), drawn.end(), group[i]) == drawn.end()) continue;
-    domain.push_back(shown_label(results, task, group[i]));
-    range.push_back(results.learned(task.name, group[i]) ? colours[i % std::size(colours)] : grey);
+    domain.push_back(shown_label(results, task, group[i], words));
+    range.push_back(results.learned(task.name, group[i]) ? line_colour(i) : not_learned_grey);
   }
   return {
       {"field", "line"},
@@ -78,37 +50,7 @@ Json colour_channel(const results::Results& results, const results::Task& task, 
       {"legend", {{"orient", "bottom"}, {"symbolType", "stroke"}, {"symbolStrokeWidth", 2.5}, {"symbolOpacity", 1}}}};
 }
 
-Json reference_layers(const LineChart& chart) {
-  Json layers = Json::array();
-  if (chart.chance) {
-    layers.push_back({{"data", {{"values", {{{"at", *chart.chance}}}}}},
-                      {"mark", {{"type", "rule"}, {"strokeDash", {2, 3}}, {"opacity", 0.7}, {"clip", true}}},
-                      {"encoding", {{"y", {{"field", "at"}, {"type", "quantitative"}}}}}});
-  }
-  if (chart.mark_x) {
-    const Json data = {{"values", {{{"at", *chart.mark_x}, {"text", chart.mark_label}}}}};
-    const Json x = {{"field", "at"}, {"type", "quantitative"}};
-    layers.push_back({{"data", data}, {"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}}, {"encoding", {{"x", x}}}});
-    layers.push_back(
-        {{"data", data},
-         {"mark", {{"type", "text"}, {"align", "left"}, {"dx", -4}, {"baseline", "bottom"}, {"fontSize", 10.5}}},
-         {"encoding", {{"x", x}, {"y", {{"value", -5}}}, {"text", {{"field", "text"}}}}}});
-  }
-  return layers;
-}
-
-Json tooltip(const LineChart& chart) {
-  Json channels = Json::array();
-  channels.push_back({{"field", "line"}, {"title", "scheme"}});
-  channels.push_back({{"field", "x"}, {"title", chart.x_title}, {"format", ","}});
-  channels.push_back({{"field", "mean"}, {"title", chart.y_title}, {"format", ".4g"}});
-  channels.push_back({{"field", "low"}, {"title", "95 % from"}, {"format", ".4g"}});
-  channels.push_back({{"field", "high"}, {"title", "to"}, {"format", ".4g"}});
-  channels.push_back({{"field", "learned"}, {"title", "learned"}});
-  return channels;
-}
-
-Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& colour) {
+Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& colour, const Json& tooltip) {
   const bool has_bands = std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row.contains("low"); });
   const Json x = x_channel(chart);
   const Json y = {{"field", "mean"}, {"type", "quantitative"}, {"title", chart.y_title}, {"scale", scale}};
@@ -137,9 +79,8 @@ Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& c
          {"detail", {{"field", "line"}}},
          {"strokeDash", dash},
          {"opacity", faded}}}});
-  layers.push_back(
-      {{"mark", {{"type", "point"}, {"filled", true}, {"size", 34}}},
-       {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"opacity", faded}, {"tooltip", tooltip(chart)}}}});
+  layers.push_back({{"mark", {{"type", "point"}, {"filled", true}, {"size", 34}}},
+                    {"encoding", {{"x", x}, {"y", y}, {"color", colour}, {"opacity", faded}, {"tooltip", tooltip}}}});
   return {{"$schema", "https://vega.github.io/schema/vega-lite/v5.json"},
           {"width", "container"},
           {"height", 320},
@@ -148,6 +89,68 @@ Json spec_of(const LineChart& chart, Json rows, const Json& scale, const Json& c
 }
 
 }  // namespace
+
+std::string shown_label(const results::Results& results, const results::Task& task, const std::string& line,
+                        const Words& words) {
+  const std::string label = results.label(line);
+  return results.learned(task.name, line) ? label : words(Message::chart_not_learned, {{"line", label}});
+}
+
+std::string line_colour(std::size_t index) { return colours[index % std::size(colours)]; }
+
+Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points) {
+  if (chart.is_share) return {{"domain", {0, 1}}};
+  require(!points.empty(), "a chart of lines needs points");
+  double low = points.front().mean, high = low;
+  for (const LinePoint& point : points) {
+    low = std::min(low, point.mean);
+    high = std::max(high, point.mean);
+  }
+  if (low > 0 && high > 3 * low) return {{"type", "log"}, {"domain", {low * 0.85, high * 1.15}}, {"nice", false}};
+  const double room = std::max((high - low) * 0.12, 1e-9);
+  return {{"domain", {low - room, high + room}}, {"nice", false}, {"zero", false}};
+}
+
+Json x_channel(const LineChart& chart) {
+  Json x = {{"field", "x"}, {"type", "quantitative"}, {"title", chart.x_title}};
+  if (chart.x_values.empty()) {
+    x["scale"] = {{"zero", false}, {"nice", false}, {"padding", 10}};
+    x["axis"] = {{"tickCount", 8}, {"format", ",d"}};
+  } else {
+    x["scale"] = {{"type", "log"}, {"base", 2}, {"nice", false}, {"padding", 10}};
+    x["axis"] = {{"values", chart.x_values}, {"format", ",d"}, {"grid", true}};
+  }
+  return x;
+}
+
+Json reference_layers(const LineChart& chart) {
+  Json layers = Json::array();
+  if (chart.chance) {
+    layers.push_back({{"data", {{"values", {{{"at", *chart.chance}}}}}},
+                      {"mark", {{"type", "rule"}, {"strokeDash", {2, 3}}, {"opacity", 0.7}, {"clip", true}}},
+                      {"encoding", {{"y", {{"field", "at"}, {"type", "quantitative"}}}}}});
+  }
+  if (chart.mark_x) {
+    const Json data = {{"values", {{{"at", *chart.mark_x}, {"text", chart.mark_label}}}}};
+    const Json x = {{"field", "at"}, {"type", "quantitative"}};
+    layers.push_back({{"data", data}, {"mark", {{"type", "rule"}, {"strokeDash", {4, 4}}}}, {"encoding", {{"x", x}}}});
+    layers.push_back(
+        {{"data", data},
+         {"mark", {{"type", "text"}, {"align", "left"}, {"dx", -4}, {"baseline", "bottom"}, {"fontSize", 10.5}}},
+         {"encoding", {{"x", x}, {"y", {{"value", -5}}}, {"text", {{"field", "text"}}}}}});
+  }
+  return layers;
+}
+
+Json line_tooltip(const LineChart& chart, const Words& words) {
+  Json channels = Json::array();
+  channels.push_back({{"field", "line"}, {"title", words(Message::chart_scheme)}});
+  channels.push_back({{"field", "x"}, {"title", chart.x_title}, {"format", ","}});
+  channels.push_back({{"field", "mean"}, {"title", chart.y_title}, {"format", ".4g"}});
+  channels.push_back({{"field", "low"}, {"title", words(Message::chart_interval_from)}, {"format", ".4g"}});
+  channels.push_back({{"field", "high"}, {"title", words(Message::chart_interval_to)}, {"format", ".4g"}});
+  return channels;
+}
 
 std::vector<std::vector<std::string>> line_groups(const results::Results& results) {
   std::map<std::string, std::vector<std::string>> by_scheme;
@@ -163,7 +166,7 @@ std::vector<std::vector<std::string>> line_groups(const results::Results& result
 }
 
 std::vector<Figure> line_figures(const results::Results& results, const results::Task& task, const LineChart& chart,
-                                 const std::vector<LinePoint>& points) {
+                                 const std::vector<LinePoint>& points, const Words& words) {
   std::vector<Figure> figures;
   const auto groups = line_groups(results);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -183,16 +186,19 @@ std::vector<Figure> line_figures(const results::Results& results, const results:
     if (g > 0) {
       const results::Line& first = results.line(group.front());
       figure.name += "-" + identifier(first.trained);
-      figure.title += ": " + results.label(first.trained) + " and its variants";
+      figure.title = words(Message::chart_variants, {{"title", chart.title}, {"scheme", results.label(first.trained)}});
     }
-    if (!not_learned.empty()) figure.caption += " Not learned, grey and dashed: " + listed(not_learned) + ".";
+    if (!not_learned.empty()) {
+      figure.caption += " " + words(Message::chart_grey_lines, {{"lines", words.all_of(not_learned)}});
+    }
     const Json scale = y_scale(chart, own);
     const double bottom = scale["domain"][0], top = scale["domain"][1];
     const bool cut = std::any_of(own.begin(), own.end(), [&](const LinePoint& point) {
       return (point.low && *point.low < bottom) || (point.high && *point.high > top);
     });
-    if (cut) figure.caption += " Bands are cut at the frame; the chart's data has them whole.";
-    figure.spec = spec_of(chart, rows_of(results, task, own), scale, colour_channel(results, task, group, drawn));
+    if (cut) figure.caption += " " + words(Message::chart_bands_cut);
+    figure.spec = spec_of(chart, rows_of(results, task, own, words), scale,
+                          colour_channel(results, task, group, drawn, words), line_tooltip(chart, words));
     figures.push_back(std::move(figure));
   }
   return figures;

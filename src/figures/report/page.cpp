@@ -26,6 +26,19 @@ std::string class_attribute(std::string_view style) {
   return style.empty() ? std::string() : "class=\"" + escaped(style) + "\"";
 }
 
+/// The words of page.js, as attributes of the main element.
+std::string script_words(const Words& words) {
+  std::string markup;
+  const auto add = [&](const char* name, Message message) {
+    markup += " data-" + std::string(name) + "=\"" + escaped(words(message)) + "\"";
+  };
+  add("save", Message::page_save);
+  add("save-data", Message::page_save_data);
+  add("save-chart", Message::page_save_chart);
+  add("failed", Message::page_chart_failed);
+  return markup;
+}
+
 std::string row_markup(const std::vector<Cell>& cells, std::string_view tag, const std::vector<Cell>& head) {
   std::string markup;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -40,13 +53,20 @@ std::string row_markup(const std::vector<Cell>& cells, std::string_view tag, con
 
 bool can_write_pages() { return has_assets(); }
 
-std::string html_page(const Figure& figure) {
-  Page page(figure.title);
+std::string html_page(const Figure& figure, const Words& words) {
+  Page page(figure.title, {}, words);
   page.figure(figure, false);
   return page.html();
 }
 
-Page::Page(std::string title, Html subtitle) : title_(std::move(title)), subtitle_(std::move(subtitle)) {}
+Page::Page(std::string title, Html subtitle, Words words)
+    : title_(std::move(title)), subtitle_(std::move(subtitle)), words_(words) {}
+
+void Page::end_opening(std::string_view id) {
+  opening_ =
+      element("section", Html::raw("\n" + body_), "class=\"opening\" id=\"" + unique_id(id) + "\"").markup() + "\n";
+  body_.clear();
+}
 
 std::string Page::unique_id(std::string_view wanted) {
   const std::string stem = identifier(wanted);
@@ -59,7 +79,9 @@ std::string Page::section(int level, const std::string& title, std::string_view 
   require(level == 2 || level == 3, "a section's level must be 2 or 3, got ", level);
   headings_.push_back({level, unique_id(id.empty() ? title : id), title});
   const std::string& own = headings_.back().id;
-  const Html anchor = element("a", "#", "class=\"anchor\" aria-label=\"Link to this section\" href=\"#" + own + "\"");
+  const Html anchor = element(
+      "a", "#",
+      "class=\"anchor\" aria-label=\"" + escaped(words_(Message::page_link_to_section)) + "\" href=\"#" + own + "\"");
   add(element("h" + std::to_string(level), Html(title) + Html::raw(" ") + anchor, "id=\"" + own + "\""));
   return own;
 }
@@ -76,7 +98,7 @@ void Page::list(std::span<const Html> items) {
 
 void Page::table(const Table& table, const Html& caption) {
   if (!caption.empty()) paragraph(caption, "caption");  // outside of the box, so that it does not scroll away
-  const std::string box = table.head.size() > 10 ? "table many" : "table";  // many columns are smaller on paper
+  const std::string box = table.head.size() > 8 ? "table many" : "table";  // many columns are smaller
   std::string markup = "<div class=\"" + box + "\" tabindex=\"0\"><table><thead><tr>" +
                        row_markup(table.head, "th", {}) + "</tr></thead><tbody>";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -100,14 +122,26 @@ void Page::figure(const Figure& figure, bool titled) {
 void Page::add(const Html& content) { body_ += content.markup() + "\n"; }
 
 void Page::begin_details(const Html& summary, bool long_) {
-  body_ += (long_ ? "<details class=\"long\">" : "<details>") + element("summary", summary).markup() + "\n";
+  body_ += (long_ ? "<details class=\"fold long\">" : "<details class=\"fold\">") +
+           element("summary", summary).markup() + "\n";
 }
 
 void Page::end_details() { body_ += "</details>\n"; }
 
+std::string Page::contents() const {
+  if (headings_.empty()) return {};
+  const std::string title = escaped(words_(Message::page_contents));
+  std::string list = "<nav aria-label=\"" + title + "\"><details><summary>" + title + "</summary><ul>";
+  for (const Heading& heading : headings_) {
+    list += element("li", link_to(heading.id, heading.title), heading.level == 3 ? "class=\"inner\"" : "").markup();
+  }
+  return list + "</ul></details></nav>\n";
+}
+
 std::string Page::html() const {
   const Assets files = assets();
-  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  const std::string language(code_of(words_.language()));
+  std::string page = "<!DOCTYPE html>\n<html lang=\"" + language + "\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += "<meta name=\"color-scheme\" content=\"light dark\">\n";
   // Nothing is loaded; the browser enforces it.
@@ -118,19 +152,10 @@ std::string Page::html() const {
   page += element("title", title_).markup() + "\n<style>\n" + std::string(files.style) + "</style>\n</head>\n<body>\n";
   page += "<header>" + element("h1", title_).markup();
   if (!subtitle_.empty()) page += element("p", subtitle_, "class=\"subtitle\"").markup();
-  page += "</header>\n";
-  if (!headings_.empty()) {
-    page += "<nav aria-label=\"Contents\"><details open><summary>Contents</summary><ul>";
-    for (const Heading& heading : headings_) {
-      page += element("li", link_to(heading.id, heading.title), heading.level == 3 ? "class=\"inner\"" : "").markup();
-    }
-    page += "</ul></details></nav>\n";
-  }
-  page += "<main>\n" + body_ + "</main>\n";
-  page +=
-      "<footer><p>Made by Locus " LOCUS_VERSION
-      ". This file holds all it needs and loads nothing. Charts are drawn by <span id=\"charts\"></span>; the licences "
-      "of what they are made of (BSD, ISC, MIT) stand at the head of this page&#39;s first script.</p></footer>\n";
+  page += "</header>\n<main" + script_words(words_) + ">\n";
+  page += opening_ + contents() + "<div class=\"rest\">\n" + body_ + "</div>\n</main>\n";
+  page += "<footer><p>" + escaped(words_(Message::page_made_by, {{"version", LOCUS_VERSION}})) +
+          " <span id=\"charts\"></span>" + escaped(words_(Message::page_licences)) + "</p></footer>\n";
   page += "<script>\n" + std::string(files.charts_script) + "</script>\n";
   page += "<script>\n" + std::string(files.page_script) + "</script>\n</body>\n</html>\n";
   return page;

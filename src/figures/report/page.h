@@ -10,6 +10,7 @@
 
 #include "figures/figure.h"
 #include "figures/report/html.h"
+#include "messages/words.h"
 
 namespace locus::figures {
 
@@ -17,7 +18,7 @@ namespace locus::figures {
 bool can_write_pages();
 
 /// A page with this figure and nothing else; its title is the page's.
-std::string html_page(const Figure& figure);
+std::string html_page(const Figure& figure, const Words& words = Words());
 
 struct Cell {
   Cell(Html content_, std::string_view style_ = {}) : content(std::move(content_)), style(style_) {}  // NOLINT
@@ -36,11 +37,15 @@ struct Table {
 /// Builds a page from top to bottom. Ids are unique: a second "results" becomes "results-2".
 class Page {
  public:
-  explicit Page(std::string title, Html subtitle = {});
+  explicit Page(std::string title, Html subtitle = {}, Words words = Words());
+
+  const Words& words() const { return words_; }
+  /// What was added so far stands before the contents list; on wide screens the list is a column at the side.
+  void end_opening(std::string_view id);
 
   /// A heading of the contents list, level 2 or 3; returns the id to link to.
   std::string section(int level, const std::string& title, std::string_view id = {});
-  void paragraph(const Html& content, std::string_view style = {});  ///< style: lead, note
+  void paragraph(const Html& content, std::string_view style = {});  ///< style: answer, note, warning
   void list(std::span<const Html> items);
   void table(const Table& table, const Html& caption = {});
   /// `titled`: with its title above; without, the caption alone.
@@ -60,10 +65,12 @@ class Page {
     std::string title;
   };
   std::string unique_id(std::string_view wanted);
+  std::string contents() const;
 
   std::string title_;
   Html subtitle_;
-  std::string body_;
+  Words words_;
+  std::string opening_, body_;
   std::vector<Heading> headings_;
   std::set<std::string> ids_;
 };

@@ -13,17 +13,21 @@
 #include "locus/io/atomic_file.h"
 #include "locus/text.h"
 #include "results/fields.h"
+#include "results/in_language.h"
 
 namespace locus::figures {
 namespace {
 
-Html subtitle(const results::Results& results) {
+Html subtitle(const results::Results& results, const Words& words) {
   const std::string& date = results.run.finished.empty() ? results.run.created : results.run.finished;
-  std::string text = "Lab run \"" + results.run.preset + "\"";
+  std::string text = words(Message::report_run, {{"preset", results.run.preset}});
   if (date.size() >= 10) text += ", " + date.substr(0, 10);
-  text += ": " + std::to_string(results.tasks.size()) + (results.tasks.size() == 1 ? " task, " : " tasks, ");
-  text += std::to_string(results.lines.size()) + " lines, " + std::to_string(results.run.seeds.size()) +
-          (results.run.seeds.size() == 1 ? " seed" : " seeds");
+  const auto count = [&](std::size_t number, Message one, Message many) {
+    return words.counted(static_cast<std::int64_t>(number), one, many);
+  };
+  text += ": " + count(results.tasks.size(), Message::report_one_task, Message::report_tasks) + ", " +
+          count(results.lines.size(), Message::report_one_line, Message::report_lines) + ", " +
+          count(results.run.seeds.size(), Message::report_one_seed, Message::report_seeds);
   return Html(text + ".");
 }
 
@@ -82,20 +86,29 @@ Html stacked(const results::Estimate& estimate) {
   return cell + Html::raw("<br>") + element("small", interval);
 }
 
-std::string report_html(const results::Results& results, std::span<const Check> checks) {
+Html library_text(const Words& words, std::string_view english) {
+  if (words.has_phrase(english)) return Html(words.phrase(english));
+  return element("span", Html(english), "lang=\"en\"");
+}
+
+std::string report_html(const results::Results& given, std::span<const Check> checks, Language language) {
+  const Words words(language);
+  const results::Results results = results::in_language(given, words);
   const results::Ranking answer = results::ranking_of(results);
-  Page page("Positional encodings, measured", subtitle(results));
-  add_answer(page, results, answer);
+  Page page(words(Message::report_title), subtitle(results, words), words);
+  add_opening(page, results);
+  add_when(page, results, answer);
+  add_results(page, results, answer);
   add_why_positions(page, checks);
   add_schemes(page);
-  add_results(page, results, answer);
   add_verification(page, checks);
   add_run(page, results, answer);
   return page.html();
 }
 
-void write_report(const results::Results& results, std::span<const Check> checks, const std::filesystem::path& path) {
-  const std::string html = report_html(results, checks);
+void write_report(const results::Results& results, std::span<const Check> checks, const std::filesystem::path& path,
+                  Language language) {
+  const std::string html = report_html(results, checks, language);
   const std::array<io::ByteChunk, 1> chunks = {std::as_bytes(std::span(html))};
   io::write_atomically(path, chunks);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a lab run: one HTML file, the answer first, then everything it rests on.
+// The report of a lab run: one HTML file that opens with the answer as a sentence and a picture.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 
 #include "figures/figure.h"
 #include "locus/doctor/check.h"
+#include "messages/language.h"
 #include "results/results.h"
 
 namespace locus::figures {
@@ -22,9 +23,11 @@ std::vector<Check> measure_checks(
 std::vector<Check> checks_from_json(const Json& file);
 
 /// The page; Error where Locus was built without pages.
-std::string report_html(const results::Results& results, std::span<const Check> checks);
+std::string report_html(const results::Results& results, std::span<const Check> checks,
+                        Language language = Language::english);
 
 /// The same as a file, written aside and then renamed.
-void write_report(const results::Results& results, std::span<const Check> checks, const std::filesystem::path& path);
+void write_report(const results::Results& results, std::span<const Check> checks, const std::filesystem::path& path,
+                  Language language = Language::english);
 
 }  // namespace locus::figures

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of the report, one file each, in the order of the page.
+// The sections of the report, one file each, in the order of the page. Texts are in the language of the page, and so are
+// those of the results (results/in_language.h).
 #pragma once
 
 #include <span>
@@ -10,7 +11,8 @@
 
 namespace locus::figures {
 
-void add_answer(Page& page, const results::Results& results, const results::Ranking& answer);
+void add_opening(Page& page, const results::Results& results);
+void add_when(Page& page, const results::Results& results, const results::Ranking& answer);
 void add_why_positions(Page& page, std::span<const Check> checks);
 void add_schemes(Page& page);
 void add_results(Page& page, const results::Results& results, const results::Ranking& answer);
@@ -21,12 +23,14 @@ void add_run(Page& page, const results::Results& results, const results::Ranking
 std::string with_interval(const results::Estimate& estimate);
 /// The same on two lines, for a cell.
 Html stacked(const results::Estimate& estimate);
-/// Appended to a caption where results::is_cut holds.
-inline const std::string cut_note =
-    " Intervals are cut where the number can go no further; the charts' data has them whole.";
+/// A text of the library: in the page's language, or marked as English.
+Html library_text(const Words& words, std::string_view english);
+/// Appended to a caption where results::is_cut holds; empty otherwise.
+std::string cut_note(bool cut, const Words& words);
 /// " Tasks tested at the trained length only are ranked there: first." Empty where there is none.
-std::string in_range_note(const results::Results& results);
+std::string in_range_note(const results::Results& results, const Words& words);
 /// The labels of the lines that lead, joined.
-std::string leaders_text(const results::Results& results, const std::vector<results::Standing>& standings);
+std::string leaders_text(const results::Results& results, const std::vector<results::Standing>& standings,
+                         const Words& words);
 
 }  // namespace locus::figures

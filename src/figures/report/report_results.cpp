@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 4: every task with its table and charts, what papers claim beside what was seen, and what it cost.
+// Every task with its table and charts, what papers claim beside what was seen, and what it cost.
 #include <algorithm>
 #include <cmath>
 
@@ -11,13 +11,13 @@
 namespace locus::figures {
 namespace {
 
-std::string levels(const results::Task& task) {
+std::string levels(const results::Task& task, const Words& words) {
   std::string text = sentence(task.measures);
-  if (task.chance) text += " A uniform guess gives " + significant(*task.chance) + ".";
-  if (task.majority) text += " The best answer that ignores the input gives " + significant(*task.majority) + ".";
+  if (task.chance) text += words(Message::task_chance, {{"level", significant(*task.chance)}});
+  if (task.majority) text += words(Message::task_majority, {{"level", significant(*task.majority)}});
   if (task.learned_at) {
-    text += " Learned means " + std::string(task.higher_is_better ? "at least " : "at most ") +
-            significant(*task.learned_at) + " at the trained length of " + grouped(task.trained_length) + ".";
+    text += words(task.higher_is_better ? Message::task_learned_least : Message::task_learned_most,
+                  {{"level", significant(*task.learned_at)}, {"length", words.grouped(task.trained_length)}});
   }
   return text;
 }
@@ -33,14 +33,14 @@ bool has_cut(const results::Results& results, const results::Task& task, const s
 }
 
 std::vector<Cell> table_row(const results::Results& results, const results::Task& task, const std::string& line,
-                            const std::string& rank) {
+                            const std::string& rank, const Words& words) {
   std::vector<Cell> row = {rank, results.label(line)};
   for (const std::int64_t length : task.lengths) {
     const results::Number* number = results.main_number(task, line, length);
     if (number == nullptr) {
       row.emplace_back("");
     } else if (!number->estimate) {
-      row.emplace_back("not finite");
+      row.emplace_back(words(Message::cell_not_finite));
     } else {
       row.emplace_back(stacked(results::shown(task, *number->estimate)));
     }
@@ -49,21 +49,23 @@ std::vector<Cell> table_row(const results::Results& results, const results::Task
 }
 
 void add_task_table(Page& page, const results::Results& results, const results::TaskRanking& answer) {
+  const Words& words = page.words();
   const results::Task& task = *answer.task;
   const std::vector<results::Standing>& ranked = answer.all();
   Table table;
-  table.head = {{"rank", "number"}, {"line", "tight"}};
+  table.head = {{words(Message::head_rank), "number"}, {words(Message::head_line), ""}};
   for (const std::int64_t length : task.lengths) {
+    const std::string text = words.grouped(length);
     const bool trained = length == task.trained_length;
-    table.head.push_back({Html(grouped(length) + (trained ? " (trained)" : "")), "number"});
+    table.head.push_back({Html(trained ? words(Message::head_trained, {{"length", text}}) : text), "number"});
   }
-  table.head.push_back({"beyond", "number"});
-  table.head.push_back({"from the best", "number"});
+  table.head.push_back({words(Message::head_beyond), "number"});
+  table.head.push_back({words(Message::head_from_best), "number"});
   for (const results::Standing& standing : ranked) {
-    std::vector<Cell> row = table_row(results, task, standing.line, std::to_string(standing.rank));
+    std::vector<Cell> row = table_row(results, task, standing.line, std::to_string(standing.rank), words);
     row.push_back(
         {stacked(results::shown(task, standing.score)), standing.leads && results::can_tell(ranked) ? "good" : ""});
-    row.emplace_back(standing.difference ? stacked(*standing.difference) : Html("best"));
+    row.emplace_back(standing.difference ? stacked(*standing.difference) : Html(words(Message::cell_best)));
     table.rows.push_back(std::move(row));
     table.row_styles.emplace_back("");
   }
@@ -72,18 +74,20 @@ void add_task_table(Page& page, const results::Results& results, const results::
     const bool is_ranked = std::any_of(ranked.begin(), ranked.end(),
                                        [&](const results::Standing& one) { return one.line == outcome.line; });
     if (outcome.task != task.name || is_ranked) continue;
-    std::vector<Cell> row = table_row(results, task, outcome.line, "");
-    row.emplace_back(outcome.learned ? "no number" : "not learned");
+    std::vector<Cell> row = table_row(results, task, outcome.line, "", words);
+    row.emplace_back(words(outcome.learned ? Message::cell_no_number : Message::cell_not_learned));
     row.emplace_back("");
     table.rows.push_back(std::move(row));
     table.row_styles.emplace_back("dim");
     if (!outcome.reason.empty()) reasons.push_back(Html(results.label(outcome.line) + ": " + outcome.reason));
   }
-  page.table(table, Html(task.main + " by length, " + (task.higher_is_better ? "higher" : "lower") +
-                         " is better. Beyond: the mean over the lengths above the trained one." +
-                         (has_cut(results, task, ranked) ? cut_note : "")));
+  const Message caption = task.higher_is_better ? Message::task_table_higher : Message::task_table_lower;
+  page.begin_details(words(Message::task_fold));
+  page.table(table,
+             words(caption, {{"number", words.phrase(task.main)}}) + cut_note(has_cut(results, task, ranked), words));
+  page.end_details();
   if (reasons.empty()) return;
-  page.begin_details("Why lines are not ranked");
+  page.begin_details(words(Message::task_unranked));
   page.list(reasons);
   page.end_details();
 }
@@ -92,33 +96,46 @@ void add_figures(Page& page, const std::vector<Figure>& figures) {
   for (const Figure& figure : figures) page.figure(figure);
 }
 
+Cell agrees_cell(const std::string& agrees, const Words& words) {
+  if (agrees == "yes") return {Html(words(Message::agrees_yes)), "good"};
+  if (agrees == "no") return {Html(words(Message::agrees_no)), "bad"};
+  return {Html(words(Message::agrees_open)), "dim"};
+}
+
 void add_claims(Page& page, const results::Results& results) {
   if (results.paper_claims.empty()) return;
-  page.section(3, "What papers claim, and what was seen", "claims");
+  const Words& words = page.words();
+  page.section(3, words(Message::claims_title), "claims");
   Table table;
-  table.head = {"claim", "source", "seen here", {"agrees", "tight"}};
+  table.head = {words(Message::head_claim),
+                words(Message::head_source),
+                words(Message::head_seen),
+                {words(Message::head_agrees), "tight"}};
   for (const results::PaperClaim& claim : results.paper_claims) {
-    const std::string style = claim.agrees == "yes" ? "good" : claim.agrees == "no" ? "bad" : "dim";
-    table.rows.push_back({Cell(Html(claim.claim), "wide"), Cell(Html(claim.source), "dim"),
-                          Cell(Html(claim.seen), "wide"), Cell(Html(claim.agrees), style)});
+    table.rows.push_back({Cell(prose(claim.claim), "wide"), Cell(Html(claim.source), "dim"),
+                          Cell(prose(claim.seen), "wide"), agrees_cell(claim.agrees, words)});
   }
   page.table(table);
 }
 
 void add_costs(Page& page, const results::Results& results) {
   if (results.costs.empty()) return;
-  page.section(3, "What each scheme costs", "costs");
+  const Words& words = page.words();
+  page.section(3, words(Message::costs_title), "costs");
   Table table;
-  table.head = {
-      "task", {"line", "tight"}, {"parameters", "number"}, {"time per step", "number"}, {"peak memory", "number"}};
+  table.head = {words(Message::head_task),
+                {words(Message::head_line), "tight"},
+                {words(Message::head_parameters), "number"},
+                {words(Message::head_step_time), "number"},
+                {words(Message::head_memory), "number"}};
   for (const results::Cost& cost : results.costs) {
     table.rows.push_back({cost.task, results.label(cost.line),
-                          cost.parameters ? grouped(std::llround(*cost.parameters)) : std::string(),
+                          cost.parameters ? words.grouped(std::llround(*cost.parameters)) : std::string(),
                           cost.seconds_per_step ? significant(*cost.seconds_per_step * 1000) + " ms" : std::string(),
                           cost.peak_bytes ? results::bytes(*cost.peak_bytes) : std::string()});
   }
-  add_figures(page, cost_figures(results));
-  page.begin_details("Parameters, time and memory in numbers");
+  add_figures(page, cost_figures(results, words));
+  page.begin_details(words(Message::costs_fold));
   page.table(table);
   page.end_details();
 }
@@ -126,12 +143,13 @@ void add_costs(Page& page, const results::Results& results) {
 }  // namespace
 
 void add_results(Page& page, const results::Results& results, const results::Ranking& answer) {
-  page.section(2, "Results", "results");
+  const Words& words = page.words();
+  page.section(2, words(Message::results_title), "results");
   for (const results::TaskRanking& task : answer.tasks) {
     page.section(3, task.task->title, "task-" + task.task->name);
-    page.paragraph(prose(levels(*task.task)));
+    page.paragraph(prose(levels(*task.task, words)));
+    add_figures(page, task_figures(results, *task.task, words));
     add_task_table(page, results, task);
-    add_figures(page, task_figures(results, *task.task));
   }
   add_claims(page, results);
   add_costs(page, results);

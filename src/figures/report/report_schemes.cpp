@@ -1,96 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 3: every scheme of the registry: where it enters, what it claims, and its figures.
+// Every scheme of the registry: where it enters, what it claims, and its figures.
 #include <algorithm>
 
 #include "figures/registry.h"
 #include "figures/report/report_parts.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
+#include "locus/text.h"
 
 namespace locus::figures {
 namespace {
 
-std::string where_it_enters(Site site) {
+/// A text that is in English whatever the page's language.
+Html english(std::string_view text) { return element("span", Html(text), "lang=\"en\""); }
+
+Message where_it_enters(Site site) {
   switch (site) {
+    case Site::output:  // no scheme acts there alone
     case Site::none:
-      return "Nowhere: attention is unchanged.";
+      break;
     case Site::hidden:
-      return "Before the first layer: a row is added to each token's vector.";
+      return Message::enters_hidden;
     case Site::query_key:
-      return "In every attention layer: pairs of coordinates of queries and keys are rotated before their dot product.";
+      return Message::enters_query_key;
     case Site::score:
-      return "In every attention layer: a number that depends on head, query position and key position is added to the "
-             "score.";
+      return Message::enters_score;
     case Site::relative_key:
-      return "In every attention layer: the offset chooses a vector that is multiplied with the query.";
-    case Site::output:
-      return "After attention: the output is rotated back by the query's position.";
+      return Message::enters_relative_key;
   }
-  return {};
+  return Message::enters_nowhere;
 }
 
-std::string promises(const Claims& claims) {
-  std::string text;
+std::string promises(const Claims& claims, const Words& words) {
+  std::vector<std::string> names;
   for (const Claim claim : claims.all()) {
     std::string name(name_of(claim));
     std::replace(name.begin(), name.end(), '_', ' ');
-    text += (text.empty() ? "" : ", ") + name;
+    names.push_back(words.phrase(name));
   }
-  return text;
+  return joined(names);
 }
 
-Table parameter_table(const std::vector<Parameter>& parameters) {
+Table parameter_table(const std::vector<Parameter>& parameters, const Words& words) {
   Table table;
-  table.head = {{"parameter", "tight"}, "meaning", {"default", "tight"}};
+  table.head = {
+      {words(Message::head_parameter), "tight"}, words(Message::head_meaning), {words(Message::head_default), "tight"}};
   for (const Parameter& parameter : parameters) {
-    std::string choices;
-    for (const std::string_view choice : parameter.choices)
-      choices += (choices.empty() ? "" : ", ") + std::string(choice);
-    Html meaning(parameter.meaning);
-    if (!choices.empty()) meaning += element("span", " (" + choices + ")", "class=\"dim\"");
+    Html meaning = library_text(words, parameter.meaning);
+    if (!parameter.choices.empty()) {
+      meaning += element("span", " (" + joined(parameter.choices) + ")", "class=\"dim\"");
+    }
     const std::string fallback = parameter.fallback   ? to_text(*parameter.fallback)
-                                 : parameter.required ? "must be given"
-                                                      : "the scheme's own";
+                                 : parameter.required ? words(Message::parameter_required)
+                                                      : words(Message::parameter_own);
     table.rows.push_back({code(parameter.name), meaning, fallback});
   }
   return table;
 }
 
-void add_rule_charts(Page& page) {
+void add_rules(Page& page) {
+  const Words& words = page.words();
   Table table;
-  table.head = {{"rule", "tight"}, "what it does to the frequencies", "paper"};
+  table.head = {{words(Message::head_rule), "tight"}, words(Message::head_rule_does), words(Message::head_paper)};
   for (const Rule* rule : rules()) {
-    table.rows.push_back({code(rule->name), std::string(rule->summary), Cell(Html(rule->paper), "dim")});
+    table.rows.push_back({code(rule->name), library_text(words, rule->summary), Cell(english(rule->paper), "dim")});
   }
-  page.table(table, "Frequency rules, which stretch RoPE to more positions than it was trained with.");
+  page.table(table, words(Message::rules_of_rope));
 }
 
 void add_scheme(Page& page, const Scheme& scheme) {
-  page.section(3, std::string(scheme.name), "scheme-" + std::string(scheme.name));
-  page.paragraph(Html(sentence(scheme.summary) + " " + where_it_enters(scheme.site)));
-  Html facts = Html(sentence(scheme.paper));
-  const std::string claims = promises(scheme.claims);
-  if (!claims.empty()) facts += Html(" Claims, each verified in section 5: " + claims + ".");
+  const Words& words = page.words();
+  page.section(3, words.phrase(scheme.title), "scheme-" + std::string(scheme.name));
+  const Html summary = words.has_phrase(scheme.summary) ? Html(sentence(words.phrase(scheme.summary)))
+                                                        : english(sentence(scheme.summary));
+  page.paragraph(summary + Html(" " + words(where_it_enters(scheme.site))));
+  Html facts = english(sentence(scheme.paper));
+  const std::string claims = promises(scheme.claims, words);
+  if (!claims.empty()) facts += Html(" " + words(Message::scheme_claims, {{"claims", claims}}));
   page.paragraph(facts, "note");
   if (!scheme.parameters.empty()) {
-    page.begin_details("Parameters of " + std::string(scheme.name));
-    page.table(parameter_table(scheme.parameters));
+    page.begin_details(words(Message::scheme_parameters, {{"scheme", std::string(scheme.name)}}));
+    page.table(parameter_table(scheme.parameters, words));
     page.end_details();
   }
-  if (scheme.name == "rope") add_rule_charts(page);
+  if (scheme.name == "rope") add_rules(page);
   for (const FigureKind* kind : figure_kinds()) {
-    if (kind->scheme == scheme.name && kind->name != "equivariance") page.figure(make_figure(*kind));
+    if (kind->scheme == scheme.name && kind->name != "equivariance") page.figure(make_figure(*kind, words.language()));
   }
 }
 
 }  // namespace
 
 void add_schemes(Page& page) {
-  page.section(2, "Each scheme", "schemes");
-  page.paragraph(
-      "Position enters a transformer at one of four sites: the token's vector, queries and keys, the score, or a "
-      "separate key that the offset chooses. Each figure below is drawn from the library's own numbers; " +
-      Html::raw("<code>locus plot</code>") + Html(" draws any of them with other settings."));
+  page.section(2, page.words()(Message::schemes_title), "schemes");
+  page.paragraph(prose(page.words()(Message::schemes_lead)));
   for (const Scheme* scheme : schemes()) add_scheme(page, *scheme);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Section 5: every check of `locus verify` with its value and bound.
+// Every check of `locus verify` with its value and bound.
 #include <algorithm>
 
 #include "figures/report/report_parts.h"
@@ -8,13 +8,18 @@
 namespace locus::figures {
 namespace {
 
-Table table_of(std::span<const Check* const> checks) {
+Table table_of(std::span<const Check* const> checks, const Words& words) {
   Table table;
-  table.head = {{"", "tight"}, "check", {"measured", "number"}, {"bound", "number"}, "note"};
+  table.head = {{"", "tight"},
+                words(Message::head_check),
+                {words(Message::head_measured), "number"},
+                {words(Message::head_bound), "number"},
+                words(Message::head_note)};
   for (const Check* check : checks) {
-    table.rows.push_back({Cell(Html(check->pass ? "holds" : "FAILS"), check->pass ? "good" : "bad"),
-                          Cell(Html(check->name), "wide"), significant(check->value, 4), significant(check->bound, 4),
-                          Cell(Html(check->note), "dim")});
+    table.rows.push_back(
+        {Cell(Html(words(check->pass ? Message::check_holds : Message::check_fails)), check->pass ? "good" : "bad"),
+         Cell(library_text(words, check->name), "wide"), significant(check->value, 4), significant(check->bound, 4),
+         Cell(library_text(words, check->note), "dim")});
   }
   return table;
 }
@@ -39,27 +44,26 @@ std::vector<const Check*> checks_where(std::span<const Check> checks, const Want
 }  // namespace
 
 void add_verification(Page& page, std::span<const Check> checks) {
-  page.section(2, "Verification", "verification");
+  const Words& words = page.words();
+  page.section(2, words(Message::verification_title), "verification");
   if (checks.empty()) {
-    page.paragraph(prose("This report was made without a verification; `locus verify` runs one."), "warning");
+    page.paragraph(prose(words(Message::verification_none)), "warning");
     return;
   }
   const std::vector<const Check*> failures = checks_where(checks, [](const Check& check) { return !check.pass; });
-  const auto count = static_cast<std::int64_t>(checks.size());
-  page.paragraph(Html("The results are only as good as the library beneath them. ") + code("locus verify") +
-                 Html(" measures every claim of every scheme, and that tokens give the same attention however they are "
-                      "chunked, cached, padded, packed, forked or shifted. Of ") +
-                 strong(grouped(count)) + Html(" checks ") +
-                 strong(grouped(count - static_cast<std::int64_t>(failures.size()))) + Html(" hold") +
-                 Html(failures.empty() ? "." : ":"));
-  if (!failures.empty()) page.table(table_of(failures), "Lines that fail");
+  page.paragraph(prose(words(Message::verification_lead,
+                             {{"held", words.grouped(static_cast<std::int64_t>(checks.size() - failures.size()))},
+                              {"all", words.grouped(static_cast<std::int64_t>(checks.size()))}})));
+  if (words.language() != Language::english) page.paragraph(prose(words(Message::verification_names)), "note");
+  if (!failures.empty()) page.table(table_of(failures, words), words(Message::verification_failing));
   for (const std::string& scheme : schemes_in_order(checks)) {
     const auto own = checks_where(checks, [&](const Check& check) { return check.scheme == scheme; });
-    const auto held =
-        static_cast<std::size_t>(std::count_if(own.begin(), own.end(), [](const Check* c) { return c->pass; }));
-    page.begin_details(code(scheme) + Html(": " + std::to_string(held) + " of " + std::to_string(own.size()) + " hold"),
-                       true);
-    page.table(table_of(own));
+    const auto held = std::count_if(own.begin(), own.end(), [](const Check* check) { return check->pass; });
+    page.begin_details(
+        prose(words(Message::verification_scheme,
+                    {{"scheme", scheme}, {"held", std::to_string(held)}, {"all", std::to_string(own.size())}})),
+        true);
+    page.table(table_of(own, words));
     page.end_details();
   }
 }

@@ -23,7 +23,10 @@ bool is_loss(const results::Task& task, const std::string& name) {
   return name == task.main ? task.is_loss : name.find("loss") != std::string::npos;
 }
 
-std::string unit_of(bool loss) { return loss ? "nats per token, lower is better" : "share right, higher is better"; }
+/// "loss (nats per token, lower is better)".
+std::string with_unit(const std::string& name, bool loss, const Words& words) {
+  return words(loss ? Message::chart_loss_axis : Message::chart_share_axis, {{"number", words.phrase(spoken(name))}});
+}
 
 std::vector<LinePoint> points_where(const results::Results& results, const results::Task& task, const std::string& name,
                                     const std::function<std::optional<double>(const results::Number&)>& x) {
@@ -50,45 +53,68 @@ std::vector<std::string> whole_names(const results::Results& results, const resu
   return names;
 }
 
-std::string interval_words(const results::Results& results) {
-  return results.run.seeds.size() > 1 ? " Points are means over " + std::to_string(results.run.seeds.size()) +
-                                            " seeds, bands their 95 % intervals."
-                                      : " One seed, so there are no intervals.";
+std::string interval_words(const results::Results& results, const Words& words) {
+  const std::size_t seeds = results.run.seeds.size();
+  return " " +
+         (seeds > 1 ? words(Message::chart_bands, {{"seeds", std::to_string(seeds)}}) : words(Message::chart_no_bands));
+}
+
+/// The part of an interval that some seed saw: over few seeds, Student's t reaches far beyond it.
+void clip_to_seen(LinePoint& point, const results::BySeed& values) {
+  if (!point.low || !point.high) return;
+  double least = point.mean, most = point.mean;
+  for (const std::optional<double>& value : values) {
+    if (!value) continue;
+    least = std::min(least, *value);
+    most = std::max(most, *value);
+  }
+  point.low = std::max(*point.low, least);
+  point.high = std::min(*point.high, most);
 }
 
 }  // namespace
 
-std::vector<Figure> length_figures(const results::Results& results, const results::Task& task) {
+LineChart length_chart(const results::Results& results, const results::Task& task, const std::string& name,
+                       const Words& words) {
+  const bool main = name == task.main, loss = is_loss(task, name);
+  LineChart chart;
+  chart.name = identifier(task.name + "-" + name);
+  chart.title = words(Message::chart_by_length, {{"task", task.title}, {"number", words.phrase(spoken(name))}});
+  chart.caption =
+      (main ? sentence(task.measures) : words(Message::chart_also_measured, {{"number", words.phrase(spoken(name))}})) +
+      interval_words(results, words);
+  chart.x_title = words(Message::chart_length);
+  chart.y_title = with_unit(name, loss, words);
+  for (const std::int64_t length : task.lengths) chart.x_values.push_back(static_cast<double>(length));
+  chart.is_share = !loss;
+  if (main && task.chance) {
+    chart.chance = task.chance;
+    chart.caption += " " + words(Message::chart_chance, {{"level", significant(*task.chance)}});
+  }
+  chart.mark_x = static_cast<double>(task.trained_length);
+  chart.mark_label = words(Message::chart_trained_mark);
+  return chart;
+}
+
+std::vector<LinePoint> length_points(const results::Results& results, const results::Task& task,
+                                     const std::string& name) {
+  return points_where(results, task, name, [](const results::Number& number) -> std::optional<double> {
+    if (number.place != -1 || number.length <= 0) return std::nullopt;
+    return static_cast<double>(number.length);
+  });
+}
+
+std::vector<Figure> length_figures(const results::Results& results, const results::Task& task, const Words& words) {
   std::vector<Figure> figures;
   for (const std::string& name : whole_names(results, task)) {
-    const std::vector<LinePoint> points =
-        points_where(results, task, name, [](const results::Number& number) -> std::optional<double> {
-          if (number.place != -1 || number.length <= 0) return std::nullopt;
-          return static_cast<double>(number.length);
-        });
+    const std::vector<LinePoint> points = length_points(results, task, name);
     if (points.empty()) continue;
-    const bool main = name == task.main, loss = is_loss(task, name);
-    LineChart chart;
-    chart.name = identifier(task.name + "-" + name);
-    chart.title = task.title + ": " + spoken(name) + " by length";
-    chart.caption =
-        (main ? sentence(task.measures) : "What else was measured: " + spoken(name) + ".") + interval_words(results);
-    chart.x_title = "length of the sequence, tokens";
-    chart.y_title = spoken(name) + " (" + unit_of(loss) + ")";
-    for (const std::int64_t length : task.lengths) chart.x_values.push_back(static_cast<double>(length));
-    chart.is_share = !loss;
-    if (main && task.chance) {
-      chart.chance = task.chance;
-      chart.caption += " The dotted level is a uniform guess (" + significant(*task.chance) + ").";
-    }
-    chart.mark_x = static_cast<double>(task.trained_length);
-    chart.mark_label = "trained up to here";
-    append(figures, line_figures(results, task, chart, points));
+    append(figures, line_figures(results, task, length_chart(results, task, name, words), points, words));
   }
   return figures;
 }
 
-std::vector<Figure> position_figures(const results::Results& results, const results::Task& task) {
+std::vector<Figure> position_figures(const results::Results& results, const results::Task& task, const Words& words) {
   std::vector<Figure> figures;
   std::set<std::string> names;
   for (const results::Number& number : results.numbers) {
@@ -105,33 +131,39 @@ std::vector<Figure> position_figures(const results::Results& results, const resu
     const bool loss = is_loss(task, name);
     LineChart chart;
     chart.name = identifier(task.name + "-" + name);
-    chart.title = task.title + ": " + spoken(name) + " in sequences of " + grouped(longest) + " tokens";
-    chart.caption = "Each point is a bucket of positions of the longest sequences, at its first position." +
-                    interval_words(results);
-    chart.x_title = "position in the sequence";
-    chart.y_title = spoken(name.substr(0, name.size() - by_position.size())) + " (" + unit_of(loss) + ")";
+    const std::string number = name.substr(0, name.size() - by_position.size());
+    chart.title =
+        words(Message::chart_by_position,
+              {{"task", task.title}, {"number", words.phrase(spoken(number))}, {"length", words.grouped(longest)}});
+    chart.caption = words(Message::chart_buckets) + interval_words(results, words);
+    chart.x_title = words(Message::chart_position);
+    chart.y_title = with_unit(number, loss, words);
     chart.is_share = !loss;
     chart.mark_x = static_cast<double>(task.trained_length);
-    chart.mark_label = "trained up to here";
-    append(figures, line_figures(results, task, chart, points));
+    chart.mark_label = words(Message::chart_trained_mark);
+    append(figures, line_figures(results, task, chart, points, words));
   }
   return figures;
 }
 
-std::vector<Figure> training_figures(const results::Results& results, const results::Task& task) {
-  const std::vector<LinePoint> points =
-      points_where(results, task, "train_loss", [](const results::Number& number) -> std::optional<double> {
-        if (number.place < 0) return std::nullopt;
-        return static_cast<double>(number.place);
-      });
+std::vector<Figure> training_figures(const results::Results& results, const results::Task& task, const Words& words) {
+  std::vector<LinePoint> points;
+  for (const results::Number& number : results.numbers) {
+    if (number.task != task.name || number.name != "train_loss" || number.place < 0 || !number.estimate) continue;
+    const results::Estimate& found = *number.estimate;
+    points.push_back({number.line, static_cast<double>(number.place), found.mean, found.low, found.high});
+    clip_to_seen(points.back(), number.values);
+  }
   if (points.empty()) return {};
+  std::stable_sort(points.begin(), points.end(), [](const LinePoint& a, const LinePoint& b) { return a.x < b.x; });
   LineChart chart;
   chart.name = identifier(task.name + "-training");
-  chart.title = task.title + ": the loss while training";
-  chart.caption = "On the batches trained on, at the trained length." + interval_words(results);
-  chart.x_title = "step";
-  chart.y_title = "training loss (nats)";
-  return line_figures(results, task, chart, points);
+  chart.title = words(Message::chart_training, {{"task", task.title}});
+  chart.caption = words(Message::chart_training_caption) + interval_words(results, words);
+  if (results.run.seeds.size() > 1) chart.caption += " " + words(Message::chart_bands_seen);
+  chart.x_title = words(Message::chart_step);
+  chart.y_title = words(Message::chart_training_axis);
+  return line_figures(results, task, chart, points, words);
 }
 
 }  // namespace locus::figures

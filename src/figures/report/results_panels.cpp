@@ -12,8 +12,9 @@ namespace {
 
 constexpr const char* schema = "https://vega.github.io/schema/vega-lite/v5.json";
 
-std::string direction(const results::Task& task) {
-  return task.main + ", " + (task.higher_is_better ? "higher" : "lower") + " is better";
+std::string direction(const results::Task& task, const Words& words) {
+  return words(task.higher_is_better ? Message::panel_higher : Message::panel_lower,
+               {{"number", words.phrase(task.main)}});
 }
 
 /// Charts side by side, as many as fit: the page sets widths and columns. `margin` is the width of the labels.
@@ -39,19 +40,21 @@ Json ordered_lines() {
 
 }  // namespace
 
-std::vector<Figure> beyond_figures(const results::Results& results, const results::Ranking& answer) {
+std::vector<Figure> beyond_figures(const results::Results& results, const results::Ranking& answer,
+                                   const Words& words) {
   const Json x = {{"field", "mean"}, {"type", "quantitative"}, {"title", nullptr}, {"scale", {{"zero", false}}}};
   Json from = x;
   from["field"] = "shown_low";
-  const Json tooltip = {{{"field", "line"}, {"title", "scheme"}},
-                        {{"field", "mean"}, {"format", ".4g"}},
-                        {{"field", "low"}, {"title", "95 % from"}, {"format", ".4g"}},
-                        {{"field", "high"}, {"title", "to"}, {"format", ".4g"}},
-                        {{"field", "group"}}};
+  const std::string leads = words(Message::panel_leads), behind = words(Message::panel_behind);
+  const Json tooltip = {{{"field", "line"}, {"title", words(Message::chart_scheme)}},
+                        {{"field", "mean"}, {"title", words(Message::chart_mean)}, {"format", ".4g"}},
+                        {{"field", "low"}, {"title", words(Message::chart_interval_from)}, {"format", ".4g"}},
+                        {{"field", "high"}, {"title", words(Message::chart_interval_to)}, {"format", ".4g"}},
+                        {{"field", "group"}, {"title", words(Message::chart_group)}}};
   const Json colour = {{"field", "group"},
                        {"type", "nominal"},
                        {"title", nullptr},
-                       {"scale", {{"domain", {"leads", "behind"}}, {"range", {"#2a9d6f", "#8b929c"}}}},
+                       {"scale", {{"domain", {leads, behind}}, {"range", {"#2a9d6f", "#8b929c"}}}},
                        {"legend", nullptr}};
   const Json layers = {
       {{"mark", {{"type", "rule"}, {"strokeWidth", 1.5}}},
@@ -69,7 +72,7 @@ std::vector<Figure> beyond_figures(const results::Results& results, const result
                   {"line", results.label(all[place].line)},
                   {"order", place},
                   {"mean", score.mean},
-                  {"group", all[place].leads ? "leads" : "behind"}};
+                  {"group", all[place].leads ? leads : behind}};
       row["low"] = score.low.value_or(score.mean);
       row["high"] = score.high.value_or(score.mean);
       const results::Estimate drawn = results::shown(*task.task, score);
@@ -79,27 +82,23 @@ std::vector<Figure> beyond_figures(const results::Results& results, const result
       rows.push_back(std::move(row));
     }
     if (rows.empty()) continue;
-    charts.push_back(panel(task.task->title + " (" + direction(*task.task) + ")", std::move(rows)));
+    charts.push_back(panel(task.task->title + " (" + direction(*task.task, words) + ")", std::move(rows)));
     charts.back()["layer"] = layers;
   }
   if (charts.empty()) return {};
-  const std::string caption =
-      "The main number of each line, averaged over all lengths beyond the trained one, with its 95 % interval over "
-      "seeds. The best line leads, and so does every line that the seeds cannot tell from it (green on a page). Lines "
-      "that did not learn a task are missing from its panel.";
   return {{.name = "beyond",
-           .title = "Beyond the trained length",
-           .caption = caption + in_range_note(results) + (cut ? cut_note : ""),
+           .title = words(Message::beyond_title),
+           .caption = words(Message::beyond_caption) + in_range_note(results, words) + cut_note(cut, words),
            .spec = side_by_side(std::move(charts), 210)}};
 }
 
-std::vector<Figure> grid_figures(const results::Results& results, const results::Task& task) {
+std::vector<Figure> grid_figures(const results::Results& results, const results::Task& task, const Words& words) {
   Json rows = Json::array();
   std::vector<std::string> order;
   for (const bool learned : {true, false}) {
     for (const results::Line& line : results.lines) {
       if (results.learned(task.name, line.name) != learned) continue;
-      const std::string panel = line.label + (learned ? "" : " (not learned)");
+      const std::string panel = learned ? line.label : words(Message::chart_not_learned, {{"line", line.label}});
       bool any = false;
       for (const results::Number& number : results.numbers) {
         if (number.task != task.name || number.line != line.name || number.name != task.main || number.place < 0 ||
@@ -113,11 +112,12 @@ std::vector<Figure> grid_figures(const results::Results& results, const results:
     }
   }
   if (rows.empty()) return {};
-  const Json x = {{"field", "length"}, {"type", "ordinal"}, {"title", "length"}, {"axis", {{"labelAngle", 0}}}};
-  const Json y = {{"field", "depth"}, {"type", "ordinal"}, {"title", "depth, %"}};
+  const Json x = {
+      {"field", "length"}, {"type", "ordinal"}, {"title", words(Message::grid_length)}, {"axis", {{"labelAngle", 0}}}};
+  const Json y = {{"field", "depth"}, {"type", "ordinal"}, {"title", words(Message::grid_depth)}};
   const Json colour = {{"field", "mean"},
                        {"type", "quantitative"},
-                       {"title", task.main},
+                       {"title", words.phrase(task.main)},
                        {"scale", {{"scheme", "viridis"}, {"domain", {0, 1}}}},
                        {"legend", {{"orient", "bottom"}, {"gradientLength", 160}, {"direction", "horizontal"}}}};
   const Json ink = {{"condition", {{"test", "datum.mean > 0.6"}, {"value", "#10131a"}}}, {"value", "#f4f6fa"}};
@@ -130,10 +130,8 @@ std::vector<Figure> grid_figures(const results::Results& results, const results:
         {{"mark", {{"type", "text"}, {"fontSize", 10}}},
          {"encoding", {{"x", x}, {"y", y}, {"text", text}, {"color", ink}}}}}}};
   return {{.name = identifier(task.name + "-grid"),
-           .title = task.title + ": depth by length",
-           .caption =
-               "Across: the length of the sequence, trained at " + grouped(task.trained_length) +
-               ". Down: the depth of what is asked for, in percent. Each number is the main number's mean over seeds.",
+           .title = words(Message::grid_title, {{"task", task.title}}),
+           .caption = words(Message::grid_caption, {{"length", words.grouped(task.trained_length)}}),
            .spec = {{"$schema", schema},
                     {"data", {{"values", std::move(rows)}}},
                     {"usermeta", {{"panel_margin", 30}}},
@@ -149,8 +147,8 @@ std::vector<Figure> grid_figures(const results::Results& results, const results:
                     {"spec", inner}}}};
 }
 
-std::vector<Figure> cost_figures(const results::Results& results) {
-  const Json x = {{"field", "milliseconds"}, {"type", "quantitative"}, {"title", "milliseconds per training step"}};
+std::vector<Figure> cost_figures(const results::Results& results, const Words& words) {
+  const Json x = {{"field", "milliseconds"}, {"type", "quantitative"}, {"title", words(Message::cost_axis)}};
   Json charts = Json::array();
   for (const results::Task& task : results.tasks) {
     std::vector<const results::Cost*> costs;
@@ -174,8 +172,8 @@ std::vector<Figure> cost_figures(const results::Results& results) {
   }
   if (charts.empty()) return {};
   return {{.name = "cost",
-           .title = "What a training step costs",
-           .caption = "Time of one optimiser step on one thread, fastest first. Other load on the machine changes it.",
+           .title = words(Message::cost_title),
+           .caption = words(Message::cost_caption),
            .spec = side_by_side(std::move(charts), 210)}};
 }
 

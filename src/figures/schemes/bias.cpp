@@ -12,11 +12,12 @@ namespace locus::figures {
 namespace {
 
 Figure draw_bias(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<std::int64_t> heads = heads_of(request, encoding.score().heads, 8);
   std::size_t side = 1;
   while ((side + 1) * (side + 1) * heads.size() <= most_rows) ++side;
-  const Thinned positions = thinned(positions_or(request, 24), side, "position");
+  const Thinned positions = thinned(positions_or(request, 24), side, Message::thinned_positions, words);
   const std::vector<double> values = bias_matrix(encoding, positions.values, positions.values);
   const std::size_t count = positions.values.size();
   Json rows = Json::array();
@@ -36,19 +37,18 @@ Figure draw_bias(const Request& request) {
                       {"height", 130},
                       {"mark", {{"type", "rect"}, {"tooltip", true}}},
                       {"encoding",
-                       {{"x", bands("key", "key position", positions.values)},
-                        {"y", bands("query", "query position", positions.values)},
-                        {"color", value_colour("bias", "added to the score", low, high)}}}};
-  const Json head = {{"field", "head"}, {"type", "ordinal"}, {"title", "head"}};
+                       {{"x", bands("key", words(Message::axis_key_position), positions.values)},
+                        {"y", bands("query", words(Message::axis_query_position), positions.values)},
+                        {"color", value_colour("bias", words(Message::axis_added_to_score), low, high)}}}};
+  const Json head = {{"field", "head"}, {"type", "ordinal"}, {"title", words(Message::axis_head)}};
   Json spec = faceted(chart(std::move(rows)), head, 4, inner);
   const bool steeper = !encoding.score().slopes.empty();
+  const std::string scheme(encoding.scheme().name);
   return {.name = {},
-          .title = steeper ? "Each head looks back at its own range: steep slopes see near keys, flat ones far keys"
-                           : "What " + std::string(encoding.scheme().name) + " adds to the score, head by head",
-          .caption = "Colour is the number that " + std::string(encoding.scheme().name) +
-                     " adds to the score of a query (row) and a key (column)." +
-                     std::string(sees_future(encoding) ? "" : " Keys after the query are not seen and left blank.") +
-                     positions.note + random_weights_note(encoding),
+          .title = steeper ? words(Message::bias_title_slopes) : words(Message::bias_title, {{"scheme", scheme}}),
+          .caption = words(Message::bias_caption, {{"scheme", scheme}}) +
+                     (sees_future(encoding) ? "" : words(Message::future_unseen)) + positions.note +
+                     random_weights_note(encoding, words),
           .spec = std::move(spec)};
 }
 

@@ -12,11 +12,13 @@ namespace locus::figures {
 namespace {
 
 Figure draw_buckets(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.score().toeplitz && encoding.score().bucket != nullptr, encoding.scheme().name,
           " chooses no bucket by offset");
-  const Thinned offsets = thinned(
-      request.positions.empty() ? range(-160, sees_future(encoding) ? 160 : 0) : request.positions, 4096, "offset");
+  const Thinned offsets =
+      thinned(request.positions.empty() ? range(-160, sees_future(encoding) ? 160 : 0) : request.positions, 4096,
+              Message::thinned_offsets, words);
   // The query stands where no key is before position 0.
   const Position query = std::max<Position>(0, -*std::min_element(offsets.values.begin(), offsets.values.end()));
   std::vector<Position> keys;
@@ -30,16 +32,13 @@ Figure draw_buckets(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 260;
   spec["mark"] = {{"type", "line"}, {"interpolate", "step"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", snug("offset", "offset: key position minus query position")},
-                      {"y", quantitative("bucket", "bucket")}};
+  spec["encoding"] = {{"x", snug("offset", words(Message::buckets_axis))},
+                      {"y", quantitative("bucket", words(Message::buckets_bucket))}};
+  const auto number = [&](std::size_t count) { return words.digits(pretty(static_cast<double>(count))); };
   return {.name = {},
-          .title = "Near offsets have buckets of their own, far ones share: " + pretty(static_cast<double>(used)) +
-                   " buckets for " + pretty(static_cast<double>(keys.size())) + " offsets",
-          .caption = "The bucket of " + std::string(encoding.scheme().name) +
-                     " for each offset; all offsets of a bucket get the same learned number. " +
-                     (sees_future(encoding) ? "Keys before and after the query have buckets of their own."
-                                            : "Keys after the query are not seen.") +
-                     offsets.note,
+          .title = words(Message::buckets_title, {{"buckets", number(used)}, {"offsets", number(keys.size())}}),
+          .caption = words(Message::buckets_caption, {{"scheme", std::string(encoding.scheme().name)}}) +
+                     words(sees_future(encoding) ? Message::buckets_both : Message::buckets_causal) + offsets.note,
           .spec = std::move(spec)};
 }
 

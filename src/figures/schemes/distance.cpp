@@ -12,12 +12,13 @@ namespace locus::figures {
 namespace {
 
 Figure draw_distance(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.score().toeplitz, encoding.scheme().name,
           " is not a function of distance with these settings; the figure bias draws it");
   const std::vector<std::int64_t> heads = heads_of(request, encoding.score().heads, 6);
-  const Thinned distances =
-      thinned(request.positions.empty() ? range(0, 128) : request.positions, 4096 / heads.size(), "distance");
+  const Thinned distances = thinned(request.positions.empty() ? range(0, 128) : request.positions, 4096 / heads.size(),
+                                    Message::thinned_distances, words);
   for (const Position distance : distances.values) {
     require(distance >= 0, "distances must not be negative, got ", distance);
   }
@@ -28,7 +29,7 @@ Figure draw_distance(const Request& request) {
   Json rows = Json::array();
   std::vector<std::string> names;
   for (const std::int64_t head : heads) {
-    names.push_back("head " + std::to_string(head));
+    names.push_back(words(Message::name_head, {{"head", std::to_string(head)}}));
     for (std::size_t i = 0; i < keys.size(); ++i) {
       rows.push_back({{"distance", distances.values[i]},
                       {"head", names.back()},
@@ -38,20 +39,20 @@ Figure draw_distance(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 240;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", snug("distance", "distance back to the key, in positions")},
-                      {"y", quantitative("bias", "added to the score")},
-                      {"color", category_colour("head", "head", names)}};
+  spec["encoding"] = {{"x", snug("distance", words(Message::distance_axis))},
+                      {"y", quantitative("bias", words(Message::axis_added_to_score))},
+                      {"color", category_colour("head", words(Message::axis_head), names)}};
   const Claims claims = encoding.claims();
-  std::string finding = "What " + std::string(encoding.scheme().name) + " adds to the score, by distance";
+  const std::string scheme(encoding.scheme().name);
+  std::string finding = words(Message::distance_title, {{"scheme", scheme}});
   if (claims.has(Claim::linear_in_distance))
-    finding = "The penalty grows by the same amount with every step back";
+    finding = words(Message::distance_title_linear);
   else if (claims.has(Claim::decaying))
-    finding = "The farther back the key, the less its score";
+    finding = words(Message::distance_title_decaying);
   return {.name = {},
           .title = finding,
-          .caption = "The number that " + std::string(encoding.scheme().name) +
-                     " adds to the score of a key so many positions before the query, one curve per head." +
-                     distances.note + random_weights_note(encoding),
+          .caption = words(Message::distance_caption, {{"scheme", scheme}}) + distances.note +
+                     random_weights_note(encoding, words),
           .spec = std::move(spec)};
 }
 

@@ -23,8 +23,8 @@ struct Curve {
   std::vector<double> values;
 };
 
-Curve curve_from(const Encoding& encoding, Position key, const std::vector<Position>& offsets) {
-  Curve curve{.name = "key at " + pretty(static_cast<double>(key)), .values = {}};
+Curve curve_from(const Encoding& encoding, Position key, const std::vector<Position>& offsets, const Words& words) {
+  Curve curve{.name = words(Message::dot_key_at, {{"position", words.grouped(key)}}), .values = {}};
   const TurnedPairs turned_key = turned_pairs(encoding, Role::key, key);
   for (const Position offset : offsets) {
     curve.values.push_back(dot_product(turned_pairs(encoding, Role::query, key + offset), turned_key));
@@ -33,13 +33,16 @@ Curve curve_from(const Encoding& encoding, Position key, const std::vector<Posit
 }
 
 Figure draw_dot_product(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.rotation().pairs() > 0, encoding.scheme().name, " turns no pair");
-  const Thinned offsets = thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048, "offset");
+  const Thinned offsets =
+      thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048, Message::thinned_offsets, words);
   const Position farthest = *std::max_element(offsets.values.begin(), offsets.values.end());
   const Position far = std::min<Position>(10000, encoding.position_range().last - std::max<Position>(farthest, 0));
   const Position near = std::min<Position>(std::max<Position>(encoding.position_range().first, 0), far);
-  const Curve first = curve_from(encoding, near, offsets.values), second = curve_from(encoding, far, offsets.values);
+  const Curve first = curve_from(encoding, near, offsets.values, words),
+              second = curve_from(encoding, far, offsets.values, words);
   Json rows = Json::array();
   double difference = 0;
   for (std::size_t i = 0; i < offsets.values.size(); ++i) {
@@ -52,22 +55,19 @@ Figure draw_dot_product(const Request& request) {
   spec["height"] = 240;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
   // The second lies on the first: dashes let both be seen.
-  Json dash = nominal("place", "place");
+  Json dash = nominal("place", words(Message::dot_place));
   dash["legend"] = {{"orient", "top"}};
   dash["scale"] = {{"domain", {first.name, second.name}}, {"range", Json::array({{1, 0}, {4, 4}})}};
-  spec["encoding"] = {{"x", snug("offset", "offset of the query from the key, in positions")},
-                      {"y", quantitative("product", "dot product of equal unit vectors")},
-                      {"color", category_colour("place", "place", {first.name, second.name})},
+  spec["encoding"] = {{"x", snug("offset", words(Message::dot_offset))},
+                      {"y", quantitative("product", words(Message::dot_product))},
+                      {"color", category_colour("place", words(Message::dot_place), {first.name, second.name})},
                       {"strokeDash", dash}};
   // Rows in double are within 1e-15 + |id| 2e-19; far above that is another arithmetic.
   const bool relative = difference < 1e-9;
   return {.name = {},
-          .title = relative ? "The dot product depends on the offset alone, and falls off unevenly with it"
-                            : "The dot product differs by up to " + pretty(rounded(difference)) +
-                                  " between two places of the text",
-          .caption = "A query and a key with the same vector, the query so many positions later, under " +
-                     std::string(encoding.scheme().name) +
-                     "; both curves are the same pairs of tokens, moved along the text." + offsets.note,
+          .title = relative ? words(Message::dot_title)
+                            : words(Message::dot_title_absolute, {{"difference", pretty(rounded(difference))}}),
+          .caption = words(Message::dot_caption, {{"scheme", std::string(encoding.scheme().name)}}) + offsets.note,
           .spec = std::move(spec)};
 }
 

@@ -14,7 +14,7 @@
 namespace locus::figures {
 namespace {
 
-constexpr std::array<const char*, 3> words = {"I", "work", "he"};
+constexpr std::array<const char*, 3> tokens = {"I", "work", "he"};
 constexpr std::array<std::array<double, 2>, 3> vectors = {{{1, 0}, {0, 1}, {1, 1}}};
 using Order = std::array<std::size_t, 3>;
 
@@ -46,13 +46,14 @@ std::array<double, 3> outputs(const Encoding& encoding, const Order& order) {
   return {all[0], all[2], all[4]};
 }
 
-Figure draw_equivariance(const Request&) {
+Figure draw_equivariance(const Request& request) {
+  const Words words(request.language);
   struct Reading {
     std::string name;
     Encoding encoding;
   };
   const std::vector<Reading> readings = {
-      {"no positions", Encoding("nope")},
+      {words(Message::equivariance_none), Encoding("nope")},
       {"sinusoidal", Encoding("sinusoidal", {{"dim", 2}})},
       {"rope", Encoding("rope", {{"head_dim", 2}, {"pairing", "half"}})},
       {"alibi", Encoding("alibi", {{"heads", 8}})},
@@ -66,7 +67,7 @@ Figure draw_equivariance(const Request&) {
       const std::array<double, 3> output = outputs(reading.encoding, order);
       for (std::size_t place = 0; place < 3; ++place) {
         rows.push_back({{"encoding", reading.name},
-                        {"token", words[order[place]]},
+                        {"token", tokens[order[place]]},
                         {"sentence", sentence},
                         {"output", rounded(output[place])}});
       }
@@ -75,26 +76,23 @@ Figure draw_equivariance(const Request&) {
   const std::vector<std::string> sentences = {orders[0].first, orders[1].first};
   Json facet = nominal("encoding", "");
   facet["sort"] = names;
-  Json token = nominal("token", "token");
-  token["sort"] = words;
+  Json token = nominal("token", words(Message::equivariance_token));
+  token["sort"] = tokens;
   token["axis"] = {{"labelAngle", 0}};
-  Json offset = nominal("sentence", "read as");
+  Json offset = nominal("sentence", words(Message::equivariance_read_as));
   offset["sort"] = sentences;
   const Json inner = {{"width", 140},
                       {"height", 180},
                       {"mark", {{"type", "bar"}, {"tooltip", true}}},
                       {"encoding",
                        {{"x", token},
-                        {"y", quantitative("output", "output, first coordinate")},
+                        {"y", quantitative("output", words(Message::equivariance_output))},
                         {"xOffset", offset},
-                        {"color", category_colour("sentence", "read as", sentences)}}}};
+                        {"color", category_colour("sentence", words(Message::equivariance_read_as), sentences)}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 4, inner);
   return {.name = {},
-          .title = "Without positions a sentence and its reverse give every word the same output",
-          .caption =
-              "Attention over three tokens, I = (1, 0), work = (0, 1), he = (1, 1), with identity weights. "
-              "Without positions the two bars of a word are equal, for attention sees a set; the encodings "
-              "part them.",
+          .title = words(Message::equivariance_title),
+          .caption = words(Message::equivariance_caption),
           .spec = std::move(spec)};
 }
 

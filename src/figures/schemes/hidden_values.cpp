@@ -26,12 +26,12 @@ std::vector<Position> positions_or(const Request& request, std::int64_t count) {
   return range(first, std::min(accepted.last, first + count - 1));
 }
 
-std::string random_weights_note(const Encoding& encoding) {
+std::string random_weights_note(const Encoding& encoding, const Words& words) {
   if (!encoding.arguments().has("seed")) return "";  // nothing in it is drawn by chance
   for (const auto& [name, value] : encoding.arguments().all()) {
     if (std::holds_alternative<Tensor>(value)) return "";
   }
-  return " No trained weights were given, so these are random ones.";
+  return words(Message::random_weights);
 }
 
 }  // namespace locus::figures

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "figures/registry.h"
+#include "messages/words.h"
 
 namespace locus::figures {
 
@@ -15,6 +16,6 @@ std::vector<std::vector<double>> hidden_rows(const Encoding& encoding, const std
 std::vector<Position> positions_or(const Request& request, std::int64_t count);
 
 /// ` Its weights are random: no trained ones were given.` where that is so.
-std::string random_weights_note(const Encoding& encoding);
+std::string random_weights_note(const Encoding& encoding, const Words& words);
 
 }  // namespace locus::figures

@@ -27,19 +27,19 @@ std::vector<std::int64_t> pairs_of(const Request& request, std::int64_t count) {
 }
 
 /// `1 rad` or `0.0316 rad`.
-std::string speed_of(double radians) { return pretty(rounded(radians)) + " rad per position"; }
-
 Figure draw_rotation(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const Rotation& rotation = encoding.rotation();
   const std::vector<std::int64_t> pairs = pairs_of(request, rotation.pairs());
-  const Thinned positions = thinned(positions_or(request, 24), 4096 / pairs.size(), "position");
+  const Thinned positions = thinned(positions_or(request, 24), 4096 / pairs.size(), Message::thinned_positions, words);
   Json rows = Json::array();
   std::vector<std::string> names;
   double reach = 0;
   for (const std::int64_t pair : pairs) {
     const auto i = static_cast<std::size_t>(pair);
-    names.push_back(std::to_string(pair) + ": " + speed_of(rotation.inv_freq[i]));
+    names.push_back(words(Message::rotation_speed,
+                          {{"pair", std::to_string(pair)}, {"speed", pretty(rounded(rotation.inv_freq[i]))}}));
     for (const Position position : positions.values) {
       const TurnedPairs turned = turned_pairs(encoding, Role::query, position);
       reach = std::max({reach, std::fabs(turned.cos[i]), std::fabs(turned.sin[i])});
@@ -49,26 +49,29 @@ Figure draw_rotation(const Request& request) {
                       {"y", rounded(turned.sin[i])}});
     }
   }
-  const auto axis = [&](const char* field, const char* title) {
+  const auto axis = [&](const char* field, const std::string& title) {
     Json channel = quantitative(field, title);
     channel["scale"]["domain"] = {rounded(-1.1 * std::max(reach, 1.0)), rounded(1.1 * std::max(reach, 1.0))};
     return channel;
   };
-  Json facet = nominal("pair", "pair");
+  Json facet = nominal("pair", words(Message::axis_pair));
   facet["sort"] = names;
   const auto [first, last] = std::minmax_element(positions.values.begin(), positions.values.end());
-  const Json colour = value_colour("position", "position", static_cast<double>(*first), static_cast<double>(*last));
-  const Json inner = {
-      {"width", 150},
-      {"height", 150},
-      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}}},
-      {"encoding", {{"x", axis("x", "first coordinate")}, {"y", axis("y", "second coordinate")}, {"color", colour}}}};
+  const Json colour =
+      value_colour("position", words(Message::axis_position), static_cast<double>(*first), static_cast<double>(*last));
+  const Json inner = {{"width", 150},
+                      {"height", 150},
+                      {"mark", {{"type", "point"}, {"filled", true}, {"size", 40}, {"tooltip", true}}},
+                      {"encoding",
+                       {{"x", axis("x", words(Message::rotation_first))},
+                        {"y", axis("y", words(Message::rotation_second))},
+                        {"color", colour}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 4, inner);
-  return {.name = {},
-          .title = "Each pair turns at its own speed: fast ones count steps, slow ones tell far from near",
-          .caption = "Where the pair (1, 0) of a query goes under " + std::string(encoding.scheme().name) +
-                     ": one point per position, the angle is the position times the pair's speed." + positions.note,
-          .spec = std::move(spec)};
+  return {
+      .name = {},
+      .title = words(Message::rotation_title),
+      .caption = words(Message::rotation_caption, {{"scheme", std::string(encoding.scheme().name)}}) + positions.note,
+      .spec = std::move(spec)};
 }
 
 }  // namespace

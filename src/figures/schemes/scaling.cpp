@@ -105,17 +105,22 @@ struct Finding {
     if (same(fastest, 1) && !same(slowest, 1)) slow_only.push_back(rule);
     if (!same(fastest, 1)) every.push_back(rule);
   }
-  std::string text() const {
-    std::string result = every.empty() ? "" : listed(every) + (every.size() == 1 ? " slows" : " slow") + " every pair";
-    if (!slow_only.empty()) {
-      result += (result.empty() ? "" : "; ") + listed(slow_only) + (slow_only.size() == 1 ? " leaves" : " leave") +
-                " the fastest as they are";
+  std::string text(const Words& words) const {
+    std::vector<std::string> parts;
+    if (!every.empty()) {
+      parts.push_back(words(every.size() == 1 ? Message::scaling_every_one : Message::scaling_every_many,
+                            {{"rules", words.all_of(every)}}));
     }
-    return result.empty() ? "No rule here changes a frequency" : result;
+    if (!slow_only.empty()) {
+      parts.push_back(words(slow_only.size() == 1 ? Message::scaling_slow_one : Message::scaling_slow_many,
+                            {{"rules", words.all_of(slow_only)}}));
+    }
+    return parts.empty() ? words(Message::scaling_nothing) : joined(parts, "; ");
   }
 };
 
 Figure draw_scaling(const Request& request) {
+  const Words words(request.language);
   const Drawn& drawn = request.encodings.front();
   require(takes_rules(drawn.encoding), "scaling is about the rules of rope, got ", drawn.encoding.scheme().name);
   const Goal goal = goal_of(drawn);
@@ -142,19 +147,21 @@ Figure draw_scaling(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 280;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", snug("pair", "pair, from the fastest to the slowest")},
-                      {"y", logarithmic(quantitative("divisor", "frequency divided by"), 2)},
-                      {"color", category_colour("rule", "rule", names)}};
-  const std::string stretch =
-      "To stretch " + pretty(static_cast<double>(goal.trained)) + " positions " + pretty(goal.factor) + " times: ";
-  const std::string pressed = ", " + pretty(goal.factor) + ": positions pressed into the trained length";
-  return {.name = {},
-          .title = (one_goal ? stretch : "") + finding.text(),
-          .caption = "By how much each rule divides the frequency of each pair (1: kept" + (one_goal ? pressed : "") +
-                     "), head_dim " + std::to_string(drawn.encoding.rotation().head_dim) + ", base " +
-                     pretty(drawn.encoding.arguments().real("base")) + "." +
-                     std::string(still ? " Pairs that a rule stops altogether are left out." : ""),
-          .spec = std::move(spec)};
+  spec["encoding"] = {{"x", snug("pair", words(Message::scaling_pair))},
+                      {"y", logarithmic(quantitative("divisor", words(Message::scaling_divisor)), 2)},
+                      {"color", category_colour("rule", words(Message::scaling_rule), names)}};
+  const std::string factor = words.digits(pretty(goal.factor)), length = words.grouped(goal.trained);
+  const std::string dim = std::to_string(drawn.encoding.rotation().head_dim);
+  const std::string base = words.digits(pretty(drawn.encoding.arguments().real("base")));
+  const std::string found = finding.text(words);
+  return {
+      .name = {},
+      .title =
+          one_goal ? words(Message::scaling_goal, {{"length", length}, {"factor", factor}, {"finding", found}}) : found,
+      .caption = (one_goal ? words(Message::scaling_caption_goal, {{"factor", factor}, {"dim", dim}, {"base", base}})
+                           : words(Message::scaling_caption, {{"dim", dim}, {"base", base}})) +
+                 (still ? words(Message::scaling_still) : ""),
+      .spec = std::move(spec)};
 }
 
 }  // namespace

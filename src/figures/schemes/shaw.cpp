@@ -11,11 +11,12 @@ namespace locus::figures {
 namespace {
 
 Figure draw_shaw(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const RelativeKeys& keys = encoding.relative_keys();
   require(keys.index != nullptr, encoding.scheme().name,
           " chooses no row by offset; the figure transformer-xl draws it");
-  const Thinned positions = thinned(positions_or(request, 24), 128, "position");
+  const Thinned positions = thinned(positions_or(request, 24), 128, Message::thinned_positions, words);
   encoding.check_positions(positions.values);
   Json rows = Json::array();
   std::set<std::int64_t> used;
@@ -28,16 +29,18 @@ Figure draw_shaw(const Request& request) {
   }
   const std::int64_t table_rows = keys.key_table.dim(0);
   Json spec = chart(std::move(rows));
+  spec["width"] = 320;  // as high as wide: both axes are positions
   spec["height"] = 320;
   spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", bands("key", "key position", positions.values)},
-                      {"y", bands("query", "query position", positions.values)},
-                      {"color", value_colour("row", "row of the table", 0, static_cast<double>(table_rows - 1))}};
+  spec["encoding"] = {{"x", bands("key", words(Message::axis_key_position), positions.values)},
+                      {"y", bands("query", words(Message::axis_query_position), positions.values)},
+                      {"color", value_colour("row", words(Message::shaw_row), 0, static_cast<double>(table_rows - 1))}};
   return {.name = {},
-          .title = "Every offset has its vector up to the clip; all farther ones share the last",
-          .caption = "Which of the " + pretty(static_cast<double>(table_rows)) + " learned vectors " +
-                     std::string(encoding.scheme().name) + " adds to the key, for each query (row) and key (column): " +
-                     pretty(static_cast<double>(used.size())) + " of them are used here." + positions.note,
+          .title = words(Message::shaw_title),
+          .caption = words(Message::shaw_caption, {{"rows", words.grouped(table_rows)},
+                                                   {"scheme", std::string(encoding.scheme().name)},
+                                                   {"used", std::to_string(used.size())}}) +
+                     positions.note,
           .spec = std::move(spec)};
 }
 

@@ -22,8 +22,9 @@ double similarity(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 Figure draw_similarity(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
-  const Thinned positions = thinned(positions_or(request, 64), 128, "position");
+  const Thinned positions = thinned(positions_or(request, 64), 128, Message::thinned_positions, words);
   const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
   Json rows = Json::array();
   double least = 0;
@@ -35,19 +36,18 @@ Figure draw_similarity(const Request& request) {
     }
   }
   Json spec = chart(std::move(rows));
+  spec["width"] = 360;  // as high as wide: both axes are positions
   spec["height"] = 360;
   spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", bands("other", "position", positions.values)},
-                      {"y", bands("position", "position", positions.values)},
-                      {"color", value_colour("similarity", "cosine similarity", least, 1)}};
+  spec["encoding"] = {{"x", bands("other", words(Message::axis_position), positions.values)},
+                      {"y", bands("position", words(Message::axis_position), positions.values)},
+                      {"color", value_colour("similarity", words(Message::similarity_axis), least, 1)}};
   const bool by_offset = encoding.claims().has(Claim::linear_shift);
   return {.name = {},
-          .title = by_offset ? "Rows of near positions are alike, and only their distance matters"
-                             : "How alike the rows of two positions are",
-          .caption = "Colour is the cosine of the angle between the rows that " + std::string(encoding.scheme().name) +
-                     " adds at two positions: 1 on the diagonal." +
-                     std::string(by_offset ? " Every diagonal has one colour." : "") + positions.note +
-                     random_weights_note(encoding),
+          .title = words(by_offset ? Message::similarity_title_offset : Message::similarity_title),
+          .caption = words(Message::similarity_caption, {{"scheme", std::string(encoding.scheme().name)}}) +
+                     (by_offset ? words(Message::similarity_diagonals) : "") + positions.note +
+                     random_weights_note(encoding, words),
           .spec = std::move(spec)};
 }
 

@@ -9,11 +9,13 @@ namespace locus::figures {
 namespace {
 
 Figure draw_sinusoidal(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const std::int64_t dim = encoding.hidden().dim;
-  const Thinned columns = thinned(range(0, dim - 1), 256, "dimension");
+  const Thinned columns = thinned(range(0, dim - 1), 256, Message::thinned_dimensions, words);
   const Thinned positions =
-      thinned(positions_or(request, 96), std::max<std::size_t>(most_rows / columns.values.size(), 1), "position");
+      thinned(positions_or(request, 96), std::max<std::size_t>(most_rows / columns.values.size(), 1),
+              Message::thinned_positions, words);
   const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
   Json rows = Json::array();
   double reach = 0;
@@ -29,15 +31,13 @@ Figure draw_sinusoidal(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 320;
   spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", bands("dimension", "dimension of the hidden state", columns.values)},
-                      {"y", bands("position", "position", positions.values)},
-                      {"color", value_colour("value", "added value", -reach, reach)}};
+  spec["encoding"] = {{"x", bands("dimension", words(Message::sinusoidal_dimension), columns.values)},
+                      {"y", bands("position", words(Message::axis_position), positions.values)},
+                      {"color", value_colour("value", words(Message::sinusoidal_value), -reach, reach)}};
   return {.name = {},
-          .title = waves ? "Fast dimensions tell neighbours apart, slow ones tell far positions apart"
-                         : "What is added to each dimension, by position",
-          .caption = "Each row of the picture is the vector that " + std::string(encoding.scheme().name) +
-                     " adds to the token at that position." + positions.note + columns.note +
-                     random_weights_note(encoding),
+          .title = words(waves ? Message::sinusoidal_title_waves : Message::sinusoidal_title),
+          .caption = words(Message::sinusoidal_caption, {{"scheme", std::string(encoding.scheme().name)}}) +
+                     positions.note + columns.note + random_weights_note(encoding, words),
           .spec = std::move(spec)};
 }
 

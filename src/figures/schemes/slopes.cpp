@@ -10,10 +10,12 @@ namespace locus::figures {
 namespace {
 
 Figure draw_slopes(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<double>& slopes = encoding.score().slopes;
   require(!slopes.empty(), encoding.scheme().name, " has no slopes");
-  const Thinned heads = thinned(range(0, static_cast<std::int64_t>(slopes.size()) - 1), 4096, "head");
+  const Thinned heads =
+      thinned(range(0, static_cast<std::int64_t>(slopes.size()) - 1), 4096, Message::thinned_heads, words);
   Json rows = Json::array();
   for (const std::int64_t head : heads.values) {
     rows.push_back({{"head", head}, {"slope", rounded(slopes[static_cast<std::size_t>(head)])}});
@@ -21,18 +23,15 @@ Figure draw_slopes(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 220;
   spec["mark"] = {{"type", "point"}, {"filled", true}, {"size", 50}, {"tooltip", true}};
-  spec["encoding"] = {{"x", bands("head", "head", heads.values)},
-                      {"y", logarithmic(quantitative("slope", "penalty per position"), 2)}};
+  spec["encoding"] = {{"x", bands("head", words(Message::axis_head), heads.values)},
+                      {"y", logarithmic(quantitative("slope", words(Message::slopes_axis)), 2)}};
   const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
   const bool falling = std::is_sorted(slopes.rbegin(), slopes.rend());
   return {.name = {},
-          .title = "Slopes of " + pretty(static_cast<double>(slopes.size())) + " heads, from " + slope_text(*most) +
-                   " to " + slope_text(*least) +
-                   (falling ? ": each head by one constant factor" : ": the last heads fill the gaps of the first"),
-          .caption =
-              "What each head subtracts from the score per position of distance. A head count that is no power "
-              "of two takes the slopes of the next smaller one first, then every second of twice as many." +
-              heads.note,
+          .title = words(
+              falling ? Message::slopes_title_falling : Message::slopes_title_gaps,
+              {{"heads", std::to_string(slopes.size())}, {"most", slope_text(*most)}, {"least", slope_text(*least)}}),
+          .caption = words(Message::slopes_caption) + heads.note,
           .spec = std::move(spec)};
 }
 

@@ -12,18 +12,19 @@ namespace locus::figures {
 namespace {
 
 Figure draw_transformer_xl(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const RelativeKeys& keys = encoding.relative_keys();
   require(keys.index == nullptr, encoding.scheme().name, " chooses rows by offset; the figure shaw draws them");
   const std::vector<std::int64_t> heads = heads_of(request, keys.heads, 4);
-  const Thinned distances =
-      thinned(request.positions.empty() ? range(-32, 128) : request.positions, 4096 / heads.size(), "distance");
+  const Thinned distances = thinned(request.positions.empty() ? range(-32, 128) : request.positions,
+                                    4096 / heads.size(), Message::thinned_distances, words);
   const std::vector<double> nothing(static_cast<std::size_t>(keys.head_dim));
   const Position key = std::max<Position>(0, -*std::min_element(distances.values.begin(), distances.values.end()));
   Json rows = Json::array();
   std::vector<std::string> names;
   for (const std::int64_t head : heads) {
-    names.push_back("head " + std::to_string(head));
+    names.push_back(words(Message::name_head, {{"head", std::to_string(head)}}));
     for (const Position distance : distances.values) {
       // With an empty query and key only v . (W_r R_n) is left of the score.
       const double term = reference::relative_score(keys, head, {nothing, nothing, key + distance, key}, 1);
@@ -32,18 +33,17 @@ Figure draw_transformer_xl(const Request& request) {
   }
   Json facet = nominal("head", "");
   facet["sort"] = names;
-  const Json inner = {{"width", 240},
-                      {"height", 110},
-                      {"mark", {{"type", "line"}, {"tooltip", true}}},
-                      {"encoding",
-                       {{"x", snug("distance", "query position minus key position")},
-                        {"y", quantitative("term", "added before scaling")}}}};
+  const Json inner = {
+      {"width", 240},
+      {"height", 110},
+      {"mark", {{"type", "line"}, {"tooltip", true}}},
+      {"encoding",
+       {{"x", snug("distance", words(Message::xl_axis))}, {"y", quantitative("term", words(Message::xl_term))}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 2, inner);
   return {.name = {},
-          .title = "Each head mixes the sinusoids of the distance into a curve of its own",
-          .caption = "The part of " + std::string(encoding.scheme().name) +
-                     "'s score that no query or key changes, v . (W_r R), by distance; below 0 the key comes later." +
-                     distances.note + random_weights_note(encoding),
+          .title = words(Message::xl_title),
+          .caption = words(Message::xl_caption, {{"scheme", std::string(encoding.scheme().name)}}) + distances.note +
+                     random_weights_note(encoding, words),
           .spec = std::move(spec)};
 }
 

@@ -24,14 +24,15 @@ std::vector<std::int64_t> dims_of(const Request& request, std::int64_t dim) {
 }
 
 Figure draw_waveforms(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const std::vector<std::int64_t> dims = dims_of(request, encoding.hidden().dim);
-  const Thinned positions = thinned(positions_or(request, 128), 4096 / dims.size(), "position");
+  const Thinned positions = thinned(positions_or(request, 128), 4096 / dims.size(), Message::thinned_positions, words);
   const std::vector<std::vector<double>> values = hidden_rows(encoding, positions.values);
   Json rows = Json::array();
   std::vector<std::string> names;
   for (const std::int64_t dim : dims) {
-    names.push_back("dim " + std::to_string(dim));
+    names.push_back(words(Message::waveforms_dim, {{"dim", std::to_string(dim)}}));
     for (std::size_t i = 0; i < values.size(); ++i) {
       rows.push_back({{"position", positions.values[i]},
                       {"dimension", names.back()},
@@ -44,14 +45,15 @@ Figure draw_waveforms(const Request& request) {
   const Json inner = {{"width", 480},
                       {"height", 56},
                       {"mark", {{"type", "line"}, {"tooltip", true}}},
-                      {"encoding", {{"x", snug("position", "position")}, {"y", quantitative("value", "added")}}}};
+                      {"encoding",
+                       {{"x", snug("position", words(Message::axis_position))},
+                        {"y", quantitative("value", words(Message::waveforms_added))}}}};
   Json spec = faceted(chart(std::move(rows)), facet, 1, inner);
   return {.name = {},
-          .title = encoding.hidden().waves.empty() ? "Single dimensions of the added rows, by position"
-                                                   : "The higher the dimension, the slower its wave",
-          .caption = "What " + std::string(encoding.scheme().name) + " adds to single dimensions of a vector of " +
-                     pretty(static_cast<double>(encoding.hidden().dim)) + ", by the token's position." +
-                     positions.note + random_weights_note(encoding),
+          .title = words(encoding.hidden().waves.empty() ? Message::waveforms_title : Message::waveforms_title_waves),
+          .caption = words(Message::waveforms_caption, {{"scheme", std::string(encoding.scheme().name)},
+                                                        {"dim", words.grouped(encoding.hidden().dim)}}) +
+                     positions.note + random_weights_note(encoding, words),
           .spec = std::move(spec)};
 }
 

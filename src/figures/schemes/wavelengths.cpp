@@ -10,8 +10,6 @@
 namespace locus::figures {
 namespace {
 
-constexpr const char* y_title = "wavelength in positions";
-
 /// Radians per position of each pair, or of each sine of a row.
 std::vector<double> frequencies_of(const Encoding& encoding) {
   if (encoding.site() == Site::query_key) return encoding.rotation().inv_freq;
@@ -46,7 +44,7 @@ struct Ladder {
 };
 
 /// A dashed line at each trained length that is known.
-Json length_rule(const std::vector<Drawn>& encodings) {
+Json length_rule(const std::vector<Drawn>& encodings, const std::string& y_title) {
   Json values = Json::array();
   for (const Drawn& drawn : encodings) {
     if (drawn.trained_length) values.push_back({{"length", *drawn.trained_length}});
@@ -58,9 +56,10 @@ Json length_rule(const std::vector<Drawn>& encodings) {
 }
 
 Figure draw_wavelengths(const Request& request) {
+  const Words words(request.language);
+  const std::string y_title = words(Message::wavelengths_axis);
   Ladder ladder;
   std::vector<std::string> names;
-  std::string schemes;
   for (const Drawn& drawn : request.encodings) {
     ladder.add(drawn);
     names.push_back(drawn.name);
@@ -71,22 +70,24 @@ Figure draw_wavelengths(const Request& request) {
   spec["height"] = 300;
   Json points = {{"mark", {{"type", "point"}, {"filled", true}, {"size", 28}, {"tooltip", true}}},
                  {"encoding",
-                  {{"x", snug("pair", "pair (two dimensions that turn together)")},
+                  {{"x", snug("pair", words(Message::wavelengths_pair))},
                    {"y", logarithmic(quantitative("wavelength", y_title))}}}};
-  if (names.size() > 1) points["encoding"]["color"] = category_colour("layers", "layers", names);
+  if (names.size() > 1)
+    points["encoding"]["color"] = category_colour("layers", words(Message::wavelengths_layers), names);
   spec["layer"] = Json::array({points});
-  const Json rule = length_rule(request.encodings);
+  const Json rule = length_rule(request.encodings, y_title);
   if (!rule.is_null()) spec["layer"].push_back(rule);
 
-  std::string title = "Wavelengths from " + pretty(ladder.shortest) + " to " + pretty(ladder.longest) + " positions";
+  std::string title = words(Message::wavelengths_title, {{"shortest", words.digits(pretty(ladder.shortest))},
+                                                         {"longest", words.digits(pretty(ladder.longest))}});
+  std::string caption =
+      words(Message::wavelengths_caption, {{"scheme", std::string(request.encodings.front().encoding.scheme().name)}});
   if (known_length) {
-    title += "; " + std::to_string(ladder.partial) + " of " + std::to_string(ladder.pairs) +
-             " pairs never complete a turn in training";
+    title += words(Message::wavelengths_partial,
+                   {{"partial", std::to_string(ladder.partial)}, {"pairs", std::to_string(ladder.pairs)}});
+    caption += words(Message::wavelengths_length);
   }
-  std::string caption = "After how many positions each pair of dimensions stands where it began, for " +
-                        std::string(request.encodings.front().encoding.scheme().name) + ".";
-  if (known_length) caption += " The dashed line is the trained length: pairs above it see only part of a turn.";
-  if (ladder.still > 0) caption += " " + std::to_string(ladder.still) + " pairs do not turn at all and are left out.";
+  if (ladder.still > 0) caption += words(Message::wavelengths_still, {{"pairs", std::to_string(ladder.still)}});
   return {.name = {}, .title = title, .caption = caption, .spec = std::move(spec)};
 }
 

@@ -68,7 +68,7 @@ class Readings {
 
  private:
   std::size_t size() const { return tokens_.size(); }
-  Cache new_cache() const { return Cache(model_, 3 * std::ssize(tokens_) + 8, encoding_); }
+  Cache new_cache() const { return Cache(model_, 3 * std::ssize(tokens_) + 64, encoding_); }
   static void append(Logits& all, const Logits& more) { all.insert(all.end(), more.begin(), more.end()); }
 
   Logits read(Cache& cache, SequenceId sequence, std::size_t begin, std::size_t end) const {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line of the lab asks for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/models.h"
+#include "run/plan.h"
+#include "run/store.h"
+#include "run/worker_process.h"
+
+namespace locus::lab {
+
+struct Request {
+  PlanRequest plan;
+  std::string baseline = "rope";
+  std::string out = "locus-lab";
+  std::string store;  ///< a URL; empty: a file in `out`
+  std::optional<int> workers;
+  double lease_seconds = 60;
+  double patience = 600;
+  bool restart = false;
+  bool no_speed = false;
+  bool no_report = false;
+  bool json = false;
+  std::string save_models;
+  std::string language = "en";  ///< of report.html
+  std::string until = "empty";  ///< of `work` and `slurm`
+  // Of `slurm`:
+  int tasks = 0;
+  std::vector<std::string> sbatch;
+  std::int64_t run = 0;  ///< of `results` (0: the last) and of a worker (0: all)
+  // Of a worker:
+  std::string models, kept;
+};
+
+int workers_of(const Request& request);
+std::string store_url(const Request& request);
+SaveModels models_of(const Request& request);
+
+/// Creates the folder `out` if it is missing. Error if that fails.
+void make_out_folder(const Request& request);
+
+/// Opens the store, which is created if it is missing. Fails at once if the database cannot be reached; once it
+/// was, waits for it and says so on standard error. `stop` ends the wait.
+Store open_store(const Request& request, std::function<bool()> stop = {});
+/// The same for a store that must be there.
+Store open_existing_store(const Request& request);
+
+/// Starts a worker of a run, or of all runs if it is 0.
+WorkerCommand worker_command(const Request& request, std::int64_t run, const SaveModels& save = {});
+
+}  // namespace locus::lab

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the table trials.
+#pragma once
+
+#include <soci/soci.h>
+
+#include <string>
+#include <vector>
+
+#include "run/store.h"
+
+namespace locus::lab {
+
+/// Of a SELECT whose table trials is called t.
+extern const std::string trial_columns;
+
+/// Error for text in the store that is no JSON object.
+Json parse_stored(const std::string& text);
+
+/// A row as the database gives it, with places to read it into.
+class TrialRow {
+ public:
+  void read_into(soci::statement& statement);
+  StoredTrial trial();
+
+ private:
+  StoredTrial row_;
+  std::string spec_, state_;
+};
+
+/// All rows of a statement whose columns are trial_columns; `values` fill its places.
+template <class... Values>
+std::vector<StoredTrial> read_trials(soci::session& sql, const std::string& text, const Values&... values) {
+  TrialRow row;
+  soci::statement statement(sql);
+  row.read_into(statement);
+  (statement.exchange(soci::use(values)), ...);
+  statement.alloc();
+  statement.prepare(text);
+  statement.define_and_bind();
+  statement.execute();
+  std::vector<StoredTrial> rows;
+  while (statement.fetch()) rows.push_back(row.trial());
+  return rows;
+}
+
+/// The repeats of trials of a run, also those that another run planned.
+std::vector<StoredTrial> read_repeats(soci::session& sql, std::int64_t run);
+
+}  // namespace locus::lab

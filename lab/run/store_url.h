@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses of stores.
+#pragma once
+
+#include <string>
+
+namespace locus::lab {
+
+bool is_postgresql(const std::string& url);
+
+/// The URL without its password, for messages and files.
+std::string without_password(const std::string& url);
+
+}  // namespace locus::lab

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def attention(q, k, v):
+    raise NotImplementedError

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def interpolated(positions, trained, served):
+    raise NotImplementedError

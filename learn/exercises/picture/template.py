@@ -1,0 +1,5 @@
+SHADES = " .:-=+*#%@"
+
+
+def picture(rows):
+    raise NotImplementedError

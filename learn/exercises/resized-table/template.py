@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def resized(table, length):
+    raise NotImplementedError

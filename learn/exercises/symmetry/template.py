@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def encode(x):
+    raise NotImplementedError

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention over the cache: a batch becomes one problem per sequence. Few queries are computed page by page, many in
+// tiles whose keys and values are packed from the pages.
+#include <algorithm>
+#include <cstring>
+
+#include "attention/attend.h"
+#include "cache/state.h"
+#include "locus/error.h"
+
+namespace locus {
+namespace {
+
+/// Hands out the rows of a sequence to attention in tiles: in place where they lie together as stored.
+class PagedSupply : public RowSupply {
+ public:
+  PagedSupply(std::vector<PageSpan> spans, const PageLayout& layout, std::int64_t dim)
+      : spans_(std::move(spans)), layout_(layout), dim_(dim) {
+    std::int64_t end = 0;
+    for (const PageSpan& span : spans_) ends_.push_back(end += span.count);
+  }
+
+  TypedRows rows(Part part, std::int64_t head, std::int64_t first, std::int64_t count,
+                 std::vector<std::byte>& room) const override {
+    const std::int64_t size = layout_.integers ? static_cast<std::int64_t>(sizeof(float)) : layout_.element_size;
+    const ElementType type = layout_.integers ? ElementType::float32 : layout_.type;
+    auto at = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) - ends_.begin());
+    StoredKeys stored = rows_of(part, head, at, first, count);
+    if (stored.count == count && stored.turn == nullptr && !layout_.integers) {
+      return {{.data = stored.keys, .stride = dim_, .rows = count, .dim = dim_}, type};
+    }
+    room.resize(static_cast<std::size_t>(count * dim_ * size));
+    for (std::int64_t done = 0; done < count; done += stored.count, ++at) {
+      stored = rows_of(part, head, at, first + done, count - done);
+      turn_to_numbers(layout_, stored, room.data() + done * dim_ * size);
+    }
+    return {{.data = room.data(), .stride = dim_, .rows = count, .dim = dim_}, type};
+  }
+
+ private:
+  /// Up to `most` rows from `first` on, which is in span `at`.
+  StoredKeys rows_of(Part part, std::int64_t head, std::size_t at, std::int64_t first, std::int64_t most) const {
+    const PageSpan& span = spans_[at];
+    const bool keys = part == Part::keys;
+    const std::int64_t skipped = first - (ends_[at] - span.count);
+    const std::int64_t offset = (head * layout_.head_stride + skipped * dim_) * layout_.element_size;
+    const float* scales = keys ? span.key_scales : span.value_scales;
+    return {.keys = (keys ? span.keys : span.values) + offset,
+            .scales = scales == nullptr ? nullptr : scales + head * layout_.scale_stride + skipped,
+            .count = std::min(most, span.count - skipped),
+            .dim = dim_,
+            .turn = keys && span.turn != nullptr ? span.turn + skipped * span.turn_stride : nullptr,
+            .turn_stride = span.turn_stride};
+  }
+
+  std::vector<PageSpan> spans_;
+  std::vector<std::int64_t> ends_;
+  const PageLayout& layout_;
+  std::int64_t dim_;
+};
+
+void check_mask(const Mask& mask) {
+  require(mask.keys.empty() && mask.pairs.empty() && mask.custom == nullptr,
+          "cache: attend takes no mask.keys, mask.pairs or mask.custom; drafts of a tree have `tree`");
+}
+
+// Whether attention itself needs the encoding and the ids. A rotation was applied before.
+bool acts_in_attention(const Encoding& encoding) {
+  return encoding.site() == Site::score || encoding.site() == Site::relative_key;
+}
+
+/// One sequence of a batch with what its problem refers to.
+struct Prepared {
+  std::vector<Position> key_ids, query_ids;
+  std::vector<std::uint8_t> pairs;
+  std::unique_ptr<PagedSupply> supply;
+  AttentionCall call;
+};
+
+// The mask of a tree over all keys: everything before the drafts is visible.
+std::vector<std::uint8_t> pairs_of(std::span<const std::uint8_t> tree, std::int64_t queries, std::int64_t keys) {
+  std::vector<std::uint8_t> pairs(static_cast<std::size_t>(queries * keys), 1);
+  for (std::int64_t i = 0; i < queries; ++i) {
+    std::copy_n(tree.begin() + i * queries, queries, pairs.begin() + (i + 1) * keys - queries);
+  }
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<PageSpan> KvCache::State::spans_of(const Sequence& sequence) const {
+  std::vector<PageSpan> spans;
+  for (const Run& run : sequence.runs) {
+    PageSpan span{.count = run.count,
+                  .keys = pages.at(Part::keys, run.page, 0, run.first),
+                  .values = pages.at(Part::values, run.page, 0, run.first)};
+    if (pages.integers()) {
+      span.key_scales = pages.scale(Part::keys, run.page, 0, run.first);
+      span.value_scales = pages.scale(Part::values, run.page, 0, run.first);
+    }
+    span.turn = turn_of(run, run.first, span.turn_stride);
+    spans.push_back(span);
+  }
+  return spans;
+}
+
+HeadsView KvCache::State::extents(const Sequence& sequence) const {
+  return {.data = nullptr,
+          .type = shape.type,
+          .batch = 1,
+          .tokens = sequence.length,
+          .heads = shape.heads,
+          .head_dim = shape.head_dim};
+}
+
+namespace {
+
+// The ids of keys and queries, where attention needs them.
+void give_ids(Prepared& one, const CachedQueries& queries, std::vector<Position> key_ids) {
+  const std::int64_t count = queries.query.tokens, keys = std::ssize(key_ids);
+  one.key_ids = std::move(key_ids);
+  one.query_ids.assign(queries.ids.begin(), queries.ids.end());
+  if (queries.ids.empty()) {
+    require(count <= keys, "cache: ", count, " queries of sequence ", queries.sequence, " need ids: it has only ", keys,
+            " tokens");
+    one.query_ids.assign(one.key_ids.end() - count, one.key_ids.end());
+  }
+  one.call.key_ids = one.key_ids;
+  one.call.query_ids = one.query_ids;
+}
+
+}  // namespace
+
+void KvCache::attend(const CachedAttention& call) const {
+  const State& state = *state_;
+  check_mask(call.mask);
+  std::optional<KeyTurn> turn;
+  if (state.rotates()) turn.emplace(state.turn());
+  const PageLayout layout = state.layout(turn ? &*turn : nullptr);
+  std::vector<Prepared> prepared(call.queries.size());
+  std::vector<PagedQueries> few;
+  std::vector<std::unique_ptr<const Problem>> many, weighed;
+  std::vector<CachedSequence> gathered;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    const CachedQueries& queries = call.queries[i];
+    const Sequence& sequence = state.find(queries.sequence);
+    const std::int64_t count = queries.query.tokens;
+    require(queries.tree.empty() || (std::ssize(queries.tree) == count * count && count <= sequence.length),
+            "cache: the tree of ", count, " queries over ", sequence.length, " tokens must have ", count * count,
+            " values, got ", queries.tree.size());
+    Prepared& one = prepared[i];
+    one.call = {.query = queries.query,
+                .key = state.extents(sequence),
+                .value = state.extents(sequence),
+                .output = queries.output};
+    one.call.mask = call.mask;
+    one.call.scale = call.scale;
+    one.call.scale_factor = call.scale_factor;
+    if (state.rotates() && !call.scale) one.call.scale_factor *= state.encoding.rotation().softmax_scale_factor;
+    one.call.soft_cap = call.soft_cap;
+    one.call.sink_logits = call.sink_logits;
+    one.call.log_sum_exp = queries.log_sum_exp;
+    one.call.executor = call.executor;
+    if (acts_in_attention(state.encoding)) one.call.encoding = &state.encoding;
+    if (one.call.encoding != nullptr || !call.mask.by_index) {
+      std::vector<Position> ids = state.ids_of(sequence, 0, sequence.length);
+      ids.resize(static_cast<std::size_t>(sequence.length));  // the first axis
+      give_ids(one, queries, std::move(ids));
+    }
+    std::vector<PageSpan> spans = state.spans_of(sequence);
+    one.supply = std::make_unique<PagedSupply>(spans, layout, state.shape.head_dim);
+    auto problem = std::make_unique<const Problem>(one.call, one.supply.get());
+    const bool by_pages = is_for_pages(*problem);
+    if (!queries.tree.empty() && (!by_pages || !queries.rows_wanted.empty())) {
+      one.pairs = pairs_of(queries.tree, count, sequence.length);
+      one.call.mask.pairs = one.pairs;
+    }
+    if (count > 0 && by_pages) {
+      few.push_back({std::move(problem), std::move(spans), queries.tree});
+    } else if (count > 0) {
+      many.push_back(std::make_unique<const Problem>(one.call, one.supply.get()));
+    }
+    if (queries.rows_wanted.empty()) continue;
+    AttentionCall weights = one.call;
+    gathered.push_back(gather(queries.sequence));
+    weights.key = gathered.back().keys;
+    weights.value = gathered.back().values;
+    weights.rows_wanted = queries.rows_wanted;
+    weights.probabilities = queries.probabilities;
+    weighed.push_back(std::make_unique<const Problem>(weights));
+  }
+  attend_paged(few, layout, call.executor);
+  for (const auto& problem : many) attend_in_tiles(*problem);
+  for (const auto& problem : weighed) store_probabilities(*problem);
+}
+
+CachedSequence KvCache::gather(SequenceId sequence) const {
+  const State& state = *state_;
+  const Sequence& found = state.find(sequence);
+  const std::int64_t heads = state.shape.heads, dim = state.shape.head_dim, count = found.length;
+  CachedSequence result;
+  result.ids = state.ids_of(found, 0, count);
+  const auto size = static_cast<std::int64_t>(size_of(state.shape.type));
+  const std::int64_t bytes = count * heads * dim * size;
+  result.storage.resize(static_cast<std::size_t>(2 * bytes));
+  result.keys = heads_view(result.storage.data(), state.shape.type, "thd", {{count, heads, dim}});
+  result.values = heads_view(result.storage.data() + bytes, state.shape.type, "thd", {{count, heads, dim}});
+  std::optional<KeyTurn> turn;
+  if (state.rotates()) turn.emplace(state.turn());
+  const PageLayout layout = state.layout(turn ? &*turn : nullptr);
+  const PagedSupply supply(state.spans_of(found), layout, dim);
+  std::vector<std::byte> room;
+  for (const auto part : {Part::keys, Part::values}) {
+    std::byte* to = result.storage.data() + (part == Part::keys ? 0 : bytes);
+    for (std::int64_t head = 0; count > 0 && head < heads; ++head) {
+      const TypedRows rows = supply.rows(part, head, 0, count, room);
+      for (std::int64_t t = 0; t < count; ++t) {
+        const std::byte* from =
+            static_cast<const std::byte*>(rows.rows.data) + t * dim * static_cast<std::int64_t>(size_of(rows.type));
+        std::byte* row = to + (t * heads + head) * dim * size;
+        if (rows.type == state.shape.type) {
+          std::memcpy(row, from, static_cast<std::size_t>(dim * size));
+        } else {
+          attend_kernels(state.shape.type).store_row(reinterpret_cast<const float*>(from), 1.0f, dim, row);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace locus

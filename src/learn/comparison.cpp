@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "locus/error.h"
+#include "results/file.h"
+#include "results/standings.h"
+
+namespace locus::learn {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Results;
+
+constexpr std::array compared = {"sinusoidal", "learned", "rope", "alibi"};
+constexpr std::array compared_tasks = {"order", "verbs"};
+
+/// The schemes of each task, best first.
+using Prediction = std::map<std::string, std::vector<std::string>>;
+
+std::string in_small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// Lines `task: scheme > scheme > scheme > scheme`.
+Prediction read_prediction(const std::string& text) {
+  Prediction prediction;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::regex word("[a-z0-9_]+");
+    const std::string task = in_small_letters(line.substr(0, colon)), rest = in_small_letters(line.substr(colon + 1));
+    std::vector<std::string>& order = prediction[task];
+    for (std::sregex_iterator found(rest.begin(), rest.end(), word), end; found != end; ++found) {
+      order.push_back(found->str());
+    }
+  }
+  for (const char* task : compared_tasks) {
+    if (!prediction.contains(task) || prediction[task].empty()) {
+      throw BrokenLaw{"comparison.no_prediction", {}, {{"task", task}}};
+    }
+    for (const std::string& name : prediction[task]) {
+      if (std::find(compared.begin(), compared.end(), name) == compared.end()) {
+        throw BrokenLaw{"comparison.unknown_scheme", {}, {{"task", task}, {"scheme", name}}};
+      }
+    }
+    for (const char* name : compared) {
+      if (std::count(prediction[task].begin(), prediction[task].end(), name) != 1) {
+        throw BrokenLaw{"comparison.each_once", {}, {{"task", task}, {"scheme", name}}};
+      }
+    }
+  }
+  return prediction;
+}
+
+Results read_results_of(const fs::path& folder) {
+  const fs::path file = folder / "lab" / "results.json";
+  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results"};
+  Results results = results::read_file(file);
+  for (const char* name : compared_tasks) {
+    const results::Task* task = results.find_task(name);
+    if (task == nullptr) throw BrokenLaw{"comparison.task_missing", {}, {{"task", name}}};
+    for (const char* scheme : compared) {
+      const results::BySeed found = averages(results, *task, ranked_range(*task), scheme);
+      if (!results::estimate(found))
+        throw BrokenLaw{"comparison.scheme_missing", {}, {{"task", name}, {"scheme", scheme}}};
+    }
+  }
+  return results;
+}
+
+/// How many of the six pairs of schemes a prediction has in the measured order; equal scores count for it.
+int pairs_right(const Results& results, const results::Task& task, const std::vector<std::string>& order) {
+  const auto score = [&](const std::string& line) {
+    return results::estimate(averages(results, task, ranked_range(task), line))->mean;
+  };
+  int right = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j)
+      right += task.is_better(score(order[j]), score(order[i])) ? 0 : 1;
+  }
+  return right;
+}
+
+/// A number of the argument: its value, half a unit of its last digit, and how it is written.
+struct Stated {
+  double value = 0, half_unit = 0;
+  std::string text;
+};
+
+/// Numbers with a decimal point or comma, and percentages.
+std::vector<Stated> numbers_in(const std::string& text) {
+  static const std::regex pattern(R"((\d+)(?:[.,](\d+))?(\s?%)?)");
+  std::vector<Stated> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
+    const std::string fraction = (*match)[2];
+    const bool percent = (*match)[3].matched;
+    if (fraction.empty() && !percent) continue;
+    const double unit = std::pow(10.0, -static_cast<double>(fraction.size())) * (percent ? 0.01 : 1);
+    const double value = std::stod((*match)[1].str() + "." + fraction + "0") * (percent ? 0.01 : 1);
+    found.push_back({value, 0.5000001 * unit, match->str()});
+  }
+  return found;
+}
+
+/// The numbers of a task in results.json: means, intervals, single seeds, and differences from the baseline.
+std::vector<double> numbers_of(const Results& results, const std::string& task) {
+  std::vector<double> all;
+  const auto add = [&](const results::Estimate& one) {
+    all.push_back(one.mean);
+    if (one.low) all.push_back(*one.low);
+    if (one.high) all.push_back(*one.high);
+  };
+  for (const results::Number& number : results.numbers) {
+    if (number.task != task) continue;
+    if (number.estimate) add(*number.estimate);
+    for (const auto& value : number.values) {
+      if (value) all.push_back(*value);
+    }
+  }
+  for (const results::Pair& pair : results.pairs) {
+    if (pair.task == task) add(pair.difference);
+  }
+  for (const results::Outcome& outcome : results.outcomes) {
+    if (outcome.task != task) continue;
+    if (outcome.in_range) all.push_back(*outcome.in_range);
+    if (outcome.beyond) all.push_back(*outcome.beyond);
+  }
+  return all;
+}
+
+bool holds(const std::vector<double>& numbers, const Stated& stated) {
+  return std::any_of(numbers.begin(), numbers.end(),
+                     [&](double one) { return std::abs(std::abs(one) - stated.value) <= stated.half_unit; });
+}
+
+/// The evidence, not the opinion: three numbers or more, all of them in the results, of both tasks, and two schemes named.
+void check_argument(const std::string& text, const Results& results) {
+  const std::vector<Stated> stated = numbers_in(text);
+  if (stated.size() < 3) throw BrokenLaw{"comparison.few_numbers", {}, {{"count", shown(stated.size())}}};
+  std::set<std::string> tasks;
+  for (const Stated& one : stated) {
+    bool known = false;
+    for (const char* task : compared_tasks) {
+      if (!holds(numbers_of(results, task), one)) continue;
+      known = true;
+      tasks.insert(task);
+    }
+    if (!known) throw BrokenLaw{"comparison.invented", {}, {{"number", one.text}}};
+  }
+  const std::string words = in_small_letters(text);
+  for (const char* task : compared_tasks) {
+    if (!tasks.contains(task) || words.find(task) == std::string::npos) {
+      throw BrokenLaw{"comparison.one_task", {}, {{"task", task}}};
+    }
+  }
+  const auto named = std::count_if(compared.begin(), compared.end(),
+                                   [&](const char* scheme) { return words.find(scheme) != std::string::npos; });
+  if (named < 2) throw BrokenLaw{"comparison.one_scheme"};
+}
+
+}  // namespace
+
+void grade_comparison(Workspace& workspace, const Exercise& exercise, const Messages& messages,
+                      std::vector<std::string>& notes) {
+  const fs::path folder = workspace.path_of(exercise);
+  for (const char* name : {"prediction.txt", "argument.md"}) {
+    if (!fs::exists(folder / name)) throw BrokenLaw{"run.no_file", {}, {{"file", name}}};
+  }
+  const std::string written = text_at(folder / "prediction.txt");
+  read_prediction(written);
+  std::string& kept = workspace.progress(exercise).prediction;
+  const bool has_results = fs::exists(folder / "lab" / "results.json");
+  if (!has_results) kept = written;
+  const Results results = read_results_of(folder);
+  if (kept.empty()) {
+    notes.push_back(messages.text("comparison.late"));
+  } else if (kept != written) {
+    notes.push_back(messages.text("comparison.changed"));
+  }
+  for (const auto& [task, order] : read_prediction(kept.empty() ? written : kept)) {
+    if (const results::Task* found = results.find_task(task)) {
+      notes.push_back(
+          messages.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
+    }
+  }
+  check_argument(text_at(folder / "argument.md"), results);
+}
+
+}  // namespace locus::learn

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// `locus learn` as a student uses it: start, fail in several ways, ask for hints, pass, read the explanation.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "learn/course.h"
+#include "learn/tools_needed.h"
+#include "support/command.h"
+#include "support/paths.h"
+
+namespace locus::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+class LearnCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("LOCUS_PYTHON", LOCUS_TEST_PYTHON, 1);
+    setenv("CXX", LOCUS_TEST_CXX, 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    unsetenv("VIRTUAL_ENV");
+  }
+  CommandResult locus(std::vector<std::string> words) {
+    words.insert(words.begin(), "learn");
+    words.insert(words.end(), {"--exercises", (source_dir() / "learn/exercises").string()});
+    return run_command(LOCUS_COMMAND, words, folder_.path(), std::chrono::minutes(9));
+  }
+  CommandResult check(const std::string& limit = "300") { return locus({"check", "attention", "--time-limit", limit}); }
+  void start(const std::string& language = "python", const std::string& lang = "en") {
+    const CommandResult result = locus({"start", ".", "--language", language, "--lang", lang, "--seed", "1"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::vector<std::string> missing =
+        learn::tools_missing(language, learn::Course(source_dir() / "learn/exercises"));
+    if (!missing.empty() && missing.front() != "tool.no_package") GTEST_SKIP() << missing.front();
+  }
+  static std::string solution(const std::string& ending) {
+    return learn::text_at(source_dir() / ("learn/exercises/attention/answers/solution" + ending));
+  }
+  TemporaryFolder folder_;
+};
+
+void expect_says(const CommandResult& result, const std::string& words) {
+  EXPECT_NE(result.out.find(words), std::string::npos) << words << " is not in\n" << result.out << result.err;
+}
+
+TEST_F(LearnCommand, WithoutExercisesItSaysHowToGetThem) {
+  const CommandResult result = locus({});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("locus learn start"), std::string::npos) << result.err;
+}
+
+TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  if (IsSkipped()) return;
+  expect_says(locus({}), "→ 01-attention");
+  const auto fails = [&](const std::string& body, const std::string& words, const std::string& limit = "300") {
+    folder_.write("01-attention.py", "import numpy as np\n\ndef attention(q, k, v):\n    " + body + "\n");
+    const CommandResult result = check(limit);
+    EXPECT_EQ(result.exit_code, 1) << body;
+    expect_says(result, words);
+  };
+  fails("while True: pass", "did not answer within 3 s", "3");
+  fails("while True: print('forever')", "did not answer within 3 s", "3");
+  fails("import os; os.abort()", "crashed");
+  fails("import sys; sys.exit(3)", "ended with code 3");
+  fails("return q[0]", "shape [4, 3]");
+  fails("return np.full((len(q), v.shape[1]), np.nan)", "NaN at [0, 0]");
+  fails("return 'hello'", "must return numbers");
+  fails("return None", "Is the return missing?");
+  fails("return q @ v", "in line 4: ValueError");
+  fails("input()", "EOFError");
+  folder_.write("01-attention.py", "def attention(q, k, v)\n    return q\n");
+  expect_says(check(), "SyntaxError");
+  folder_.write("01-attention.py", "x = 1\n");
+  expect_says(check(), "no function `attention`");
+  fs::remove(folder_ / "01-attention.py");
+  expect_says(check(), "01-attention.py is not there");
+
+  EXPECT_EQ(locus({"explain", "attention"}).exit_code, 1) << "not before passing";
+  expect_says(locus({"hint", "attention"}), "hint 1 of 3");
+  expect_says(locus({"hint", "attention"}), "hint 2 of 3");
+  expect_says(locus({"hint", "attention"}), "hint 3 of 3");
+  expect_says(locus({"hint", "attention"}), "no more hints");
+
+  folder_.write("01-attention.py", solution(".py") + "print('working')\n");
+  const CommandResult passed = check();
+  EXPECT_EQ(passed.exit_code, 0) << passed.out;
+  expect_says(passed, "printed 1 lines");
+  expect_says(passed, "| working");
+  expect_says(locus({}), "✓ 01-attention");
+  EXPECT_EQ(locus({"explain", "attention"}).exit_code, 0);
+
+  EXPECT_EQ(locus({"reset", "1"}).exit_code, 0);
+  EXPECT_NE(folder_.read("01-attention.py").find("NotImplementedError"), std::string::npos);
+  EXPECT_NE(folder_.read("01-attention.py.old").find("working"), std::string::npos);
+  expect_says(locus({}), "→ 01-attention");
+  const CommandResult unknown = locus({"check", "atention"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("did you mean 'attention'"), std::string::npos) << unknown.err;
+}
+
+TEST_F(LearnCommand, SpeaksSpanishAndCpp) {
+  ASSERT_NO_FATAL_FAILURE(start("cpp", "es"));
+  if (IsSkipped()) return;
+  EXPECT_NE(folder_.read("01-attention.cpp").find("// Lección 0."), std::string::npos);
+  expect_says(check(), "está por escribir");
+  const auto fails = [&](const std::string& body, const std::string& words) {
+    folder_.write("01-attention.cpp",
+                  "#include \"locus_exercise.h\"\nArray attention(const Array& q, const Array&, const Array&) {\n" +
+                      body +
+                      "\n}\nint main() { return learn::serve({{\"attention\", learn::function(attention)}}); }\n");
+    const CommandResult result = check();
+    EXPECT_EQ(result.exit_code, 1) << body;
+    expect_says(result, words);
+  };
+  fails("return q", "no compila");
+  fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "se estrelló");
+  fails("return Array({2});", "la forma [4, 3]");
+  fails("Array a = q; a(9, 9) = 1; return a;", "index 9 of an axis of size 4");
+  folder_.write("01-attention.cpp", solution(".cpp"));
+  EXPECT_EQ(check().exit_code, 0);
+  expect_says(locus({"explain"}), "conjunto");
+  expect_says(locus({"hint"}), "pista 1 de 3");
+  expect_says(locus({"--lang", "en"}), "1 of 28 passed");
+}
+
+TEST_F(LearnCommand, ATeacherGetsOneLinePerExercise) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  if (IsSkipped()) return;
+  folder_.write("01-attention.py", solution(".py"));
+  const CommandResult result = locus({"check", "--json", "--time-limit", "300"});
+  EXPECT_EQ(result.exit_code, 1) << "not all are passed";
+  EXPECT_EQ(result.err, "");
+  std::istringstream lines(result.out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const Json json = Json::parse(line);
+    EXPECT_EQ(json["exercise"], learn::exercises()[count].id);
+    EXPECT_EQ(json["passed"], count == 0);
+    EXPECT_EQ(json["message"] == "", count == 0);
+  }
+  EXPECT_EQ(count, learn::exercises().size());
+}
+
+TEST_F(LearnCommand, WatchEndsWhenTheExerciseIsPassed) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  if (IsSkipped()) return;
+  std::future<CommandResult> watching = std::async(std::launch::async, [&] {
+    return locus({"watch", "attention", "--time-limit", "300"});
+  });
+  folder_.write("01-attention.py", solution(".py"));
+  const CommandResult result = watching.get();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_says(result, "✓ 01-attention");
+  expect_says(result, "set");
+}
+
+TEST_F(LearnCommand, SaysWhatIsMissing) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  if (IsSkipped()) return;
+  setenv("LOCUS_PYTHON", "/nowhere/python3", 1);
+  expect_says(check(), "apt install python3-numpy");
+  const TemporaryFolder other;
+  EXPECT_EQ(locus({"start", other.path().string(), "--language", "cpp"}).exit_code, 0);
+  setenv("CXX", "/nowhere/c++", 1);
+  expect_says(locus({"check", "attention", "--dir", other.path().string()}), "apt install g++");
+}
+
+}  // namespace
+}  // namespace locus::testing

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn_output.h"
+
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "terminal.h"
+
+namespace locus::tools {
+namespace {
+
+/// Characters, not bytes: Spanish has accents.
+std::size_t width_of(const std::string& text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  return count;
+}
+
+void print_line(const std::string& line, std::size_t width) {
+  std::istringstream words(line);
+  std::size_t column = 0;
+  for (std::string word; words >> word;) {
+    const std::size_t size = width_of(word);
+    if (column > 0 && column + 1 + size > width) {
+      std::cout << '\n';
+      column = 0;
+    }
+    std::cout << (column > 0 ? " " : "") << word;
+    column += size + (column > 0 ? 1 : 0);
+  }
+  std::cout << '\n';
+}
+
+}  // namespace
+
+void print_wrapped(const std::string& text) {
+  const auto width = static_cast<std::size_t>(std::min<std::int64_t>(terminal_width(), 100));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(' ') || line.starts_with('|')) {
+      std::cout << line << '\n';
+    } else {
+      print_line(line, width);
+    }
+  }
+}
+
+void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts) {
+  std::cout << (passed ? "✓ " : "✗ ") << std::left << std::setw(20) << learn::file_stem(exercise) << ' ' << texts.title
+            << '\n';
+}
+
+void print_path(learn::Workspace& workspace, const learn::Course& course, const learn::Messages& messages) {
+  const learn::Exercise* const next = workspace.next();
+  std::size_t passed = 0;
+  for (const learn::Exercise& exercise : learn::exercises()) {
+    const bool done = workspace.progress(exercise).passed;
+    passed += done ? 1 : 0;
+    std::cout << (done                ? "✓ "
+                  : &exercise == next ? "→ "
+                                      : "· ")
+              << std::left << std::setw(20) << learn::file_stem(exercise) << ' '
+              << course.texts(exercise, messages.language()).title << '\n';
+  }
+  std::cout << '\n';
+  const learn::Parameters parameters = {{"passed", std::to_string(passed)},
+                                        {"all", std::to_string(learn::exercises().size())},
+                                        {"file", next == nullptr ? "" : workspace.path_of(*next).string()},
+                                        {"exercise", next == nullptr ? "" : std::string(next->id)}};
+  print_wrapped(messages.text(next == nullptr ? "ui.all_passed" : "ui.where", parameters));
+}
+
+void print_grade(const learn::Grade& grade, const learn::Exercise& exercise, const learn::Texts& texts) {
+  print_mark(grade.passed, exercise, texts);
+  if (!grade.message.empty()) print_wrapped(grade.message);
+  for (const std::string& note : grade.notes) print_wrapped(note);
+}
+
+}  // namespace locus::tools

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `locus learn` prints: the path, grades, texts as wide as the terminal.
+#pragma once
+
+#include <string>
+
+#include "learn/grade.h"
+
+namespace locus::tools {
+
+/// Prints a text, each of its lines broken at spaces where it is wider than the terminal. Lines that begin with a space,
+/// such as commands and drawings, stay as they are.
+void print_wrapped(const std::string& text);
+
+/// The exercises with a mark for those passed and an arrow at the next one.
+void print_path(learn::Workspace& workspace, const learn::Course& course, const learn::Messages& messages);
+
+/// One line: a mark, the stem, the title.
+void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts);
+
+/// The mark, the message and the notes of a grade.
+void print_grade(const learn::Grade& grade, const learn::Exercise& exercise, const learn::Texts& texts);
+
+}  // namespace locus::tools
