@@ -100,6 +100,20 @@ struct GgmlRope {
   std::vector<float> freq_factors = {};  ///< divisors of the angle, one per pair; empty for none
 };
 
+/// One region of an offset map: the pairs whose key id is at least first_key(query id) and that no earlier region has.
+/// Query and key are rotated to query_at / denominator and key_at / denominator in place of their ids.
+struct OffsetRegion {
+  std::function<Position(Position query)> first_key;
+  std::function<Position(Position query)> query_at;
+  std::function<Position(Position key)> key_at;
+};
+
+/// Offsets remapped: attention turns queries and keys, which come rotated at their ids, to where a region has them.
+struct OffsetMap {
+  std::vector<OffsetRegion> regions;  ///< nearest keys first; the last one has all other keys
+  std::int64_t denominator = 1;       ///< of query_at and key_at
+};
+
 /// query_key site: pairs of coordinates are rotated by position times frequency and multiplied by `magnitude`.
 struct Rotation {
   std::int64_t head_dim = 0;
@@ -128,6 +142,8 @@ struct Rotation {
   std::optional<GgmlRope> ggml;                   ///< ggml: the arguments of its kernel
   bool restarts_per_axis = false;                 ///< the frequency index restarts with each axis
   ElementType table_type = ElementType::float32;  ///< cos and sin are rounded to this type (bfloat16 models in hf)
+
+  std::optional<OffsetMap> offsets;  ///< attention turns far pairs on
 
   std::int64_t pairs() const { return rotary_dim / 2; }
 };
@@ -170,6 +186,17 @@ struct ScoreBias {
   std::int64_t parameters = 0;
   /// The derivatives of value() with respect to them.
   std::function<void(std::int64_t head, Position query, Position key, std::span<double> slopes)> parameter_slopes;
+
+  // If a network that the heads share is learned: its weights, all in one array.
+  std::int64_t network_weights = 0;
+  /// Adds `gradient` times the derivatives of value() with respect to them to `sums`.
+  std::function<void(std::int64_t head, Position query, Position key, double gradient, std::span<double> sums)>
+      add_network_gradient;
+
+  /// How many numbers every token brings per head (AttentionCall::query_numbers and key_numbers). The score gains
+  /// number 0 of the query minus that of the key; with two numbers, a key after the query (by id) adds number 1 of the
+  /// key minus that of the query instead. With running sums of gates this is the sum over the tokens between them.
+  std::int64_t token_numbers = 0;
 };
 
 /// relative_key site: the offset selects a vector that is multiplied by the query (and by the key) or added to the
@@ -177,13 +204,30 @@ struct ScoreBias {
 struct RelativeKeys {
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
-  bool scaled = true;  ///< the position term is multiplied by the softmax scale too
+  bool scaled = true;                   ///< the position term is multiplied by the softmax scale too
+  std::optional<double> softmax_scale;  ///< the scheme's own softmax scale (DeBERTa: one over the root of 3 head_dim)
 
-  // Shaw: a table shared by the heads; `index` selects the row.
-  std::function<std::int64_t(Position query, Position key)> index;
-  Tensor key_table;        ///< [rows, head_dim]
+  // Tables: `index` selects the row.
+  using Index = std::function<std::int64_t(Position query, Position key)>;
+  Index index;
+  bool refuses = false;    ///< index() throws for some offsets, which must then be masked
+  bool per_head = false;   ///< every head has separate rows; else the heads share them
+  Tensor key_table;        ///< [rows, head_dim], or [rows, heads x head_dim] if per_head
   Tensor value_table;      ///< the same, or empty
-  bool meets_key = false;  ///< the row is multiplied by the key too (BERT's relative_key_query)
+  Tensor query_table;      ///< its row is multiplied by the key (DeBERTa), or empty
+  bool meets_key = false;  ///< the row of key_table is multiplied by the key too (BERT's relative_key_query)
+  bool counted = false;    ///< rows are chosen by counting gates between key and query (CoPE), not by index
+  Tensor gate_mix;         ///< counted: the gates of a head mix the products of all heads, [heads, heads], or empty
+  Index column_index;      ///< with column_table: selects a second row, which is added to the first (2-D grids)
+  Tensor column_table;     ///< [rows, head_dim], or empty
+  /// The row of a table that belongs to a head.
+  std::span<const float> row(const Tensor& table, std::int64_t chosen, std::int64_t head) const {
+    return table.row(chosen).subspan(static_cast<std::size_t>(per_head ? head * head_dim : 0),
+                                     static_cast<std::size_t>(head_dim));
+  }
+  /// Whether a row is multiplied by the key, and the table that holds it.
+  bool meets_keys() const { return meets_key || !query_table.data.empty(); }
+  const Tensor& meeting_table() const { return query_table.data.empty() ? key_table : query_table; }
 
   // Transformer-XL: (q + u).k + (q + v).(W_r R(distance)).
   Tensor u, v;  ///< [heads, head_dim], or empty

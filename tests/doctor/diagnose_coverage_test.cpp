@@ -135,6 +135,32 @@ TEST(DiagnoseHidden, ComparesTheGivenTable) {
   EXPECT_EQ(hidden_verdict(hidden_dump(random, {5, 4, 3, 2, 1, 0})), "positions_reversed");
 }
 
+// A row that is nearly right is wrong; noise of a thousandth of the states is not.
+TEST(DiagnoseHidden, MeasuresTheNoise) {
+  std::mt19937 random(31);
+  std::normal_distribution<double> normal;
+  const std::vector<Position> rows = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const HiddenDump right = hidden_dump(random, rows);
+  HiddenDump noisy = right;
+  for (double& value : noisy.dump.after) value = stored(ElementType::float32, value + 1e-3 * normal(random));
+  EXPECT_EQ(hidden_verdict(noisy), "as_expected");
+  HiddenDump scaled = right;
+  for (float& value : scaled.table.data) value *= 1.02F;
+  EXPECT_EQ(hidden_verdict(scaled), "magnitude_wrong");
+  HiddenDump near = right;
+  for (float& value : near.table.data) value += 0.03F * static_cast<float>(normal(random));
+  EXPECT_EQ(hidden_verdict(near), "table_wrong");
+  HiddenDump drowned = right;  // states so large that their rounding hides the rows
+  for (std::size_t n = 0; n < drowned.dump.before.size(); ++n) {
+    const double row = drowned.dump.after[n] - drowned.dump.before[n], state = 3000 * normal(random);
+    drowned.dump.before[n] = stored(ElementType::bfloat16, state);
+    drowned.dump.after[n] = stored(ElementType::bfloat16, drowned.dump.before[n] + row);
+  }
+  const Diagnosis unseen = diagnose(drowned.dump, {.encoding = Encoding("learned", {{"table", drowned.table}})});
+  EXPECT_LT(first_of(unseen).confidence, confident);
+  EXPECT_FALSE(unseen.decide.empty());
+}
+
 TEST(DiagnoseHidden, RefusesAnotherWidth) {
   std::mt19937 random(27);
   HiddenDump made = hidden_dump(random, {0, 1, 2, 3});
@@ -168,6 +194,42 @@ TEST(DiagnoseBiasCoverage, NoiseOneEntryOneHeadAndNothing) {
   BiasDump masked = alibi_dump(16);
   std::fill(masked.bias.begin(), masked.bias.end(), -std::numeric_limits<double>::infinity());
   EXPECT_FALSE(diagnose_bias(masked, alibi).as_expected());
+}
+
+// Entries that hide in the noise one by one show together.
+TEST(DiagnoseBiasCoverage, NoiseHidesNoHead) {
+  const Encoding alibi("alibi", {{"heads", 4}});
+  std::mt19937 random(32);
+  std::normal_distribution<double> normal;
+  for (const std::int64_t queries : {24, 1}) {
+    BiasDump dump = alibi_dump(24);
+    if (queries == 1) {  // the last query of each head
+      BiasDump last{4, 1, 24, {}};
+      for (std::int64_t h = 0; h < 4; ++h) {
+        const auto from = dump.bias.begin() + (h * 24 + 23) * 24;
+        last.bias.insert(last.bias.end(), from, from + 24);
+      }
+      dump = last;
+    }
+    const auto noisy = [&](double flattest) {
+      BiasDump made = dump;
+      for (std::size_t n = 0; n < made.bias.size(); ++n) {
+        const bool last_head = 4 * n / made.bias.size() == 3;  // 1/256, 0.09 at most
+        made.bias[n] = stored(ElementType::float32, (last_head ? flattest : 1) * made.bias[n] + 1e-3 * normal(random));
+      }
+      return diagnose_bias(made, alibi);
+    };
+    EXPECT_TRUE(noisy(1).as_expected()) << queries;
+    EXPECT_FALSE(noisy(1.1).as_expected()) << queries;
+  }
+  BiasDump by_key{4, 6, 9, {}};  // counted from the first key, whose numbers are exactly 0
+  for (std::int64_t n = 0; n < 4 * 6 * 9; ++n) {
+    const double slope = 0.7 * std::exp2(-2.0 * static_cast<double>(n / 54));
+    by_key.bias.push_back(stored(ElementType::float32, slope * static_cast<double>(n % 9)));
+  }
+  EXPECT_NE(diagnose_bias(by_key, alibi).verdicts.front().name, "row_constant") << "other slopes";
+  for (double& value : by_key.bias) value = stored(ElementType::bfloat16, value / 0.7 / 4);
+  EXPECT_EQ(diagnose_bias(by_key, alibi).verdicts.front().name, "row_constant");
 }
 
 }  // namespace

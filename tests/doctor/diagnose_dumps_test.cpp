@@ -197,5 +197,50 @@ TEST(DiagnoseDumps, XposIsKnownByItsMagnitudes) {
   EXPECT_EQ(diagnosis.explanations.front().arguments.integer("centre"), 0);
 }
 
+// Key heads that were repeated agree with each other whatever they show.
+TEST(DiagnoseDumps, EqualHeadsAreOneWitness) {
+  std::mt19937 random(41);
+  DumpShape one = usual;
+  one.heads = 1;
+  const RotationDump single = make_dump(one, innocent(plain(), counted(one, 1)), ElementType::bfloat16, random);
+  RotationDump repeated{1, one.tokens, 4, one.head_dim, {}, {}};
+  for (std::int64_t n = 0; n < one.tokens * 4; ++n) {
+    const std::int64_t from = n / 4 * one.head_dim, to = from + one.head_dim;
+    repeated.before.insert(repeated.before.end(), single.before.begin() + from, single.before.begin() + to);
+    repeated.after.insert(repeated.after.end(), single.after.begin() + from, single.after.begin() + to);
+  }
+  const Diagnosis diagnosis = diagnose(repeated, {.encoding = plain()});
+  EXPECT_EQ(diagnosis.verdicts.front().name, "position_offset");
+  EXPECT_FALSE(diagnosis.magnitude_varies);
+}
+
+TEST(DiagnoseDumps, LaterDocumentsWithTheFirstOnesIds) {
+  std::mt19937 random(42);
+  std::vector<Position> meant, used;
+  for (Position t = 0; t < 12; ++t) {
+    meant.push_back(t / 4 * 20 + t % 4);
+    used.push_back(t % 4);
+  }
+  const Diagnosis diagnosis =
+      diagnose(make_dump(usual, innocent(plain(), used), ElementType::float32, random),
+               {.encoding = plain(), .positions = PositionIds{.axes = 1, .batch = 1, .tokens = 12, .ids = meant}});
+  EXPECT_EQ(diagnosis.verdicts.front().name, "positions_of_first_document");
+}
+
+// Far out all angles are uncertain: what lies between two positions is not as expected, even where no token stands out.
+TEST(DiagnoseDumps, HalfAPositionIsNoPosition) {
+  for (const ElementType type : {ElementType::float32, ElementType::float16, ElementType::bfloat16}) {
+    std::mt19937 random(43);
+    DumpShape shape = usual;
+    shape.tokens = 64;
+    Culprit culprit = innocent(plain(), counted(shape, 1'000'000));
+    culprit.angle = [](Position p, double frequency) { return (static_cast<double>(p) + 0.5) * frequency; };
+    const PositionIds meant{.axes = 1, .batch = 1, .tokens = 64, .ids = counted(shape, 1'000'000)};
+    const Diagnosis diagnosis =
+        diagnose(make_dump(shape, culprit, type, random), {.encoding = plain(), .positions = meant});
+    EXPECT_FALSE(diagnosis.as_expected()) << name_of(type) << diagnosis.verdicts.front().confidence;
+  }
+}
+
 }  // namespace
 }  // namespace locus::testing

@@ -85,9 +85,17 @@ TEST(VerifyRotate, PassesWhatIsRight) {
 TEST(VerifyAttend, PassesWhatIsRight) {
   std::vector<Encoding> all = rotations();
   for (const Scheme* scheme : schemes()) {
+    // A function of queries, keys, values and ids gets no numbers from tokens, and its scores are sums over pairs.
+    if (scheme->name == "forget_gate" || scheme->name == "cope") continue;
     if (scheme->site != Site::hidden) all.emplace_back(scheme->name, scheme->example);
   }
   for (const Encoding& encoding : all) expect_all_pass(verify_attend(encoding, our_attend(encoding)));
+}
+
+TEST(VerifyAttend, RefusesWhatAFunctionOfPairsCannotDo) {
+  const Encoding gated("forget_gate", {{"heads", 2}}), counted("cope", {{"heads", 2}, {"head_dim", 4}});
+  EXPECT_THROW(verify_attend(gated, our_attend(gated)), Error);
+  EXPECT_THROW(verify_attend(counted, our_attend(counted)), Error);
 }
 
 // One encoding passed in place of another.
@@ -311,6 +319,8 @@ TEST(VerifyAttend, WindowsAndFullAttentionCanBeAskedFor) {
   expect_all_pass(verify_attend(rope, with(false, 0), {.causal = false}));
   expect_cause(verify_attend(rope, with(true, 0), {.window = 64}), "window missing");
   expect_cause(verify_attend(rope, with(true, 64)), "window applied (of 64 tokens)");
+  // Only ids near 2^31 - 1 show it, where a float32 angle is any angle.
+  expect_cause(verify_attend(rope, with(true, 40'000)), "window applied (of more than 8,192 tokens)");
   expect_cause(verify_attend(rope, with(false, 0)), "mask not causal");
 }
 
@@ -341,6 +351,25 @@ TEST(VerifyNumbers, UniformErrorsAreSeen) {
     };
   };
   expect_all_pass(verify_rows(sinusoidal, rows(0)));
+  Tensor table{{32, 8}, std::vector<float>(256, 0)};
+  for (std::size_t n = 0; n < table.data.size(); ++n)
+    table.data[n] = static_cast<float>(std::sin(1.7 * static_cast<double>(n)));
+  const auto buckets = [](const Tensor& numbers) { return Encoding("t5", {{"heads", 8}, {"table", numbers}}); };
+  const Encoding t5 = buckets(table);
+  std::fill(table.data.end() - 8, table.data.end(), 0);  // of keys 113 positions and more after the query
+  const Encoding other = buckets(table);
+  EXPECT_GT(failed(verify_bias(t5,
+                               [&](const BiasRequest& r) {
+                                 std::size_t i = 0;
+                                 for (std::int64_t h = 0; h < r.heads; ++h) {
+                                   for (const Position query : r.query_ids) {
+                                     for (const Position key : r.key_ids) {
+                                       r.bias[i++] = static_cast<float>(other.score().value(h, query, key));
+                                     }
+                                   }
+                                 }
+                               })),
+            0);
   EXPECT_THROW(verify_rows(alibi, rows(0)), Error);
   EXPECT_THROW(verify_bias(sinusoidal, shifted(0)), Error);
   const auto late = verify_rows(sinusoidal, [&](const RowsRequest& r) {

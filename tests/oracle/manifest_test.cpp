@@ -17,9 +17,16 @@ const std::map<std::string, std::string> suite_of_folder = {
     {"alibi", "Oracle/AlibiOracle"},
     {"apply", "Oracle/ApplyOracle"},
     {"axes", "Oracle/AxesOracle"},
+    {"conformer", "Oracle/ConformerOracle"},
+    {"cope", "Oracle/CopeOracle"},
     {"crosspeer", "Oracle/CrosspeerOracle"},
+    {"deberta_attention", "Oracle/DebertaAttentionOracle"},
+    {"decomposed_2d", "Oracle/Decomposed2dOracle"},
+    {"distance_mlp", "Oracle/DistanceMlpOracle"},
     {"fope", "Oracle/FopeOracle"},
+    {"forget_gate", "Oracle/ForgetGateOracle"},
     {"ggml", "Oracle/GgmlOracle"},
+    {"offset_map", "Oracle/OffsetMapOracle"},
     {"output_rotation", "Oracle/OutputRotationOracle"},
     {"query_temperature", "Oracle/QueryTemperatureOracle"},
     {"rope", "Oracle/RopeOracle"},
@@ -44,8 +51,10 @@ const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
 
 // Vectors of encodings that Locus does not have yet. Remove a folder from this list when its scheme is added.
 const std::set<std::string> awaited = {
-    "conformer",  "conv_position", "cope",   "deberta_attention", "decomposed_2d", "distance_mlp", "forget_gate",
-    "offset_map", "pope",          "zigzag",
+    "conv_position",
+    "offset_map",
+    "pope",
+    "zigzag",
 };
 
 /// Names of the tests in a suite: `Test/case` for parameterised ones.

@@ -22,9 +22,9 @@ std::vector<double> one_series(std::size_t heads, double steps) {
   return slopes;
 }
 
-bool alike(const std::vector<double>& a, const std::vector<double>& b, double scale, double relative) {
+bool alike(const std::vector<double>& a, const std::vector<double>& b, double scale, const SlopeError& error) {
   for (std::size_t h = 0; h < a.size(); ++h) {
-    if (std::abs(a[h] - scale * b[h]) > relative * std::abs(scale * b[h])) return false;
+    if (std::abs(a[h] - scale * b[h]) > error.relative * std::abs(scale * b[h]) + error.absolute) return false;
   }
   return true;
 }
@@ -38,7 +38,7 @@ std::string number(double value) {
 
 }  // namespace
 
-std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double relative) {
+std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, const SlopeError& error) {
   const std::size_t heads = slopes.size();
   const std::vector<double> right = right_slopes(static_cast<std::int64_t>(heads), 8);
   std::vector<double> reversed(right.rbegin(), right.rend());
@@ -61,14 +61,14 @@ std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double re
   for (const double sign : {1.0, -1.0}) {
     for (const Known& known : orders) {
       const bool twin = found.size() == 1 && found.front().name == "alibi" && known.slopes == right;
-      if (twin || !alike(slopes, known.slopes, sign, relative)) continue;
+      if (twin || !alike(slopes, known.slopes, sign, error)) continue;
       if (sign > 0) found.push_back({known.name, known.text});
-      if (sign < 0) found.push_back({"alibi_sign", std::string(known.text) + ", but the score grows with distance"});
+      if (sign < 0) return {{"alibi_sign", std::string(known.text) + ", but the score grows with distance"}};
     }
   }
   if (!found.empty() || heads < 2) return found;
   const double scale = slopes[0] / right[0];
-  if (scale != 0 && alike(slopes, right, scale, 2 * relative)) {
+  if (scale != 0 && alike(slopes, right, scale, {2 * error.relative, 2 * error.absolute})) {
     return {{"alibi_scaled", "ALiBi's slopes times " + number(scale) + " (a softmax scale?)"}};
   }
   // slope_0 / slope_1 is 2^(bias_max / n), so it shows a different bias_max.
@@ -76,7 +76,7 @@ std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double re
   const double bias_max = n * std::log2(slopes[0] / slopes[1]);
   if (std::isfinite(bias_max) && bias_max > 0 && bias_max < 1000) {
     const double whole = std::round(bias_max);
-    if (whole >= 1 && alike(slopes, right_slopes(static_cast<std::int64_t>(heads), whole), 1, relative)) {
+    if (whole >= 1 && alike(slopes, right_slopes(static_cast<std::int64_t>(heads), whole), 1, error)) {
       return {{"alibi_bias_max", "ALiBi's slopes for bias_max " + number(whole)}};
     }
   }

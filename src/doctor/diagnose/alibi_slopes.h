@@ -12,8 +12,13 @@ struct SlopeOrder {
   std::string text;
 };
 
-/// Returns what explains these slopes, most likely first. Empty: no known order of slopes. `relative` is the relative
-/// rounding error to allow.
-std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, double relative);
+/// The error to allow in a slope: relative for rounding, absolute for noise.
+struct SlopeError {
+  double relative = 0;
+  double absolute = 0;
+};
+
+/// Returns what explains these slopes, most likely first. Empty: no known order of slopes.
+std::vector<SlopeOrder> name_slopes(const std::vector<double>& slopes, const SlopeError& error);
 
 }  // namespace locus::doctor

@@ -26,8 +26,13 @@ class BiasShape {
   Position position(std::int64_t query) const { return dump_.keys - dump_.queries + query; }
 
   ElementType storage() const { return storage_; }
-  /// The error to allow in addition to rounding: 8 standard deviations of the measured noise; 0 without noise.
-  double slack() const { return 8 * noise_; }
+  /// The measured standard deviation of the noise of each number; 0 without noise.
+  double noise() const { return noise_; }
+  /// Measures the noise of a dump of one query, which has no repeated entries, by its difference from `explained`
+  /// [heads, queries, keys]. The smallest result counts.
+  void measure_noise(const std::vector<double>& explained);
+  /// The error to allow in addition to rounding: 11 standard deviations of the measured noise; 0 without noise.
+  double slack() const { return 11 * noise_; }
   /// True if two numbers are equal within rounding and noise. Both the number and the slope behind it may be rounded.
   bool equal(double a, double b) const;
 
@@ -39,7 +44,13 @@ class BiasShape {
   std::vector<std::optional<double>> by_key(std::int64_t head) const;
 
  private:
+  struct Step {
+    double size, off;
+  };
+  double noise_in(std::vector<Step> steps) const;
   double step_noise(std::int64_t key_step) const;
+  double bend_noise() const;
+  double loudest() const;
   std::size_t index(std::int64_t head, std::int64_t query, std::int64_t key) const {
     return static_cast<std::size_t>((head * dump_.queries + query) * dump_.keys + key);
   }

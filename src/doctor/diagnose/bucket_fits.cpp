@@ -61,6 +61,11 @@ bool changes_at_edges_of(const BiasShape& shape, const BucketForm& form) {
 
 std::vector<BucketForm> fitting_buckets(const BiasShape& shape) {
   std::vector<BucketForm> fitting;
+  // Numbers that change at every step are those of any table.
+  const auto changed = changes(shape);
+  const bool constant =
+      std::any_of(changed.begin(), changed.end(), [](const std::optional<bool>& one) { return one && !*one; });
+  if (!constant) return fitting;
   for (const std::int64_t buckets : {32, 64, 16, 8, 20, 128, 256}) {
     for (const std::int64_t distance : {128, 20, 64, 160, 256, 512, 800, 1024, 2048}) {
       for (const bool bidirectional : {true, false}) {

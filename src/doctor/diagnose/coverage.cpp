@@ -259,7 +259,7 @@ std::vector<Verdict> judge_odd_heads(const RotationDump& dump, const Turning& tu
   }
   if (!other.empty()) {
     verdicts.push_back(
-        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned by different angles", evidence, 0.85));
+        coverage_verdict("heads_unexplained", runs_of("heads", other) + " turned by different angles", evidence, 0.88));
   }
   return verdicts;
 }
@@ -305,12 +305,19 @@ std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& c
   };
   add(still, "tokens_not_rotated", "tokens", " not rotated", 0.96);
   add(twice, "cached_rotated_twice", "tokens", " rotated twice", 0.96);
-  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault explains", 0.7);
+  add(strange, "tokens_unexplained", "tokens", " turned by angles that no known fault explains", 0.85);
   // Near the noise, a slow pair looks like an unrotated one.
   add(pairs_still, "coordinates_not_rotated", "coordinates", " not rotated", least_off > 15 ? 0.96 : 0.8);
-  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault explains", 0.6);
+  // At large positions other rules and factors are not searched for, so one of them may be the fault.
+  constexpr double far = 0x1p15;
+  const std::vector<double>& angle = candidate.prediction.angle;
+  const bool searched = std::none_of(angle.begin(), angle.end(), [](double one) { return std::abs(one) > far; });
+  add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault explains",
+      searched ? 0.88 : 0.6);
   if (unexplained(verdicts)) {  // named exceptions may be part of the same unknown fault
-    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.7);
+    for (Verdict& one : verdicts) {
+      if (!one.name.ends_with("_unexplained")) one.confidence = std::min(one.confidence, 0.7);
+    }
     std::stable_partition(verdicts.begin(), verdicts.end(),
                           [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
   }

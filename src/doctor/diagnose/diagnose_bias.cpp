@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <sstream>
 
 #include "doctor/diagnose/alibi_slopes.h"
 #include "doctor/diagnose/bias_shape.h"
 #include "doctor/diagnose/bucket_fits.h"
+#include "doctor/diagnose/placed_biases.h"
 #include "doctor/diagnose/position_faults.h"
 #include "doctor/diagnose/turning.h"
-#include "locus/bias.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -117,17 +116,17 @@ std::string describe(const Linear& linear, std::int64_t keys) {
 }
 
 std::vector<Verdict> judge_linear(const Linear& linear, const BiasShape& shape) {
-  double flattest = std::numeric_limits<double>::infinity();
-  for (const double slope : linear.slopes) flattest = std::min(flattest, std::abs(slope));
-  const double relative =
-      8 * storage_noise(shape.storage()) + shape.slack() / (flattest * static_cast<double>(shape.dump().keys));
+  const auto keys = static_cast<double>(shape.dump().keys);
+  // A line through `keys` numbers is known this well.
+  const SlopeError error{.relative = 3 * storage_noise(shape.storage()),
+                         .absolute = 6 * shape.noise() * std::sqrt(12 / (keys * keys * keys))};
   const std::string where = describe(linear, shape.dump().keys);
   const std::string evidence = joined_text("slope of the first head ", linear.slopes.front(), ", of the last ",
                                            linear.slopes.back(), ", linear within the storage's rounding");
   std::vector<Verdict> verdicts;
-  const std::vector<SlopeOrder> orders = name_slopes(linear.slopes, relative);
+  const std::vector<SlopeOrder> orders = name_slopes(linear.slopes, error);
   for (const SlopeOrder& order : orders) {
-    const double confidence = orders.size() == 1 ? 0.95 : 0.6 / static_cast<double>(orders.size());
+    const double confidence = 0.95 / static_cast<double>(orders.size());
     verdicts.push_back({Verdict::About::dump, order.name, order.text + ", " + where, evidence, confidence});
   }
   if (verdicts.empty()) {
@@ -150,95 +149,16 @@ std::vector<Verdict> judge_alone(const BiasShape& shape, BiasDiagnosis& diagnosi
   }
   if (diagnosis.toeplitz) {
     diagnosis.bucket_starts = stretch_starts(shape);
-    std::vector<Verdict> verdicts;
-    const std::vector<BucketForm> forms = fitting_buckets(shape);
-    for (const BucketForm& form : forms) {
-      verdicts.push_back({Verdict::About::dump, "t5", "T5 buckets: " + text_of(form),
-                          joined_text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past"),
-                          forms.size() == 1 ? 0.95 : 0.8 / static_cast<double>(forms.size())});
-    }
-    if (!verdicts.empty()) return verdicts;
-    return {{Verdict::About::dump, "relative_bias", "a number per offset, in no known form",
-             joined_text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past"), 0.8}};
+    const std::string evidence = joined_text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past");
+    std::string forms;
+    for (const BucketForm& form : fitting_buckets(shape)) forms += (forms.empty() ? "" : "; or ") + text_of(form);
+    if (!forms.empty()) return {{Verdict::About::dump, "t5", "T5 buckets: " + forms, evidence, 0.95}};
+    return {{Verdict::About::dump, "relative_bias", "a number per offset, in no known form", evidence, 0.8}};
   }
   return {{Verdict::About::dump, "unexplained", "depends on more than key - query, in no known form", "", 0.5}};
 }
 
 // ---- against an expectation
-
-std::vector<double> expected_bias(const Encoding& encoding, const BiasShape& shape, Position first_query) {
-  std::vector<Position> queries, keys;
-  for (std::int64_t q = 0; q < shape.dump().queries; ++q) queries.push_back(first_query + q);
-  for (std::int64_t k = 0; k < shape.dump().keys; ++k) keys.push_back(k);
-  return bias_matrix(encoding, queries, keys);
-}
-
-// Whether head `head` of the dump is head `like` of what is expected.
-bool matches_head(const BiasShape& shape, const std::vector<double>& expected, std::int64_t head, std::int64_t like) {
-  const std::int64_t size = shape.dump().queries * shape.dump().keys;
-  for (std::int64_t n = 0; n < size; ++n) {
-    const std::int64_t q = n / shape.dump().keys, k = n % shape.dump().keys;
-    if (shape.masked(head, q, k)) continue;
-    if (!shape.equal(shape.at(head, q, k), expected[static_cast<std::size_t>(like * size + n)])) return false;
-  }
-  return true;
-}
-
-bool matches(const BiasShape& shape, const std::vector<double>& expected) {
-  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
-    if (!matches_head(shape, expected, h, h)) return false;
-  }
-  return true;
-}
-
-// Which head's bias each head carries; absent where some head's is nobody's.
-std::optional<std::vector<std::int64_t>> permuted_heads(const BiasShape& shape, const std::vector<double>& expected) {
-  std::vector<std::int64_t> map;
-  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
-    std::int64_t found = -1;
-    for (std::int64_t g = 0; g < shape.dump().heads && found < 0; ++g) {
-      if (matches_head(shape, expected, h, g)) found = g;
-    }
-    if (found < 0) return std::nullopt;
-    map.push_back(found);
-  }
-  return map;
-}
-
-// The bias at other places: `at` gives query and key for those of the dump.
-std::vector<double> bias_at(const Encoding& encoding, const BiasShape& shape,
-                            const std::function<std::pair<Position, Position>(Position, Position)>& at) {
-  std::vector<double> bias;
-  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
-    for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
-      for (std::int64_t k = 0; k < shape.dump().keys; ++k) {
-        const auto [query, key] = at(shape.position(q), k);
-        bias.push_back(encoding.score().value(h, query, key));
-      }
-    }
-  }
-  return bias;
-}
-
-// Softmax does not see what is the same for all keys of a row.
-bool matches_up_to_rows(const BiasShape& shape, const std::vector<double>& expected) {
-  const double unit = storage_noise(shape.storage());
-  for (std::int64_t h = 0; h < shape.dump().heads; ++h) {
-    for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
-      std::optional<double> constant;
-      for (std::int64_t k = 0; k <= shape.position(q); ++k) {
-        if (shape.masked(h, q, k)) continue;
-        const auto n = static_cast<std::size_t>((h * shape.dump().queries + q) * shape.dump().keys + k);
-        const double value = shape.at(h, q, k);
-        const double difference = value - expected[n];
-        if (!constant) constant = difference;
-        const double size = std::max({std::abs(value), std::abs(expected[n]), std::abs(*constant)});
-        if (std::abs(difference - *constant) > 8 * unit * size + 2 * shape.slack()) return false;
-      }
-    }
-  }
-  return true;
-}
 
 Verdict verdict_of(const char* name, const std::string& what, const std::string& evidence, double confidence) {
   return {Verdict::About::dump, name, what, evidence, confidence};
@@ -261,43 +181,6 @@ std::vector<Verdict> judge_buckets(const BiasShape& shape, const BucketForm& for
   if (!changes_at_edges_of(shape, form)) return renamed(alone, "t5", "buckets_wrong");
   return {verdict_of("as_expected", "the bias changes where the expected buckets start: " + text_of(form),
                      "no table was given: its numbers were not compared", 0.9)};
-}
-
-// The expected numbers in the wrong place; absent where they are nowhere.
-std::optional<Verdict> misplaced(const BiasShape& shape, const Encoding& encoding) {
-  const Position first = shape.position(0);
-  for (const Position other : {Position{0}, first + 1, first - 1}) {
-    if (other == first || !matches(shape, expected_bias(encoding, shape, other))) continue;
-    return verdict_of(other == 0 ? "queries_counted_from_zero" : "queries_off_by_one",
-                      joined_text("the first query was taken for position ", other, ", it is at ", first),
-                      "every visible entry is as expected there", 0.95);
-  }
-  const auto right = expected_bias(encoding, shape, first);
-  if (const auto map = permuted_heads(shape, right)) {
-    std::string heads;
-    for (const std::int64_t h : *map) heads += (heads.empty() ? "" : ", ") + std::to_string(h);
-    std::vector<std::int64_t> reversed;
-    for (std::int64_t h = shape.dump().heads; h-- > 0;) reversed.push_back(h);
-    const bool slopes = !encoding.score().slopes.empty() && *map == reversed;
-    return verdict_of(slopes ? "alibi_slopes_reversed" : "heads_permuted", "heads carry the bias of heads " + heads,
-                      "every visible entry is as expected there", 0.95);
-  }
-  const auto mirrored = bias_at(encoding, shape, [](Position q, Position k) { return std::pair(k, q); });
-  if (matches(shape, mirrored)) {
-    return verdict_of("table_transposed", "keys before and after the query are exchanged",
-                      "every visible entry is as expected there", 0.95);
-  }
-  const auto from_start = bias_at(encoding, shape, [](Position q, Position k) { return std::pair(q, q - k); });
-  if (matches(shape, from_start)) {
-    return verdict_of("bias_from_the_wrong_end", "distances are counted from the first key, not from the query",
-                      "every visible entry is as expected there", 0.95);
-  }
-  if (matches_up_to_rows(shape, right)) {
-    return verdict_of("row_constant",
-                      "differs from what was expected by a constant per row: equal under a causal softmax", "",
-                      shape.slack() > 0 ? 0.85 : 0.95);
-  }
-  return std::nullopt;
 }
 
 std::string largest_difference(const BiasShape& shape, const std::vector<double>& right) {
@@ -326,7 +209,7 @@ std::optional<Verdict> mostly_right(const BiasShape& shape, const std::vector<do
     for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
       for (std::int64_t k = 0; k < shape.dump().keys; ++k, ++n) {
         // Where both are 0, as after the query with ALiBi, nothing was asked.
-        if (shape.masked(h, q, k) || (shape.at(h, q, k) == 0 && right[n] == 0)) continue;
+        if (shape.masked(h, q, k) || (right[n] == 0 && shape.equal(shape.at(h, q, k), 0))) continue;
         ++all;
         off += shape.equal(shape.at(h, q, k), right[n]) ? 0 : 1;
       }
@@ -334,23 +217,22 @@ std::optional<Verdict> mostly_right(const BiasShape& shape, const std::vector<do
     if (off > before) heads.push_back(h);
   }
   if (2 * off >= all) return std::nullopt;
+  if (off == 0) {
+    return verdict_of("entries_unexplained", "each entry is within the noise, but all of them together are not",
+                      largest_difference(shape, right), 0.7);
+  }
   return verdict_of("entries_unexplained",
                     joined_text(off, " of ", all, " entries are not as expected; ", runs_of("heads", heads), " wrong"),
-                    largest_difference(shape, right), 0.85);
+                    largest_difference(shape, right), shape.noise() > 0 ? 0.85 : 0.95);
 }
 
-std::vector<Verdict> judge_expected(const BiasShape& shape, const Encoding& encoding, std::vector<Verdict> alone) {
+std::vector<Verdict> judge_expected(BiasShape& shape, const Encoding& encoding, std::vector<Verdict> alone) {
   const bool t5 = encoding.scheme().name == "t5";
   const bool own_table = encoding.score().buckets > 0;
   const bool given = encoding.arguments().find("table") != nullptr;
   if (t5 && !given) return judge_buckets(shape, buckets_of(encoding), alone);
+  if (std::vector<Verdict> placed = judge_places(shape, encoding); !placed.empty()) return placed;
   const auto right = expected_bias(encoding, shape, shape.position(0));
-  if (matches(shape, right)) {
-    const std::int64_t masked = shape.masked_count();
-    return {verdict_of("as_expected", "every visible entry is as expected",
-                       masked > 0 ? joined_text(masked, " masked entries were not compared") : "", 0.99)};
-  }
-  if (const auto wrong = misplaced(shape, encoding)) return {*wrong};
   if (t5 && !changes_at_edges_of(shape, buckets_of(encoding))) return renamed(std::move(alone), "t5", "buckets_wrong");
   if (own_table && given && shape.toeplitz()) {
     return {verdict_of("table_wrong", "the bias depends on the offset as expected, but its numbers are not the table's",
@@ -364,7 +246,7 @@ std::vector<Verdict> judge_expected(const BiasShape& shape, const Encoding& enco
 
 BiasDiagnosis diagnose_bias(const BiasDump& dump, const std::optional<Encoding>& expected) {
   check(dump, expected);
-  const BiasShape shape(dump);
+  BiasShape shape(dump);
   BiasDiagnosis diagnosis;
   diagnosis.storage = shape.storage();
   diagnosis.masked = shape.masked_count();

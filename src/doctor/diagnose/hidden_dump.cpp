@@ -33,15 +33,37 @@ class Added {
       : hidden_(encoding.hidden()), range_(encoding.position_range()) {
     dim_ = static_cast<std::size_t>(dump.head_dim);
     for (std::size_t n = 0; n < dump.after.size(); ++n) added_.push_back(dump.after[n] - dump.before[n]);
-    const double unit = unit_roundoff(storage_of(dump));
+    unit_ = std::max(unit_roundoff(storage_of(dump)), 0x1p-24);
     for (std::size_t t = 0; t < tokens(); ++t) {
       const double size = norm_of(dump.after.data() + t * dim_, dim_) + norm_of(dump.before.data() + t * dim_, dim_);
-      noise_.push_back(2 * std::max(unit, 0x1p-24) * size);
+      noise_.push_back(2 * unit_ * size);
     }
+    const auto count = static_cast<double>(dump.before.size());
+    loudest_ = 2e-3 * norm_of(dump.before.data(), dump.before.size()) / std::sqrt(count);
   }
 
+  // How far numbers are off from the expected rows, where most of them are right: rounding, and noise if it is there.
+  // More than two thousandths of the states is no noise.
+  void measure_noise(const std::vector<Position>& meant) {
+    constexpr double share = 0.3, sigmas_within = 0.385;  // of a normal number
+    std::vector<double> offs;
+    for (std::size_t n = 0; n < added_.size(); ++n) {
+      if (serves(meant[n / dim_])) offs.push_back(std::abs(added_[n] - row(meant[n / dim_])[n % dim_]));
+    }
+    measured_ = std::min(quantile(std::move(offs), share) / sigmas_within, loudest_);
+  }
+  double measured_noise() const { return measured_; }
+  /// Whether noise is there that rounding does not explain.
+  bool noisy() const { return 3 * measured_ * std::sqrt(static_cast<double>(dim_)) > median(noise_); }
+
+  double tolerance(std::size_t t) const {
+    return std::max(noise_[t], 3 * measured_ * std::sqrt(static_cast<double>(dim_)));
+  }
+  /// Whether the row of p is large enough to be seen in token t.
+  bool shows(std::size_t t, Position p) { return norm_of(row(p).data(), dim_) > 2 * tolerance(t); }
+
   std::size_t tokens() const { return added_.size() / dim_; }
-  bool nothing(std::size_t t) const { return norm_of(added_.data() + t * dim_, dim_) <= noise_[t]; }
+  bool nothing(std::size_t t) const { return norm_of(added_.data() + t * dim_, dim_) <= tolerance(t); }
 
   const Row& row(Position p) {
     Row& row = rows_[p];
@@ -64,10 +86,7 @@ class Added {
     return std::sqrt(sum);
   }
 
-  // Rounding, and noise of up to a thousandth of the states, is allowed; a row is told from others by far more.
-  bool fits(std::size_t t, Position p, double scale = 1) {
-    return serves(p) && distance(t, p, scale) <= std::max(noise_[t], 0.1 * norm_of(row(p).data(), dim_));
-  }
+  bool fits(std::size_t t, Position p, double scale = 1) { return serves(p) && distance(t, p, scale) <= tolerance(t); }
 
   // The factor of the expected row that is in what was added.
   double scale(std::size_t t, Position p) {
@@ -78,6 +97,14 @@ class Added {
       size += meant[j] * meant[j];
     }
     return size > 0 ? product / size : 1;
+  }
+
+  // How far the median of the factors may be from 1: the row is rounded, and what it was added to.
+  double scale_error(const std::vector<Position>& positions) {
+    double sum = 0;
+    for (std::size_t t = 0; t < tokens(); ++t) sum += tolerance(t) / norm_of(row(positions[t]).data(), dim_);
+    const auto count = static_cast<double>(tokens());
+    return 2 * unit_ + 3 * sum / count / std::sqrt(count * static_cast<double>(dim_));
   }
 
   // Numbers that are off by far more than is usual for the dump.
@@ -100,7 +127,10 @@ class Added {
   PositionRange range_;
   std::size_t dim_ = 0;
   Row added_;
-  std::vector<double> noise_;
+  std::vector<double> noise_;  // of rounding: the length of what a token may be off by
+  double unit_ = 0;
+  double loudest_ = 0;
+  double measured_ = 0;  // the standard deviation of a number
   std::map<Position, Row> rows_;
 };
 
@@ -124,18 +154,29 @@ Verdict angle_verdict(const std::string& name, const std::string& text, const st
 }
 
 std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant, std::int64_t tokens) {
-  const std::string evidence = sentence(meant.size(), " tokens were compared with the rows that were expected");
+  added.measure_noise(meant);
+  const std::string evidence = sentence(meant.size(), " tokens were compared with the rows that were expected",
+                                        added.noisy() ? sentence(", with noise of ", added.measured_noise()) : "");
   std::vector<std::int64_t> bare;
   std::vector<double> scales;
+  std::size_t shown = 0;
   for (std::size_t t = 0; t < meant.size(); ++t) {
-    if (added.nothing(t)) bare.push_back(static_cast<std::int64_t>(t) % tokens);
+    shown += added.shows(t, meant[t]) ? 1 : 0;
+    if (added.nothing(t) && added.shows(t, meant[t])) bare.push_back(static_cast<std::int64_t>(t) % tokens);
     scales.push_back(added.scale(t, meant[t]));
   }
-  if (bare.size() == meant.size()) return {angle_verdict("rows_missing", "no row was added", evidence, 0.97)};
+  if (shown == 0) {
+    return {angle_verdict("as_expected", "rows are too small to be seen in these states", evidence, 0.5)};
+  }
+  if (bare.size() == shown) return {angle_verdict("rows_missing", "no row was added", evidence, 0.97)};
   const double scale = median(scales);
-  std::size_t scaled = 0;
-  for (std::size_t t = 0; t < meant.size(); ++t) scaled += added.fits(t, meant[t], scale) ? 1 : 0;
-  if (scaled == meant.size() && std::abs(scale - 1) > 0.03) {
+  std::size_t plain = 0, scaled = 0;
+  for (std::size_t t = 0; t < meant.size(); ++t) {
+    plain += added.fits(t, meant[t]) ? 1 : 0;
+    scaled += added.fits(t, meant[t], scale) ? 1 : 0;
+  }
+  const bool sized = plain == meant.size() && std::abs(scale - 1) <= added.scale_error(meant);
+  if (!sized && scaled == meant.size()) {
     return {angle_verdict("magnitude_wrong", sentence("rows are multiplied by ", scale), evidence, 0.95)};
   }
   std::vector<Position> used;
@@ -170,7 +211,8 @@ std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant
     verdicts.push_back({Verdict::About::coverage, "tokens_unexplained",
                         runs_of("tokens", spoilt) + " wrong in single coordinates", evidence, 0.9});
   }
-  verdicts.push_back(angle_verdict("as_expected", "every token got its row", evidence, verdicts.empty() ? 0.98 : 0.6));
+  const double sure = added.noisy() ? 0.9 : 0.98;
+  verdicts.push_back(angle_verdict("as_expected", "every token got its row", evidence, verdicts.empty() ? sure : 0.6));
   return verdicts;
 }
 
@@ -190,6 +232,9 @@ Diagnosis diagnose_hidden(const RotationDump& dump, const Expectation& expected)
   if (!expected.positions) diagnosis.not_judged.emplace_back("positions were not given; 0, 1, 2, ... are assumed");
   Added added(dump, encoding);
   diagnosis.verdicts = judge_rows(added, per_row(ids, dump.batch), dump.tokens);
+  if (diagnosis.as_expected() && diagnosis.verdicts.front().confidence < confident) {
+    diagnosis.decide.emplace_back("whether a row was added: dump in float32, or rows without the states");
+  }
   return diagnosis;
 }
 

@@ -28,6 +28,12 @@ class Weighing {
     return std::any_of(all_.begin(), all_.end(), [](const Candidate& one) { return one.fit.whole(); });
   }
   const Candidate& first() const { return all_.front(); }
+  /// True if no candidate explains everything within the noise. Fitted parameters may then fit better.
+  bool none_fits_well() const {
+    constexpr double usual = 1.3;
+    return std::none_of(all_.begin(), all_.end(),
+                        [](const Candidate& one) { return one.fit.whole() && one.fit.misfit < usual; });
+  }
 
   AngleJudgement judgement() const {
     AngleJudgement judged;
@@ -108,7 +114,7 @@ AngleJudgement judge_angles(const Turning& turning, const Expected& expected, co
   if (!weighing.any_whole()) {
     if (auto moved = other_positions(turning, expected, unit)) weighing.add({std::move(*moved)});
   }
-  if (!weighing.any_whole()) weighing.add(fitted_parameters(turning, expected, rates, unit));
+  if (weighing.none_fits_well()) weighing.add(fitted_parameters(turning, expected, rates, unit));
   return weighing.judgement();
 }
 

@@ -55,6 +55,10 @@ Named same_everywhere(const Compared& c) {
   if (c.all([&](std::size_t n) { return c.used[n] == 2 * c.meant[n]; })) {
     return PositionFault{"positions_doubled", "positions are doubled"};
   }
+  for (Position by = 3; by <= 64; ++by) {
+    if (!c.all([&](std::size_t n) { return c.used[n] == by * c.meant[n]; })) continue;
+    return PositionFault{"positions_differ", "positions are multiplied by " + text_of(by)};
+  }
   const auto mirrored = [&](std::size_t n) { return c.used[n] == c.meant[2 * c.start(n) + c.tokens - 1 - n]; };
   if (c.all(mirrored)) return PositionFault{"positions_reversed", "positions run from the last token to the first"};
   return std::nullopt;
@@ -107,8 +111,24 @@ Named heads_or_padding(const Compared& c) {
   return std::nullopt;
 }
 
+// Documents are runs of positions that go up by one. The first one's ids at the start of each later one, which is wrong
+// where these go on from elsewhere.
+bool first_again(const Compared& c) {
+  std::size_t within = 0, documents = 0;
+  for (std::size_t n = 0; n < c.meant.size(); ++n) {
+    const bool starts = n % c.tokens == 0 || c.meant[n] != c.meant[n - 1] + 1;
+    within = starts ? 0 : within + 1;
+    documents += starts && n % c.tokens != 0 ? 1 : 0;
+    if (c.used[n] != c.meant[c.start(n)] + static_cast<Position>(within)) return false;
+  }
+  return documents > 0;
+}
+
 Named packing(const Compared& c) {
   const auto meant = c.restart(c.meant), used = c.restart(c.used);
+  if (first_again(c)) {
+    return PositionFault{"positions_of_first_document", "documents after the first carry its ids"};
+  }
   if (meant) {
     const std::size_t length = *meant % c.tokens;
     const auto first = [&](std::size_t n) { return c.used[n] == c.meant[c.start(n) + n % c.tokens % length]; };

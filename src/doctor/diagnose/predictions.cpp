@@ -254,9 +254,11 @@ std::vector<Prediction> neighbours(const Expected& expected) {
     }
   }
   if (rule_name_of(expected) != "none") return all;
-  for (const std::int64_t length : {std::int64_t{2048}, std::int64_t{8192}}) {
-    add_ruled(all, expected, {{"rule", std::string("llama3")}, {"factor", 8.0}, {"original_length", length}},
-              "rule_of_another_layer", "this dump does not show whether a rule changes slow pairs", 0.1);
+  for (const std::int64_t length : {std::int64_t{2048}, std::int64_t{4096}, std::int64_t{8192}}) {
+    for (const double factor : {2.0, 8.0, 32.0}) {
+      add_ruled(all, expected, {{"rule", std::string("llama3")}, {"factor", factor}, {"original_length", length}},
+                "rule_of_another_layer", "this dump does not show whether a rule changes slow pairs", 0.025);
+    }
   }
   return all;
 }

@@ -144,6 +144,12 @@ bool Reading::mostly_explained() const {
   return few_tokens || (angles.share > 0.4 && !unexplained(exceptions));
 }
 
+bool Reading::needs_odd_base() const {
+  if (slice.empty() || !angles.whole) return false;
+  const Prediction& first = angles.candidates.front().prediction;
+  return first.fault == "base_wrong" && first.prior < common_base_prior;
+}
+
 double Reading::unlikely() const {
   const double other_slice = slice.empty() ? 0 : 3;
   if (!expectation) return explanations.empty() ? 1000 : explanations.front().complexity;

@@ -21,6 +21,10 @@ struct Reading {
   /// True if the first candidate explains everything except exceptions that have a name, or except a few tokens.
   bool mostly_explained() const;
 
+  /// True if the slice is not the expected one and its angles need a base that is not in use: two faults at once, where
+  /// one may be a wrong reading.
+  bool needs_odd_base() const;
+
   /// How improbable this reading is. 0: everything is as expected; small: only a small fault is needed.
   double unlikely() const;
 };

@@ -108,18 +108,33 @@ void measure_turns(Turning& turning, const RotationDump& dump, double floor, con
   }
 }
 
-// A single head always agrees with itself. Tokens with at least two usable heads show whether |z| varies.
+// True if an earlier head of the token has the same numbers, as repeated key heads have.
+bool repeats(const RotationDump& dump, const Cells& cells, std::int64_t row, std::int64_t head) {
+  const auto numbers = [&](std::int64_t h) {
+    return dump.before.begin() + cells.source[index_of(row * dump.heads + h)] * dump.head_dim;
+  };
+  for (std::int64_t other = 0; other < head; ++other) {
+    if (std::equal(numbers(head), numbers(head) + dump.head_dim, numbers(other))) return true;
+  }
+  return false;
+}
+
+// A single head always agrees with itself. Tokens with at least two different usable heads show whether |z| varies.
 void measure_residuals(Turning& turning, const RotationDump& dump) {
   double error = 0, free_error = 0, size = 0, free_size = 0;
+  std::vector<int> heads_of(index_of(turning.rows), 0);
+  for (std::int64_t row = 0; row < turning.rows; ++row) {
+    for (std::int64_t h = 0; h < dump.heads; ++h) {
+      if (counts(turning.cells, row, h) && !repeats(dump, turning.cells, row, h)) ++heads_of[index_of(row)];
+    }
+  }
   for (std::int64_t i = 0; i < turning.pairs; ++i) {
     const PairPlace place = place_of(turning.slice, i);
     double after = 0, before = 0, product = 0;
     for (std::int64_t row = 0; row < turning.rows; ++row) {
       double a = 0, b = 0;
-      int heads = 0;
       for (std::int64_t h = 0; h < dump.heads; ++h) {
         if (!counts(turning.cells, row, h)) continue;
-        ++heads;
         const Pair pair = pair_at(dump, turning.cells, row, h, place);
         a += std::norm(pair.after);
         b += std::norm(pair.before);
@@ -128,7 +143,7 @@ void measure_residuals(Turning& turning, const RotationDump& dump) {
       after += a;
       before += b;
       product += turned;
-      if (heads < 2) continue;
+      if (heads_of[index_of(row)] < 2) continue;
       free_error += b > 0 ? std::max(0.0, a - turned * turned / b) : a;
       free_size += a;
     }

@@ -77,12 +77,12 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
     const bool keeps_size = std::abs(one.prediction.magnitude - 1) < 1e-9;
     const auto twin = twin_of(one, keeps_size);
     collected.add({Verdict::About::angles, one.prediction.fault, one.prediction.text, evidence_of(one), 0},
-                  one.weight * (twin ? 0.6 : 1));
-    if (twin) collected.add(*twin, 0.4 * one.weight);
+                  one.weight * (twin ? 0.5 : 1));
+    if (twin) collected.add(*twin, 0.5 * one.weight);
   }
   std::vector<Verdict> verdicts = collected.sorted();
   const Candidate& first = reading.angles.candidates.front();
-  const double clarity = first.fit.misfit < 1.5 ? most_confident : 0.93;
+  const double clarity = first.fit.misfit < 1.5 ? most_confident : 0.88;
   for (Verdict& one : verdicts) one.confidence *= clarity;
   std::erase_if(verdicts, [&](const Verdict& one) { return one.confidence < 0.02 && &one != &verdicts.front(); });
   if (first.prediction.fault != "as_expected" && !first.magnitude_fault.empty()) {
@@ -92,22 +92,57 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
   return verdicts;
 }
 
+// Names what differs in an encoding that fits at the expected positions.
+const char* other_name(const Arguments& meant, const Arguments& found) {
+  const auto rule_of = [](const Arguments& one) { return one.has("rule") ? one.text("rule") : "none"; };
+  const auto same = [&](const char* name) {
+    return meant.has(name) && found.has(name) && meant.real(name) == found.real(name);
+  };
+  const bool lengths =
+      !meant.has("original_length") ||
+      (found.has("original_length") && meant.integer("original_length") == found.integer("original_length"));
+  if (rule_of(meant) == rule_of(found) && lengths && same("base") && meant.has("factor")) return "factor_wrong";
+  if (rule_of(meant) == rule_of(found) && lengths && same("factor")) return "base_wrong";
+  return rule_of(meant) == "none" && rule_of(found) != "none" ? "rule_of_another_layer" : "other_rule";
+}
+
+// True if an explanation is the expected encoding itself, and so explains nothing more.
+bool is_expected(const Explanation& one, const Encoding& expected) {
+  const std::vector<double> meant = expected.rotation().inv_freq;
+  const std::vector<double> found = Encoding(one.scheme, one.arguments).rotation().inv_freq;
+  if (meant.size() != found.size() || one.inverse || one.times != 1) return false;
+  for (std::size_t i = 0; i < meant.size(); ++i) {
+    if (std::abs(found[i] / one.position_divisor - meant[i]) > 1e-6 * std::abs(meant[i])) return false;
+  }
+  return true;
+}
+
+// Adds other encodings that fit. Alternatives of one name become one verdict.
 void add_other_encodings(std::vector<Verdict>& verdicts, const Reading& reading, const Expectation& expected) {
-  const Arguments& arguments = expected.encoding->arguments();
-  const bool plain = arguments.has("rule") && arguments.text("rule") == "none";
-  std::size_t count = 0;
+  constexpr double together = 0.88, strange = 0.5;  // another rule at other positions is a weak explanation
+  constexpr std::size_t most = 4;
+  std::vector<const Explanation*> fitting;
   for (const Explanation& one : reading.explanations) {
-    if (one.free_frequencies || count >= 4) continue;
-    const bool there = one.positions == reading.meant && !one.inverse && one.times == 1;
-    const bool ruled = one.arguments.has("rule") && one.arguments.text("rule") != "none";
-    const char* name = !there ? "other_rule_and_positions" : plain && ruled ? "rule_of_another_layer" : "other_rule";
-    verdicts.push_back({Verdict::About::angles, name, "not the expected encoding, but " + one.text,
-                        sentence("misfit ", one.misfit, " (1: measured noise)"), 0});
-    ++count;
+    if (one.free_frequencies || fitting.size() == most) continue;
+    if (one.positions == reading.meant && is_expected(one, *expected.encoding)) continue;
+    fitting.push_back(&one);
   }
-  for (std::size_t n = verdicts.size() - count; n < verdicts.size(); ++n) {
-    verdicts[n].confidence = count == 1 ? 0.85 : 0.85 / static_cast<double>(count);
+  for (const Explanation* one : fitting) {
+    const bool there = one->positions == reading.meant && !one->inverse && one->times == 1;
+    const char* name = there ? other_name(expected.encoding->arguments(), one->arguments) : "other_rule_and_positions";
+    const double share = (there ? together : strange) / static_cast<double>(fitting.size());
+    const auto same =
+        std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& other) { return other.name == name; });
+    if (same == verdicts.end()) {
+      verdicts.push_back({Verdict::About::angles, name, "not the expected encoding, but " + one->text,
+                          sentence("misfit ", one->misfit, " (1: measured noise)"), share});
+    } else {
+      same->text += "; or " + one->text;
+      same->confidence += share;
+    }
   }
+  std::stable_sort(verdicts.begin(), verdicts.end(),
+                   [](const Verdict& a, const Verdict& b) { return a.confidence > b.confidence; });
 }
 
 // The precision is a separate finding, whatever else is right or wrong.
@@ -155,8 +190,6 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   append(verdicts, reading.coverage);
   if (is_slice_uncertain(reading)) {
     for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
-    std::stable_partition(verdicts.begin(), verdicts.end(),
-                          [](const Verdict& one) { return one.name.ends_with("_unexplained"); });
   }
   const auto precision = precision_of(reading, storage);
   std::vector<Verdict> angles;
@@ -172,8 +205,15 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   } else if (reading.mostly_explained()) {
     append(verdicts, reading.exceptions);
     const Candidate& first = reading.angles.candidates.front();
+    const bool excepted = !reading.exceptions.empty();
+    if (!excepted) {  // no single token or pair is wrong, but all of them differ a little
+      angles.push_back(
+          {Verdict::About::angles, "unexplained",
+           "angles differ by more than the noise, and no known fault explains it; nearest: " + first.prediction.text,
+           evidence_of(first), 0.6});
+    }
     angles.push_back({Verdict::About::angles, first.prediction.fault, "everything else: " + first.prediction.text,
-                      evidence_of(first), 0.9});
+                      evidence_of(first), excepted ? 0.9 : 0.3});
   } else {
     add_other_encodings(angles, reading, expected);
     if (angles.empty()) {
@@ -186,6 +226,10 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   }
   // Faults come first; what is as expected comes last.
   append(verdicts, angles);
+  if (is_slice_uncertain(reading)) {
+    std::stable_partition(verdicts.begin(), verdicts.end(),
+                          [](const Verdict& one) { return one.name.ends_with("unexplained"); });
+  }
   if (precision && (angles.empty() || angles.front().name != precision->name)) verdicts.push_back(*precision);
   return verdicts;
 }
@@ -197,18 +241,21 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   std::vector<Verdict> verdicts = all_verdicts(reading, expected, storage);
   const double noise = reading.turning.relative_noise;
   const bool varies = reading.turning.varies && !expected.encoding->rotation().scale;
+  if (reading.needs_odd_base()) {
+    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
+  }
   if (!varies && !(noise > loud)) return verdicts;
   // If lengths are free, many slices keep them.
   for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
   if (varies) {
     verdicts.insert(verdicts.begin(),
                     {Verdict::About::magnitude, "magnitude_varies", "|z| varies with the token, as in xPos",
-                     sentence("heads agree on |z| within ", reading.turning.free_residual), 0.8});
+                     sentence("heads agree on |z| within ", reading.turning.free_residual), 0.88});
     return verdicts;
   }
   verdicts.insert(verdicts.begin(), {Verdict::About::coverage, "lengths_unexplained",
                                      "the lengths of pairs change, by more than rounding or a little noise explains",
-                                     sentence("lengths are off by ", 100 * noise, " % (median)"), 0.8});
+                                     sentence("lengths are off by ", 100 * noise, " % (median)"), 0.85});
   return verdicts;
 }
 

@@ -228,6 +228,7 @@ class RotationFaults {
       add("rule_applied_twice", "", [&](Rotation& r) { set_frequencies(r, twice); });
       other_factors();
     }
+    if (n != d / 2) add_powers("partial_as_proportional", "", base, d / 2);  // it is another base, too
     for (const double other : {1e3,      1e4,       1e5,       1e6,      1e7,      1e8,   5e5,     5e6,   2e5,  2.5e5,
                                2e4,      4e4,       5e4,       1.5e5,    3e5,      1.6e5, 2e6,     3.5e6, 5e3,  2e3,
                                base * 2, base * 10, base / 10, base + 1, base - 1, 100.0, 10001.0, 8e6,   1.1e7}) {
@@ -235,7 +236,6 @@ class RotationFaults {
       add_powers("base_wrong", number(other), other, n);
       add_encoding("base_wrong", number(other), [&](Arguments& arguments) { arguments.set("base", other); });
     }
-    if (n != d / 2) add_powers("partial_as_proportional", "", base, d / 2);
     add_powers("exponent_wrong", "i/d in place of 2i/d", base, 2 * n);
     add_powers("exponent_wrong", "4i/d in place of 2i/d", base, n / 2);
     add_powers("exponent_wrong", "one step on", base, n, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/verify/rounding.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "doctor/verify/fault_model.h"
@@ -19,6 +20,11 @@ double rounded_to(ElementType type, double value) {
       break;
   }
   return value;
+}
+
+bool float32_tells(std::span<const Position> ids) {
+  return std::all_of(ids.begin(), ids.end(),
+                     [](Position id) { return float32_angle_error * std::fabs(static_cast<double>(id)) < 1; });
 }
 
 double Rounding::angle_error(double frequency, Position position) const {

@@ -17,6 +17,9 @@ inline constexpr Position float32_limit = 65'521;
 /// product.
 inline constexpr double float32_angle_error = 4 * 0x1p-24;
 
+/// Whether float32 angles at these ids are off by less than a radian: beyond, any number is within their error.
+bool float32_tells(std::span<const Position> ids);
+
 struct Rounding {
   ElementType type = ElementType::float32;
   bool float32_angles = false;  ///< allowed at every position

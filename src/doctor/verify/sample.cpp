@@ -74,9 +74,25 @@ double largest(std::span<const double> values) {
 
 }  // namespace
 
+HeadsView numbers_view(const HeadsArray& numbers) {
+  const HeadsView view = numbers.view();
+  return view.head_dim == 0 ? HeadsView{} : view;
+}
+
+HeadsArray Sample::numbers_of_first(std::int64_t count) const {
+  const std::int64_t row = shape_.heads * number_count_;
+  return {ElementType::float64, {1, count, shape_.heads, number_count_}, std::span(numbers_).first(at(count * row))};
+}
+
 Sample::Sample(const Encoding& encoding, const SampleShape& shape, Position start, RandomNumbers& random)
     : encoding_(encoding), shape_(shape), ids_(ids_for(encoding, shape.tokens, start)) {
   const auto& [tokens, heads, key_heads, head_dim] = shape;
+  if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) number_count_ = bias->token_numbers;
+  numbers_ = random.elements(tokens * heads * number_count_);
+  const std::size_t row = at(heads * number_count_);
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {  // running sums of numbers that are not above 0
+    numbers_[i] = (i < row ? 0 : numbers_[i - row]) - std::fabs(numbers_[i]);
+  }
   if (encoding.site() != Site::hidden) {
     query_ = random.elements(tokens * heads * head_dim);
     key_ = random.elements(tokens * key_heads * head_dim);
@@ -147,7 +163,9 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
                  HeadsArray(type, key, k),
                  HeadsArray(type, key, v),
                  {},
-                 ids.ids};
+                 ids.ids,
+                 HeadsArray(ElementType::float64, {batch, tokens, shape_.heads, number_count_},
+                            rows_at(numbers_, slots, shape_.heads * number_count_))};
   if (encoding.site() == Site::query_key) {
     rotate(encoding, result.query.view(), ids, Role::query);
     rotate(encoding, result.key.view(), ids, Role::key);
@@ -212,6 +230,8 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   call.encoding = &encoding;
   call.query_ids = call.key_ids = places;
   call.mask.causal = causal;
+  const HeadsArray numbers(ElementType::float64, {1, shape_.tokens, shape_.heads, number_count_}, numbers_);
+  call.query_numbers = call.key_numbers = numbers_view(numbers);
   const reference::Attention attention = reference::attend(call);
 
   const auto* rotation = std::get_if<Rotation>(&encoding.term());

@@ -117,6 +117,7 @@ void take_score(Subject& subject, const Encoding& encoding) {
   subject.scale = bias.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(subject.width)));
   subject.absolute =
       !bias.toeplitz && is_grid(arguments.maybe_integer("window_height"), arguments.maybe_integer("window_width"));
+  subject.tokens_decide = bias.token_numbers > 0;
   const double factor = bias.before_scale ? subject.scale : 1;
   subject.bias = [encoding, factor](std::int64_t head, Position query, Position key) {
     return factor * encoding.score().value(head, query, key);
@@ -127,8 +128,11 @@ void take_relative_keys(Subject& subject, const Encoding& encoding) {
   const RelativeKeys& keys = encoding.relative_keys();
   subject.heads = keys.heads;
   subject.width = keys.head_dim;
-  subject.scale = 1 / std::sqrt(static_cast<double>(keys.head_dim));
-  if (keys.index && !encoding.claims().has(Claim::unbounded)) {  // offsets beyond the table are errors
+  subject.scale = keys.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(keys.head_dim)));
+  const Arguments& given = encoding.arguments();
+  subject.absolute =
+      keys.column_index != nullptr && is_grid(given.maybe_integer("grid_height"), given.maybe_integer("grid_width"));
+  if (keys.refuses && !subject.absolute) {  // offsets beyond the table are refused
     const Arguments& arguments = encoding.arguments();
     const std::int64_t left = arguments.integer("clip_left");
     subject.reach = std::min(left, arguments.maybe_integer("clip_right").value_or(left));

@@ -52,7 +52,13 @@ class KeyStore {
 
   void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
     const HeadsArray output(type_, {1, queries.query.view().tokens, sample_.heads(), sample_.head_dim()});
-    const CachedQueries one{.sequence = sequence_, .query = queries.query.view(), .output = output.view()};
+    // A sequence holds the first tokens of the sample whenever it is asked.
+    const HeadsArray numbers = sample_.numbers_of_first(cache_.length(sequence_));
+    const CachedQueries one{.sequence = sequence_,
+                            .query = queries.query.view(),
+                            .output = output.view(),
+                            .query_numbers = numbers_view(queries.numbers),
+                            .key_numbers = numbers_view(numbers)};
     cache_.attend({.queries = std::span(&one, 1)});
     turn_back(sample_.encoding(), output.view(), queries);
     append_rows(into, output.values(), tokens);
@@ -77,6 +83,7 @@ AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const Hea
       .query = tokens.query.view(), .key = tokens.key.view(), .value = tokens.value.view(), .output = output.view()};
   call.encoding = &encoding;
   call.query_ids = call.key_ids = tokens.places;
+  call.query_numbers = call.key_numbers = numbers_view(tokens.numbers);
   call.mask.causal = true;
   return call;
 }
@@ -96,6 +103,7 @@ void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& qu
   call.key = over.keys;
   call.value = over.values;
   call.key_ids = over.places;
+  call.key_numbers = over.numbers;
   attend_whole(call, queries);
   append_rows(into, output.values(), tokens);
 }
@@ -241,6 +249,7 @@ PathResult drafted(const Sample& sample, ElementType type) {
   call.key = over.key.view();
   call.value = over.value.view();
   call.key_ids = over.places;
+  call.key_numbers = numbers_view(over.numbers);
   call.mask = {.pairs = visible};
   attend_whole(call, queries);
   PathResult result;
@@ -312,6 +321,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
     call.key = keys.key.view();
     call.value = keys.value.view();
     call.key_ids = keys.places;
+    call.key_numbers = numbers_view(keys.numbers);
     call.log_sum_exp = lses.back().data();
     attend(call);
   }

@@ -40,6 +40,7 @@ std::int64_t ranks_for(const Sample& sample);
 struct KeysAndValues {
   HeadsView keys, values;
   std::span<const Position> places;  ///< of the keys
+  HeadsView numbers = {};            ///< that their tokens bring
 };
 
 /// Runs attend() for the queries of these tokens of the sample over the given keys.

@@ -225,6 +225,13 @@ class AttendVerifier {
     return all;
   }
 
+  bool float32_tells_failures() const {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (compared_[i].worst.first && float32_tells(cases_[i].ids)) return true;
+    }
+    return false;
+  }
+
   // Compares the first diverging row of the cheapest failed case.
   bool matches_first(const FaultModel& model, std::size_t cheapest) {
     const AttendCase& one = cases_[cheapest];
@@ -236,7 +243,8 @@ class AttendVerifier {
     const auto want = predicted.row(failure.query, rounding_for(model), entry.head);
     Comparison ignored;
     if (!want || !compare_row(one, step, failure.query, want, ignored)) return false;
-    if (want->blind[at(entry.head)] != 0 || model.float32_angles) return true;
+    if (model.float32_angles) return float32_tells_failures();
+    if (want->blind[at(entry.head)] != 0) return true;
     const FaultModel nothing;
     const auto right = PredictedAttention(encoding_, nothing, call, shared_).row(failure.query, rounding_, entry.head);
     const std::size_t first = at(entry.head * head_dim_), width = at(head_dim_);
@@ -391,6 +399,12 @@ std::vector<Check> verify_attend(const Encoding& encoding, const AttendFunction&
           " adds its rows before attention; use verify_rows");
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   require(rotation == nullptr || rotation->axes == 1, "verify_attend: ids must have one axis");
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  require(bias == nullptr || bias->token_numbers == 0, "verify_attend: ", encoding.scheme().name,
+          " takes numbers from tokens, which the function would not get");
+  const auto* keys = std::get_if<RelativeKeys>(&encoding.term());
+  require(keys == nullptr || !keys->counted, "verify_attend: ", encoding.scheme().name,
+          " chooses rows by counting, which verify_attend does not predict");
   return AttendVerifier(encoding, attend, options).run();
 }
 

@@ -58,6 +58,13 @@ std::vector<NumbersCase> numbers_cases(const Encoding& encoding, const VerifyOpt
   }
   sparse.push_back(70'000);
   add("keys thousands of positions away", sparse, 1);
+  if (encoding.claims().has(Claim::causal_only)) return cases;
+  // The query is the last token, whatever its id: the keys are those after it.
+  std::vector<Position> ahead = consecutive(300, 1);
+  ahead.push_back(0);
+  add("keys hundreds of positions ahead", ahead, 1);
+  std::reverse(sparse.begin(), sparse.end());
+  add("keys thousands of positions ahead", sparse, 1);
   return cases;
 }
 

@@ -187,10 +187,17 @@ class RotateVerifier {
     });
   }
 
+  bool float32_tells_failures() const {
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      if (compared_[i].first && float32_tells(cases_[i].ids)) return true;
+    }
+    return false;
+  }
+
   bool matches_first(const FaultModel& model, std::size_t first) const {
     if (!matches(model, {first}, true)) return false;
     const Comparison& failure = compared_[first];
-    if (model.float32_angles) return true;
+    if (model.float32_angles) return float32_tells_failures();
     const auto row_of = [&](const FaultModel& one) {
       std::vector<double> row;
       predict(cases_[first], one, failure.first->row, [&](std::int64_t, std::span<const double> want) {

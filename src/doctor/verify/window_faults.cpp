@@ -105,8 +105,11 @@ class WindowFaults {
     for (const std::int64_t size : {10, 20, 48, 50, 96, 100, 200, 384, 500, 768, 1000, 1536, 2000, 3000, 4000}) {
       sizes.push_back(size);
     }
+    constexpr std::int64_t furthest = 16384;  // keys of one call are hardly further apart; then any of these fits
+    sizes.push_back(8192);
+    sizes.push_back(furthest);
     for (const std::int64_t size : sizes) {
-      const std::string detail = of_tokens(size);
+      const std::string detail = size == furthest ? "of more than 8,192 tokens" : of_tokens(size);
       add("window_applied", detail, [size](const AskedCall& c, std::int64_t i, std::int64_t j, bool seen) {
         return seen && std::abs(c.query_ids[at(i)] - c.key_ids[at(j)]) < size;
       });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures diagnose on generated dumps: how often the first verdict is right, how often it is wrong and confident, and
 // whether confidence is calibrated.
-//   diagnose_bar [--dumps N] [--seed S] [--plant NAME] [--confident-wrong K] [--verbose] [--threads T]
+//   diagnose_bar [--first N] [--dumps N] [--seed S] [--plant NAME] [--confident-wrong K] [--verbose] [--threads T]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -20,6 +20,7 @@ namespace {
 
 struct Options {
   int confident_wrong = 0;  // the number that may be wrong and confident
+  int first = 0;
   int dumps = 5000;
   std::uint64_t seed = 1;
   std::string plant = {};
@@ -28,6 +29,7 @@ struct Options {
 };
 
 struct Outcome {
+  std::size_t number = 0;
   std::string plant, about = {}, told = {};
   std::int64_t tokens = 0;
   const Numerics* numerics = nullptr;  // absent for biases
@@ -98,7 +100,8 @@ Stratum stratum_of(std::uint64_t plant, std::uint64_t round) {
 
 Outcome rotation_outcome(const std::string& plant, const Stratum& stratum, Random& random) {
   const Case one = make_case(plant, stratum.tokens, stratum.numerics, random);
-  Outcome outcome{.plant = plant, .about = one.about, .tokens = one.shape.tokens, .numerics = &stratum.numerics};
+  Outcome outcome{
+      .number = 0, .plant = plant, .about = one.about, .tokens = one.shape.tokens, .numerics = &stratum.numerics};
   const auto start = std::chrono::steady_clock::now();
   try {
     const Diagnosis diagnosis = diagnose(one.dump, one.expected);
@@ -114,7 +117,7 @@ Outcome rotation_outcome(const std::string& plant, const Stratum& stratum, Rando
 
 Outcome bias_outcome(const std::string& plant, Random& random) {
   const BiasCase one = make_bias_case(plant, random);
-  Outcome outcome{.plant = "bias " + plant};
+  Outcome outcome{.number = 0, .plant = "bias " + plant};
   outcome.about = outcome.plant + ": " + std::to_string(one.dump.heads) + "x" + std::to_string(one.dump.queries) + "x" +
                   std::to_string(one.dump.keys);
   try {
@@ -140,11 +143,29 @@ Outcome outcome_of(const Options& options, std::uint64_t n) {
   return rotation_outcome(plants[chosen], stratum_of(chosen, options.plant.empty() ? n / plants.size() : n), random);
 }
 
+void print_outcome(const Outcome& one) {
+  const bool confidently = !one.right && one.confidence >= confident;
+  std::cout << (confidently ? "CONFIDENT AND WRONG "
+                : one.right ? "right "
+                            : "wrong ")
+            << one.number << ' ' << one.about << '\n'
+            << one.told;
+  std::cout.flush();  // the whole takes minutes
+}
+
 std::vector<Outcome> run_all(const Options& options) {
   std::vector<Outcome> outcomes(static_cast<std::size_t>(options.dumps));
   std::atomic<std::size_t> next = 0;
+  std::mutex printing;
   const auto work = [&] {
-    for (std::size_t n = next++; n < outcomes.size(); n = next++) outcomes[n] = outcome_of(options, n);
+    for (std::size_t n = next++; n < outcomes.size(); n = next++) {
+      const std::size_t number = n + static_cast<std::size_t>(options.first);
+      outcomes[n] = outcome_of(options, number);
+      outcomes[n].number = number;
+      if (outcomes[n].right && !options.verbose) continue;
+      const std::scoped_lock lock(printing);
+      print_outcome(outcomes[n]);
+    }
   };
   std::vector<std::thread> workers;
   for (unsigned t = 0; t < options.threads; ++t) workers.emplace_back(work);
@@ -221,10 +242,7 @@ int run(const Options& options) {
   int right = 0, confident_wrong = 0;
   for (const Outcome& one : outcomes) {
     right += one.right;
-    const bool wrong = !one.right && one.confidence >= confident;
-    confident_wrong += wrong;
-    if (one.right && !options.verbose) continue;
-    std::cout << (wrong ? "CONFIDENT AND WRONG " : one.right ? "right " : "wrong ") << one.about << '\n' << one.told;
+    confident_wrong += !one.right && one.confidence >= confident;
   }
   print_plants(outcomes);
   print_shares(outcomes);
@@ -241,7 +259,9 @@ Options parse(int count, char** arguments) {
   for (int n = 1; n < count; ++n) {
     const std::string name = arguments[n];
     const auto value = [&] { return std::string(n + 1 < count ? arguments[++n] : ""); };
-    if (name == "--dumps")
+    if (name == "--first")
+      options.first = std::stoi(value());
+    else if (name == "--dumps")
       options.dumps = std::stoi(value());
     else if (name == "--seed")
       options.seed = std::stoull(value());
