@@ -89,7 +89,8 @@ AttentionWork attend(const AttentionCall& call);
 
 /// Returns the running sums of numbers [batch, tokens, heads, n] along the tokens, in that order: what query_numbers
 /// and key_numbers hold if tokens bring gates. `before` (empty: zeros) holds the sums before the first token, [batch,
-/// heads, n]; pass the last row of the previous chunk to go on from it. Error: `before` of another size.
+/// heads, n]; pass the last row of the previous chunk to go on from it.
+/// Error: `before` of another size.
 std::vector<double> running_sums(const HeadsView& numbers, std::span<const double> before = {});
 
 /// The backward pass of running_sums: turns the gradients of the sums, [batch, tokens, heads, n], into those of the
