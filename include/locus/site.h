@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four sites where position enters a transformer, and what a scheme provides at each of them.
+// The five sites where position enters a transformer, and what a scheme provides at each of them.
 //
 // These structs are the whole interface between schemes and kernels: plain numbers, no scheme names.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace locus {
 
-enum class Site : std::uint8_t { none, hidden, query_key, score, relative_key };
+enum class Site : std::uint8_t { none, hidden, query_key, score, relative_key, output };
 std::string_view name_of(Site site);
 
 /// The engine whose float32 arithmetic a table reproduces. `exact` is the true value, rounded once.
@@ -55,6 +55,36 @@ struct PairScale {
   std::vector<double> zeta;
   double scale_base = 512;
   Position centre = 0;
+};
+
+/// A factor on queries by their position p, the query temperature. Keys are not multiplied.
+///   steps      1 + beta ln(1 + floor((p + shift) / length))     Llama 4, Ministral 3
+///   logarithm  max(1, ln(p + shift) / ln(length))               logN of Qwen, ReRoPE
+struct QueryScale {
+  enum class Kind : std::uint8_t { steps, logarithm };
+  Kind kind = Kind::steps;
+  double beta = 0;  ///< of steps
+  std::int64_t length = 1;
+  std::int64_t shift = 0;
+
+  double at(Position position) const;
+  /// The factor of every smaller position is 1.
+  Position first_scaled() const;
+};
+
+/// An angle that is added to that of a pair at every position.
+struct Phase {
+  double radians = 0;
+  double low = 0;  ///< what the rounding to double dropped
+  Turns turns = 0;
+};
+
+/// FoPE: the cosines of a head's first `frequencies` pairs are sums over as many frequencies,
+/// cos'_j = sum_i cos(p w_i) cos[head, i, j]; sines likewise. The other pairs have cos = sin = 1.
+struct HeadMix {
+  std::int64_t heads = 0;  ///< key heads; consecutive query heads share one
+  std::int64_t frequencies = 0;
+  Tensor cos, sin;  ///< [heads, frequencies, frequencies]
 };
 
 /// The arguments of ggml's rope call, for the profile that reproduces it.
@@ -101,6 +131,11 @@ struct Rotation {
   double magnitude = 1;              ///< on cos and sin (attention factor)
   double softmax_scale_factor = 1;   ///< on the softmax scale only
   std::optional<PairScale> scale;
+  std::vector<Phase> phases;              ///< per pair; empty: none
+  std::optional<QueryScale> query_scale;  ///< on all coordinates of a query, also those that are not rotated
+  std::optional<HeadMix> mix;
+  /// output site: values are rotated like keys, and what attention returns is rotated back by the query's position.
+  bool turns_output = false;
 
   Profile profile = Profile::exact;
   std::vector<float> single_freq;                 ///< hf, vllm: the frequencies in float32 arithmetic

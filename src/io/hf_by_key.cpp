@@ -4,6 +4,7 @@
 #include <array>
 
 #include "io/hf_resolve.h"
+#include "io/hf_rope.h"
 
 namespace locus::io {
 namespace {
@@ -184,6 +185,9 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   Fields fields(model);
   const bool dynamic = fields.boolean({"use_dynamic_ntk"}).value_or(false);
   const bool logarithm = fields.boolean({"use_logn_attn"}).value_or(false);
+  const std::int64_t length =
+      logarithm ? with_default(fields.integer({"seq_length"}), 2048, fields, "seq_length", context, "use_logn_attn")
+                : 0;
   Layers layers = resolve_rope(fields, context);
   for (LayerEncoding& layer : layers) {
     if (dynamic) {
@@ -192,10 +196,8 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
           "engines ignore the key; Locus does not apply that yet");
     }
     if (logarithm) {
-      layer.not_applied.emplace_back(
-          "this model's own code multiplies queries beyond seq_length by a logarithm of the "
-          "position (use_logn_attn), other engines ignore the key; Locus does not apply "
-          "that yet");
+      layer.alternatives.push_back({"vLLM and llama.cpp", layer.scheme, layer.arguments, "use_logn_attn is not read"});
+      set_query_scale(layer, {.kind = QueryScale::Kind::logarithm, .length = length, .shift = 1});
     }
   }
   return layers;

@@ -75,6 +75,7 @@ struct HfModel {
   std::int64_t rotary_dim = 0;  ///< of latent attention: the default of qk_rope_head_dim
   bool latent = false;          ///< latent attention: a head has a separate rotary part
   bool rotates_last = false;    ///< rotates the last coordinates of the head
+  bool turns_output = false;    ///< values are keys, and the output is rotated back by the query's position
   bool double_width = false;    ///< attention works on twice the hidden size (Zamba 2)
   bool scales_softmax = false;  ///< YaRN's mscale_all_dim multiplies the softmax scale, squared
   std::int64_t original_length = 0;

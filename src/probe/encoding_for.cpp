@@ -63,6 +63,8 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
       same("head width", encoding.rotation().head_dim, config.head_dim);
       require(encoding.rotation().axes == 1, owner, ": the encoding must have 1 axis of positions, got ",
               encoding.rotation().axes);
+      require(!encoding.rotation().turns_output, owner, ": the probe does not rotate outputs (turned_output)");
+      if (encoding.rotation().mix) same("number of key heads", encoding.rotation().mix->heads, config.kv_heads);
       break;
     case Site::hidden:
       same("width", encoding.hidden().dim, config.dim);
@@ -74,6 +76,7 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
       same("head width", encoding.relative_keys().head_dim, config.head_dim);
       if (encoding.relative_keys().heads > 0) same("head count", encoding.relative_keys().heads, config.heads);
       break;
+    case Site::output:
     case Site::none:
       break;
   }

@@ -26,11 +26,7 @@ const std::map<std::string, std::string> refusals = {
 
 /// Read correctly, with something not applied: the model and what the note must contain.
 const std::map<std::string, std::string> named = {
-    {"deepseek-v4-pro", "turns the output of its attention back"},
-    {"llama-4-scout", "multiplies the queries of these layers by position (attn_temperature_tuning"},
-    {"ministral-3-3b", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
-    {"ministral-3-8b", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
-    {"mistral4-default", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
+    {"deepseek-v4-pro", "pools several tokens into one key (compress_ratios)"},
     {"nanochat-d20", "turns queries and keys the other way"},
     {"qwen2.5-7b-1m-dual-chunk", "dual_chunk_attention_config"},
     {"swinv2-tiny", "this model's scores are cosines"},

@@ -45,9 +45,19 @@ def rope(
     rule: Union[str, Rule] = 'none',
     axes: str = '1d',
     sections: Optional[Sequence[float]] = None,
+    section_order: str = 'chunked',
+    pair_axis: Optional[Sequence[float]] = None,
+    frequency_index: str = 'running',
+    id_scale: Optional[Sequence[float]] = None,
+    id_shift: Optional[Sequence[float]] = None,
     grid_height: Optional[int] = None,
     grid_width: Optional[int] = None,
     prefix: int = 0,
+    temperature: str = 'none',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
+    turned_output: bool = False,
     output_order: str = 'same',
     max_length: Optional[int] = None,
     profile: str = 'exact',
@@ -86,6 +96,27 @@ def offset_map(
     profile: str = 'exact',
     table_type: str = 'float32',
     **rule_arguments: Any,
+def query_temperature(
+    *,
+    head_dim: int,
+    temperature: str = 'steps',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
+) -> Encoding: ...
+
+def fope(
+    *,
+    heads: int,
+    head_dim: int,
+    pairing: str = 'half',
+    base: float = 10000.0,
+    frequencies: Optional[int] = None,
+    max_length: Optional[int] = None,
+    cos_mix: Optional[ArrayLike] = None,
+    sin_mix: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
 ) -> Encoding: ...
 
 def alibi(
@@ -94,6 +125,9 @@ def alibi(
     bias_max: float = 8.0,
     form: str = 'causal',
     length: Optional[int] = None,
+    total_heads: Optional[int] = None,
+    first_head: int = 0,
+    biased_heads: Optional[int] = None,
 ) -> Encoding: ...
 
 def t5(
@@ -289,6 +323,12 @@ def ntk(
     factor: float,
 ) -> Rule: ...
 
+def ntk_mixed(
+    *,
+    factor: float,
+    mixed_b: float = 1.0,
+) -> Rule: ...
+
 def dynamic_ntk(
     *,
     factor: float,
@@ -315,6 +355,7 @@ def yarn(
     truncate: bool = True,
     mscale: Optional[float] = None,
     mscale_all_dim: Optional[float] = None,
+    magnitude_slope: float = 0.1,
     attention_factor: Optional[float] = None,
 ) -> Rule: ...
 
@@ -343,4 +384,9 @@ def proportional(
     *,
     rotary_fraction: float,
     factor: float = 1.0,
+) -> Rule: ...
+
+def geometric(
+    *,
+    lowest: float = 0.5,
 ) -> Rule: ...

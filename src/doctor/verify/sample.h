@@ -52,9 +52,10 @@ class Sample {
   HeadsArray numbers_of_first(std::int64_t count) const;
   Position place(std::int64_t token) const { return ids_.axes == 1 ? id(token) : token; }
 
-  /// `slots` are tokens of the sample, or padding, which is filled with NaN. All batch rows have the same length.
+  /// `slots` are tokens of the sample, or padding, which is filled with NaN. All batch rows have the same length. Tokens
+  /// have the ids of those in `placed_as`, or their own.
   Encoded encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
-                 std::int64_t batch = 1, Position shift = 0) const;
+                 std::int64_t batch = 1, Position shift = 0, std::span<const std::int64_t> placed_as = {}) const;
   Encoded encode(ElementType type, std::span<const std::int64_t> slots, std::int64_t batch = 1,
                  Position shift = 0) const {
     return encode(encoding_, type, slots, batch, shift);

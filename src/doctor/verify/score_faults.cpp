@@ -145,7 +145,7 @@ class BiasFaults {
     const auto with = [&](std::string_view fault, const std::string& detail, std::vector<double> other) {
       // A bias is slope times distance: replaces the slope.
       add(fault, detail, [v = value_, own = bias_.slopes, other](std::int64_t h, Position q, Position k) {
-        return v(h, q, k) / own[at(h)] * other[at(h)];
+        return own[at(h)] == 0 ? 0 : v(h, q, k) / own[at(h)] * other[at(h)];
       });
     };
     std::vector<double> sorted = bias_.slopes;

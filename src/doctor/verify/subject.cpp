@@ -77,7 +77,8 @@ void take_errors(Subject& subject, const Rotation& rotation) {
   if (rotation.profile != Profile::exact || rotation.table_type != ElementType::float32)
     subject.entry_error = 2 * units;
   if (rotation.profile == Profile::exact) return;
-  const double fastest = *std::max_element(rotation.inv_freq.begin(), rotation.inv_freq.end());
+  double fastest = 0;
+  for (const double w : rotation.inv_freq) fastest = std::max(fastest, w);
   const double steps = rotation.profile == Profile::ggml ? static_cast<double>(rotation.pairs()) + 2 : 2;
   subject.angle_error = steps * fastest * 0x1p-24;
 }
@@ -91,15 +92,20 @@ void take_rotation(Subject& subject, const Encoding& encoding) {
       is_grid(rotation.map.kind == PositionMap::Kind::patch_centres ? std::optional<std::int64_t>(rotation.map.height)
                                                                     : std::nullopt,
               rotation.map.width);
-  subject.absolute = rotation.map.kind != PositionMap::Kind::direct && grid;
+  subject.absolute = (rotation.map.kind != PositionMap::Kind::direct && grid) || rotation.query_scale || rotation.mix;
+  subject.keys_placed = rotation.pairs() > 0;
   take_errors(subject, rotation);
   // xPos grows as zeta^-(p/512): within three scale bases, rotated vectors stay within e^4 of their length.
   if (rotation.scale) subject.distances = {100, static_cast<Position>(3 * rotation.scale->scale_base)};
   subject.rotate = [encoding](Role role, std::span<const Position> ids, std::span<const double> head) {
-    std::vector<double> values(head.begin(), head.end());
-    const std::int64_t extents[] = {1, static_cast<std::int64_t>(values.size())};
-    rotate(encoding, heads_view(values.data(), ElementType::float64, "td", extents),
+    const auto& mix = encoding.rotation().mix;
+    const std::int64_t heads = mix ? mix->heads : 1;
+    std::vector<double> values;
+    for (std::int64_t h = 0; h < heads; ++h) values.insert(values.end(), head.begin(), head.end());
+    const std::int64_t extents[] = {1, heads, static_cast<std::int64_t>(head.size())};
+    rotate(encoding, heads_view(values.data(), ElementType::float64, "thd", extents),
            PositionIds{static_cast<std::int64_t>(ids.size()), 1, 1, {ids.begin(), ids.end()}}, role);
+    values.resize(head.size());
     return values;
   };
 }
