@@ -70,7 +70,8 @@ std::vector<std::int64_t> read_pretrained_windows(Fields& fields, std::size_t st
   return sides;
 }
 
-/// Swin has one table per block, as wide as its stage has heads; Swin V2 a network, in windows no larger than the stage.
+/// Swin has one table per block, as wide as its stage has heads; Swin V2 a network, in windows no larger than the
+/// stage.
 std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext& context) {
   Fields shared(model);
   const bool network = context.model.family == HfFamily::network_windows;

@@ -76,6 +76,26 @@ def xpos(
     length: Optional[int] = None,
 ) -> Encoding: ...
 
+def offset_map(
+    *,
+    map: str,
+    window: Optional[int] = None,
+    group: Optional[int] = None,
+    chunk_size: Optional[int] = None,
+    local_size: Optional[int] = None,
+    unscaled_length: Optional[int] = None,
+    length: Optional[int] = None,
+    head_dim: int,
+    pairing: str,
+    base: float = 10000.0,
+    rotary_dim: Optional[int] = None,
+    rotary_offset: int = 0,
+    rule: Union[str, Rule] = 'none',
+    output_order: str = 'same',
+    max_length: Optional[int] = None,
+    profile: str = 'exact',
+    table_type: str = 'float32',
+    **rule_arguments: Any,
 def query_temperature(
     *,
     head_dim: int,
@@ -97,28 +117,6 @@ def fope(
     sin_mix: Optional[ArrayLike] = None,
     seed: int = 0,
     deviation: float = 0.02,
-) -> Encoding: ...
-
-def offset_map(
-    *,
-    map: str,
-    window: Optional[int] = None,
-    group: Optional[int] = None,
-    chunk_size: Optional[int] = None,
-    local_size: Optional[int] = None,
-    unscaled_length: Optional[int] = None,
-    length: Optional[int] = None,
-    head_dim: int,
-    pairing: str,
-    base: float = 10000.0,
-    rotary_dim: Optional[int] = None,
-    rotary_offset: int = 0,
-    rule: Union[str, Rule] = 'none',
-    output_order: str = 'same',
-    max_length: Optional[int] = None,
-    profile: str = 'exact',
-    table_type: str = 'float32',
-    **rule_arguments: Any,
 ) -> Encoding: ...
 
 def alibi(
