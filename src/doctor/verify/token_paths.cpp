@@ -249,6 +249,7 @@ PathResult drafted(const Sample& sample, ElementType type) {
   call.key = over.key.view();
   call.value = over.value.view();
   call.key_ids = over.places;
+  call.key_numbers = numbers_view(over.numbers);
   call.mask = {.pairs = visible};
   attend_whole(call, queries);
   PathResult result;
