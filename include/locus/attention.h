@@ -87,9 +87,9 @@ struct AttentionWork {
 /// Cost: O(visible tiles x head_dim) time; O((queries + keys) x head_dim) memory per thread beyond the call's own.
 AttentionWork attend(const AttentionCall& call);
 
-/// Returns the running sums of numbers [batch, tokens, heads, n] along the tokens, in that order: what query_numbers and
-/// key_numbers hold if tokens bring gates. `before` (empty: zeros) holds the sums before the first token, [batch, heads,
-/// n]; pass the last row of the previous chunk to go on from it.
+/// Returns the running sums of numbers [batch, tokens, heads, n] along the tokens, in that order: what query_numbers
+/// and key_numbers hold if tokens bring gates. `before` (empty: zeros) holds the sums before the first token, [batch,
+/// heads, n]; pass the last row of the previous chunk to go on from it.
 /// Error: `before` of another size.
 std::vector<double> running_sums(const HeadsView& numbers, std::span<const double> before = {});
 

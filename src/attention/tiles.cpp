@@ -38,10 +38,10 @@ BlockSizes block_sizes(bool skipping, std::int64_t panel) {
 /// Keys and values of one head in one document, packed, with the norms for skipping.
 class PackedHead {
  public:
-  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, const AttendKernels& kernels,
-             std::int64_t block, bool with_norms, const RegionTurns& turns)
+  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, std::int64_t block,
+             bool with_norms, const RegionTurns& turns)
       : dim_(problem.head_dim()),
-        panel_(kernels.panel),
+        panel_(attend_kernels(problem.call().query.type).panel),
         room_(round_up(document.keys, panel_)),
         keys_(room_ * dim_),
         values_(room_ * round_up(dim_, panel_)) {
@@ -368,7 +368,7 @@ AttentionWork attend_in_tiles(const Problem& problem) {
                           document.keys > 0 && problem.bias()->toeplitz && problem.head_dim() <= 256;
     const BlockSizes sizes = block_sizes(skipping, kernels.panel);
     const RegionTurns& turn = turns[static_cast<std::size_t>(unit / call.key.heads)];
-    const PackedHead packed(problem, document, key_head, kernels, sizes.keys, skipping, turn);
+    const PackedHead packed(problem, document, key_head, sizes.keys, skipping, turn);
     for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
       const BiasTerm bias(problem, document, head);
       const RelativeTerm relative(problem, document, head, kernels);

@@ -384,7 +384,7 @@ class RopeLayerReader {
   }
 
   void read_axes() {
-    if (model_.axes == "text") {  // an order of its own for pictures: the row's sentence says so
+    if (model_.axes == "text") {  // images have a different order, which the row describes
       block_.acknowledge({"mrope_section", "xdrope_section"});
       return set("axes", std::string("1d"));
     }

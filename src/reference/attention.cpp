@@ -186,8 +186,8 @@ class Materialised {
     return {whole, size * std::fabs(scale()) + relative_magnitude(head, q, k, i, j)};
   }
 
-  // Query and key are rotated at i and j. With an offset map they stand at a and b instead: a pair of coordinates then has
-  // the angle (a - b) - (i - j) more between query and key, so that its part of the score is |q||k| cos of that.
+  // Query and key are rotated at i and j. With an offset map they stand at a and b instead: a pair of coordinates then
+  // has the angle (a - b) - (i - j) more between query and key, so that its part of the score is |q||k| cos of that.
   Score remapped(const std::vector<double>& q, const std::vector<double>& k, Position i, Position j) const {
     const OffsetMap& map = *rotation_->offsets;
     std::size_t region = 0;

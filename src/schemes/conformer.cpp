@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conformer's relative keys: those of Transformer-XL for both signs of the offset,
 //   score = (q + u) . k + (q + v) . (W_r R_n),  n = query - key from -(T - 1) to T - 1,
-// with R_n the sinusoid of n, sine at even and cosine at odd channels, u and v learned per head, W_r a learned projection;
-// one softmax scale over both. Gulati et al. 2020, "Conformer" (arXiv 2005.08100), section 2.1.
+// with R_n the sinusoid of n, sine at even and cosine at odd channels, u and v learned per head, W_r a learned
+// projection; one softmax scale over both. Gulati et al. 2020, "Conformer" (arXiv 2005.08100), section 2.1.
 //
 // Where Transformer-XL is causal, this encoder sees keys on both sides; the sine gives them different rows. Deviation
 // from transformer_xl: the order of the channels, interleaved instead of [sin | cos]. wav2vec2-conformer, parakeet,

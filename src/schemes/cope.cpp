@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CoPE, contextual positions: a key stands as far from the query as gates between them count,
-//   p_ij = sum of g_it over the visible keys t from j to i,  g_it = sigmoid(scale q_i . k_t),  at most max_positions - 1,
+//   p_ij = sum of g_it over the visible keys t from j to i, at most max_positions - 1,  g_it = sigmoid(scale q_i . k_t),
 //   score = scale q_i . k_j + q_i . e(p_ij),  e between two rows of a learned table by linear interpolation,
-// so that a position may count words or sentences instead of tokens. Golovneva et al. 2024, "Contextual Position Encoding"
-// (arXiv 2405.18719), equations 3 to 6. The query is unscaled in the second term.
+// so that a position may count words or sentences instead of tokens. Golovneva et al. 2024, "Contextual Position
+// Encoding" (arXiv 2405.18719), equations 3 to 6. The query is unscaled in the second term.
 //
-// Ids decide nothing; keys count in the order in which they are given. gate_mix is x-transformers' talking_heads: the gates
-// of a head are sigmoids of a mix of all heads' products. Attention over shards of the keys cannot be merged, for a shard
-// does not know what the others count.
+// Ids decide nothing; keys count in the order in which they are given. gate_mix is x-transformers' talking_heads: the
+// gates of a head are sigmoids of a mix of all heads' products. Attention over shards of the keys cannot be merged, for
+// a shard does not know what the others count.
 #include <cmath>
 
 #include "locus/initial_weights.h"

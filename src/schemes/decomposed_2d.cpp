@@ -3,7 +3,7 @@
 //   score = scale q . k + q . (h_row + w_column),   the query unscaled in the second term.
 // Ids are the cells of the grid in row-major order. Li et al. 2021, "MViTv2" (arXiv 2112.01526), equation 4; SAM and
 // ViTDet use it with one grid, MViTv2 with a pooled grid of keys.
-//   row    = floor(q max(k/q, 1) - k max(q/k, 1) + (K - 1) max(Q/K, 1)),  for the places q of Q and k of K along an axis
+//   row = floor(q max(K/Q, 1) - k max(Q/K, 1) + (K - 1) max(Q/K, 1)),  for places q of Q and k of K along an axis
 //   tables of another length than 2 max(Q, K) - 1 are resized: linear, half-pixel centres, clamped at the edges.
 //
 // Deviation: the released code computes the row in float32, which may fall below an integer where Q/K is no integer
@@ -41,7 +41,8 @@ struct Axis {
   }
 };
 
-// torch's linear interpolation with align_corners = false: centre i of the result is (i + 1/2) in/out - 1/2 of the input.
+// torch's linear interpolation with align_corners = false: centre i of the result is (i + 1/2) in/out - 1/2 of the
+// input.
 Tensor resized(const Tensor& table, std::int64_t rows) {
   const std::int64_t given = table.dim(0), width = table.dim(1);
   if (given == rows) return table;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Forgetting Transformer's gate: every token brings a gate f per head, 0 < f < 1, and the score of query i and key j
-// loses what the tokens after j forget,
+// The Forgetting Transformer's gate: every token brings a gate f per head, 0 < f < 1, and the score of query i and key
+// j loses what the tokens after j forget,
 //   score = scale q . k + ln f_(j+1) + ... + ln f_i.
 // Lin et al. 2025, "Forgetting Transformer: Softmax Attention with a Forget Gate" (arXiv 2503.02130), equation 9. A
 // constant gate is ALiBi with the slope -ln f; x-transformers calls the same thing data-dependent ALiBi.

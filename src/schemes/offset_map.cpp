@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoPE with remapped offsets: far keys are seen at smaller offsets than they have, so that a model reads beyond the length
-// that it was trained for, without training. With i the query's and j the key's position:
-//   rerope        i - j below the window w, else w                                          Su 2023, kexue.fm/archives/9706
-//   leaky_rerope  i - j below w, else w + (i - j - w) / group                               Su 2023, kexue.fm/archives/9731
-//   self_extend   i - j below w, else floor(i / g) - floor(j / g) + w - w / g, g = group    Jin et al. 2024, arXiv 2401.01325
+// RoPE with remapped offsets: far keys are seen at smaller offsets than they have, so that a model reads beyond the
+// length that it was trained for, without training. With i the query's and j the key's position:
+//   rerope        i - j below the window w, else w
+//   leaky_rerope  i - j below w, else w + (i - j - w) / group
+//   self_extend   i - j below w, else floor(i / g) - floor(j / g) + w - w / g, g = group
 //   dual_chunk    chunks of c = chunk_size - local_size tokens; in the same chunk i - j; in the previous one
 //                 min(i % c + c, chunk_size) - j % c; in earlier ones min(2c - 1, chunk_size) - j % c
-//                                                                                            An et al. 2024, arXiv 2402.17463
-// Offsets may be fractions: w / g need not be whole. Queries and keys are rotated at their positions as always (and cached
-// so); attention turns those of far pairs by the difference.
+// Su 2023 (kexue.fm/archives/9706 and 9731), Jin et al. 2024 (arXiv 2401.01325), An et al. 2024 (arXiv 2402.17463).
+// Offsets may be fractions: w / g need not be whole. Queries and keys are rotated at their positions as always (and
+// cached so); attention turns those of far pairs by the difference.
 //
 // Deviations. The code of SelfExtend leaves the map out while the longest position is below w, which changes nothing.
-// Qwen's dual chunk attention also multiplies keys and softmax scale by m = max(1, 1 + 0.1 ln(length / unscaled_length)),
-// so that scores carry m^2.
+// Qwen's dual chunk attention also multiplies keys and softmax scale by m = max(1, 1 + 0.1 ln(length /
+// unscaled_length)), so that scores carry m^2. ReRoPE's code also multiplies the query by max(1, ln(i + 1) / ln(trained
+// length)), a query temperature that is not part of the map.
 #include <algorithm>
 #include <cmath>
 

@@ -21,8 +21,8 @@ namespace locus {
 
 enum class Activation : std::uint8_t { relu, silu };
 
-/// One layer: y = weight x + bias, then gamma (y - mean) / deviation + beta if there is a gamma. Gradients are added from
-/// the given places of one array; `weight` [out][in] and so on are contiguous there.
+/// One layer: y = weight x + bias, then gamma (y - mean) / deviation + beta if there is a gamma. Gradients are added
+/// from the given places of one array; `weight` [out][in] and so on are contiguous there.
 struct NetworkLayer {
   std::int64_t in = 0, out = 0;
   std::vector<double> weight = {}, bias = {}, gamma = {}, beta = {};  ///< all but the first may be empty

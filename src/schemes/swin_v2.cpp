@@ -6,8 +6,8 @@
 // Liu et al. 2021, "Swin Transformer V2: Scaling Up Capacity and Resolution" (arXiv 2111.09883), section 3.3.
 //
 // The model's score is a cosine: the caller normalises queries and keys and multiplies the query by its head's
-// exp(min(logit_scale, ln 100)); the softmax scale is 1. Deviation: the paper's coordinates are sign(c) ln(1 + |c|); the
-// released models use the form above, whose inputs are from -1 to 1 in the pretrained window.
+// exp(min(logit_scale, ln 100)); the softmax scale is 1. Deviation: the paper's coordinates are sign(c) ln(1 + |c|);
+// the released models use the form above, whose inputs are from -1 to 1 in the pretrained window.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -250,6 +250,7 @@ PathResult drafted(const Sample& sample, ElementType type) {
   call.value = over.value.view();
   call.key_numbers = numbers_view(over.numbers);
   call.key_ids = over.places;
+  call.key_numbers = numbers_view(over.numbers);
   call.mask = {.pairs = visible};
   attend_whole(call, queries);
   PathResult result;
