@@ -30,6 +30,7 @@ struct AttendRequest {
   std::string query_positions, key_positions;
   std::string query_documents, key_documents;
   std::string sink_logits;
+  std::string query_numbers, key_numbers;
   bool rotated = false;
   MaskOptions mask;
   std::optional<double> scale;
@@ -241,6 +242,14 @@ void attend_files(const AttendRequest& request) {
           "--documents and --key-documents must have the same number of documents, got ", query_ends.size() - 1,
           " and ", key_ends.size() - 1);
   const std::vector<float> sinks = sink_logits_of(request.sink_logits, query.view.heads);
+  std::optional<Heads> query_numbers, key_numbers;
+  const auto read_numbers = [&](const std::string& path, std::optional<Heads>& into) {
+    if (!path.empty()) into = heads_in(read_array(path), path, axes);
+  };
+  read_numbers(request.query_numbers, query_numbers);
+  read_numbers(
+      request.key_numbers.empty() && query.view.tokens == key.view.tokens ? request.query_numbers : request.key_numbers,
+      key_numbers);
   const PositionIds query_ids = positions_of(request.query_positions, "--query-positions", query.view,
                                              default_positions(query_ends, key_ends), inferences);
   const PositionIds key_ids = positions_of(request.key_positions, "--key-positions", key.view,
@@ -274,6 +283,8 @@ void attend_files(const AttendRequest& request) {
   }
   call.soft_cap = request.soft_cap;
   call.sink_logits = sinks;
+  if (query_numbers) call.query_numbers = query_numbers->view;
+  if (key_numbers) call.key_numbers = key_numbers->view;
   if (!request.query_documents.empty()) {
     call.query_boundaries = query_ends;
     call.key_boundaries = key_ends;
@@ -335,6 +346,11 @@ void add_attend_command(CLI::App& app) {
                       "Set the document lengths of the keys, if they differ from those of the queries");
   command->add_option("--sink-logits", request->sink_logits,
                       "Add one number per query head (0.5,-1 or a .npy file) to the softmax, without a key");
+  command->add_option("--query-numbers", request->query_numbers,
+                      "Read what the queries' tokens bring (forget_gate: running sums of log gates) from a .npy file, "
+                      "with the axes of the queries and as many numbers as the scheme takes in place of dim");
+  command->add_option("--key-numbers", request->key_numbers,
+                      "Read what the keys' tokens bring; absent: the queries' file, if there are as many keys");
   add_mask_options(*command, request->mask);
   command->add_option("--scale", request->scale,
                       "Multiply q.k by this; absent: the scheme's scale, else 1 / sqrt(dim)");

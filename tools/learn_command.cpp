@@ -248,8 +248,8 @@ void add_parts(CLI::App& learn, const Shared& request) {
   one->footer(
       "Exit code 1: an exercise is not passed.\nExamples:\n  locus learn check attention\n  locus learn check --json");
 
-  one = add_part(learn, "watch", "Grade the next exercise whenever its file changes", "locus learn watch", watch,
-                 request);
+  one = add_part(learn, "watch", "Grade the next exercise whenever its file changes", "locus learn watch rope-half",
+                 watch, request);
   add_exercise(one, request, "Watch this one until it is passed");
   one = add_part(learn, "hint", "Show one more hint", "locus learn hint rope-half", hint, request);
   add_exercise(one, request, "Name or number; absent: the next one");

@@ -22,7 +22,8 @@ struct LintRequest {
 };
 
 const Rotation* rotation_of(const LintLayer& layer) {
-  return layer.encoding ? std::get_if<Rotation>(&layer.encoding->term()) : nullptr;
+  const auto* rotation = layer.encoding ? std::get_if<Rotation>(&layer.encoding->term()) : nullptr;
+  return rotation != nullptr && rotation->pairs() > 0 ? rotation : nullptr;
 }
 
 Json layer_json(const LintLayer& layer) {

@@ -20,11 +20,14 @@ namespace {
 /// What a kind prints: its ids, and further named numbers.
 struct Plan {
   PositionIds ids;
-  std::vector<std::string> axis_names = {};            ///< where there are several
-  std::optional<std::vector<std::uint8_t>> mask = {};  ///< of padded kinds
-  std::optional<std::vector<std::int64_t>> kept = {};  ///< of sinks: the ids' tokens in the text
-  std::optional<std::int64_t> decode_delta = {};       ///< of mrope
+  std::vector<std::string> axis_names = {};                ///< where there are several
+  std::optional<std::vector<std::uint8_t>> mask = {};      ///< of padded kinds
+  std::optional<std::vector<std::int64_t>> kept = {};      ///< of sinks: the ids' tokens in the text
+  std::optional<std::int64_t> decode_delta = {};           ///< of mrope
+  std::optional<std::vector<Position>> visible_from = {};  ///< of compressed
 };
+
+const std::vector<std::string> mrope_axes = {"time", "height", "width"};
 
 // ---- output
 
@@ -68,6 +71,7 @@ void print_plan_json(const std::string& kind, const Plan& plan) {
   if (plan.mask) object["mask"] = nested_array(shape, *plan.mask);
   if (plan.kept) object["kept"] = *plan.kept;
   if (plan.decode_delta) object["decode_delta"] = *plan.decode_delta;
+  if (plan.visible_from) object["visible_from"] = *plan.visible_from;
   print_json(object);
 }
 
@@ -86,13 +90,14 @@ void print_plan_text(const Plan& plan) {
   const auto tokens = static_cast<std::size_t>(plan.ids.tokens);
   if (plan.kept) print_row("kept: ", *plan.kept);
   for (std::int64_t axis = 0; axis < plan.ids.axes; ++axis) {
-    std::string label = plan.kept ? "ids: " : "";
+    std::string label = plan.kept || plan.visible_from ? "ids: " : "";
     if (!plan.axis_names.empty()) label = plan.axis_names[static_cast<std::size_t>(axis)] + ": ";
     for (std::int64_t row = 0; row < plan.ids.batch; ++row) {
       print_row(label, plan.ids.axis(axis).subspan(static_cast<std::size_t>(row) * tokens, tokens));
     }
   }
   if (plan.decode_delta) std::cout << "decode_delta: " << *plan.decode_delta << '\n';
+  if (plan.visible_from) print_row("visible_from: ", *plan.visible_from);
 }
 
 void save_plan(const std::string& path, const Plan& plan) {
@@ -147,6 +152,11 @@ void on_run(CLI::App& command, std::function<Plan()> make) {
   });
 }
 
+/// The decode_delta of a plan with pictures: the ids then have three axes.
+Given add_delta(CLI::App& command) {
+  return add_optional_text(command, "--delta", "Set the decode_delta of a prefix with images (mrope prints it)");
+}
+
 // ---- one function per kind
 
 void add_prefill(CLI::App& parent) {
@@ -161,8 +171,13 @@ void add_decode(CLI::App& parent) {
   CLI::App& command = add_kind(parent, "decode", "Number new tokens after a cached prefix", "12 3");
   const Given prefix = add_text(command, "PREFIX", "Number of cached tokens");
   const Given tokens = add_text(command, "TOKENS", "Number of new tokens");
-  on_run(command,
-         [=] { return Plan{positions::decode(parse_integer("PREFIX", *prefix), parse_integer("TOKENS", *tokens))}; });
+  const Given delta = add_delta(command);
+  on_run(command, [=] {
+    const std::int64_t cached = parse_integer("PREFIX", *prefix), count = parse_integer("TOKENS", *tokens);
+    const auto by = optional_integer("--delta", delta);
+    if (!by) return Plan{positions::decode(cached, count)};
+    return Plan{positions::multimodal_decode({cached, *by}, count), mrope_axes};
+  });
 }
 
 Plan padded_plan(positions::Padded padded) { return {std::move(padded.ids), {}, std::move(padded.mask)}; }
@@ -261,8 +276,25 @@ void add_tree(CLI::App& parent) {
       add_kind(parent, "tree", "Number a speculative tree: a node's id is its depth", "--parents -1,0,0,1 --prefix 10");
   const Given parents = add_text(command, "--parents", "Set each node's parent, -1 for a root, such as -1,0,0,1");
   const Given prefix = add_optional_text(command, "--prefix", "Set the number of tokens before the tree", "0");
+  const Given delta = add_delta(command);
   on_run(command, [=] {
-    return Plan{positions::tree(parse_integers("--parents", *parents), parse_integer("--prefix", *prefix))};
+    const std::vector<std::int64_t> nodes = parse_integers("--parents", *parents);
+    const std::int64_t before = parse_integer("--prefix", *prefix);
+    const auto by = optional_integer("--delta", delta);
+    if (!by) return Plan{positions::tree(nodes, before)};
+    return Plan{positions::multimodal_tree(nodes, {before, *by}), mrope_axes};
+  });
+}
+
+void add_compressed(CLI::App& parent) {
+  CLI::App& command =
+      add_kind(parent, "compressed", "Number keys that stand for several tokens each (DeepSeek V4)", "6 --rate 4");
+  const Given entries = add_text(command, "ENTRIES", "Number of compressed keys");
+  const Given rate = add_text(command, "--rate", "Set the tokens per key");
+  on_run(command, [=] {
+    positions::Compressed plan =
+        positions::compressed(parse_integer("ENTRIES", *entries), parse_integer("--rate", *rate));
+    return Plan{.ids = std::move(plan.ids), .visible_from = std::move(plan.visible_from)};
   });
 }
 
@@ -279,15 +311,20 @@ void add_sinks(CLI::App& parent) {
   });
 }
 
-/// `text:5`, `image:1x4x6`, `video:8x4x6` or `video:8x4x6@2.5`.
+/// `text:5`, `audio:50`, `audio:50@0.5`, `image:1x4x6`, `video:8x4x6` or `video:8x4x6@2.5`.
 positions::Segment parse_segment(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
   const std::string_view size = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   if (kind == "text") return positions::Text{parse_integer("text tokens", size)};
-  require(kind == "image" || kind == "video", "SEGMENTS must be text:N, image:TxHxW or video:TxHxW[@SCALE], got ",
-          text);
-  const std::size_t at = kind == "video" ? size.find('@') : std::string_view::npos;
+  const std::size_t at = kind == "image" ? std::string_view::npos : size.find('@');
+  if (kind == "audio") {
+    positions::Audio audio{parse_integer("audio tokens", size.substr(0, at))};
+    if (at != std::string_view::npos) audio.time_scale = parse_real("time scale", size.substr(at + 1));
+    return audio;
+  }
+  require(kind == "image" || kind == "video",
+          "SEGMENTS must be text:N, audio:N[@SCALE], image:TxHxW or video:TxHxW[@SCALE], got ", text);
   const std::vector<std::string_view> sides = split(size.substr(0, at), 'x');
   require(sides.size() == 3, kind, " must have a size TxHxW, got '", size, "'");
   positions::Vision vision{parse_integer("frames", sides[0]), parse_integer("height", sides[1]),
@@ -297,18 +334,28 @@ positions::Segment parse_segment(std::string_view text) {
 }
 
 void add_mrope(CLI::App& parent) {
-  CLI::App& command = add_kind(parent, "mrope", "Number text with images and videos (Qwen2-VL M-RoPE)",
-                               "text:5 image:1x4x6 text:3\n  locus positions mrope video:8x4x6@2.5 text:3");
+  CLI::App& command = add_kind(parent, "mrope", "Number text with images, videos and sound (Qwen2-VL M-RoPE)",
+                               "text:5 image:1x4x6 text:3\n  locus positions mrope video:8x4x6@2.5 text:3\n"
+                               "  locus positions mrope text:9 --cached 32 --delta -18");
   auto segments = std::make_shared<std::vector<std::string>>();
   command
       .add_option("SEGMENTS", *segments,
-                  "text:N, image:TxHxW or video:TxHxW[@SCALE]; sizes in tokens, SCALE in ids per frame")
+                  "text:N, audio:N[@SCALE], image:TxHxW or video:TxHxW[@SCALE]; sizes in tokens, SCALE in ids per "
+                  "frame or token of sound")
       ->required();
+  const Given cached = add_optional_text(command, "--cached", "Continue after this many tokens", "0");
+  const Given delta = add_optional_text(command, "--delta", "Set the decode_delta of the cached tokens", "0");
+  const Given first = add_optional_text(command, "--first", "Print a chunk of the plan from this token on");
+  const Given tokens = add_optional_text(command, "--tokens", "Set the tokens of the chunk [all from --first on]");
   on_run(command, [=] {
     std::vector<positions::Segment> parsed;
     for (const std::string& segment : *segments) parsed.push_back(parse_segment(segment));
-    positions::Multimodal plan = positions::multimodal(parsed);
-    return Plan{std::move(plan.ids), {"time", "height", "width"}, {}, {}, plan.decode_delta};
+    positions::Multimodal plan =
+        positions::multimodal_after({parse_integer("--cached", *cached), parse_integer("--delta", *delta)}, parsed);
+    const std::int64_t from = optional_integer("--first", first).value_or(0);
+    const std::int64_t count = optional_integer("--tokens", tokens).value_or(plan.ids.tokens - from);
+    if (!first->empty() || !tokens->empty()) plan.ids = positions::chunk(plan.ids, from, count);
+    return Plan{std::move(plan.ids), mrope_axes, {}, {}, plan.decode_delta};
   });
 }
 
@@ -341,6 +388,7 @@ void add_positions_command(CLI::App& app) {
   add_cumulative(parent);
   add_shards(parent);
   add_tree(parent);
+  add_compressed(parent);
   add_sinks(parent);
   add_mrope(parent);
   add_grid(parent);

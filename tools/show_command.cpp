@@ -42,7 +42,9 @@ Json ids_json(const PositionIds& ids) {
 }
 
 void add_rotation(Json& json, const Encoding& encoding, const std::optional<PositionIds>& positions) {
-  const Rotation& rotation = encoding.rotation();
+  Rotation rotation = encoding.rotation();
+  const std::optional<QueryScale> query_scale = rotation.query_scale;
+  rotation.query_scale.reset();  // listed apart: keys do not have it
   json["head_dim"] = rotation.head_dim;
   json["rotary_dim"] = rotation.rotary_dim;
   json["rotary_offset"] = rotation.rotary_offset;
@@ -71,6 +73,7 @@ void add_rotation(Json& json, const Encoding& encoding, const std::optional<Posi
     reference::rotation_row(rotation, Role::query, place, cos, sin);
     cos_rows.push_back(cos);
     sin_rows.push_back(sin);
+    if (query_scale) json["query_factor"].push_back(query_scale->at(place[0]));
   }
 }
 
@@ -162,6 +165,7 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
     case Site::relative_key:
       add_relative(json, encoding);
       break;
+    case Site::output:  // no scheme acts there alone
     case Site::none:
       json["profile"] = name_of(Profile::exact);
       break;
@@ -236,7 +240,7 @@ void print_text(const ChosenEncoding& chosen, const Json& json) {
       std::cout << "depends on the sequence length: cached keys become wrong when it changes\n";
     print_wavelengths(rotation, chosen.trained_length);
   }
-  for (const char* name : {"slopes", "offsets", "buckets"}) {
+  for (const char* name : {"slopes", "offsets", "buckets", "query_factor"}) {
     if (json.contains(name) && json[name].is_array() && !json[name].empty() && json[name][0].is_number()) {
       print_numbers(name, json[name].get<std::vector<double>>());
     }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "locus/encoding.h"
 #include "locus/executor.h"
@@ -48,6 +49,10 @@ struct AttentionCall {
   /// document.
   std::span<const std::int64_t> query_boundaries = {}, key_boundaries = {};
 
+  /// What tokens bring to the score (ScoreBias::token_numbers): [batch, tokens, query heads] with that many numbers, of
+  /// float32 or, for long running sums, float64.
+  HeadsView query_numbers = {}, key_numbers = {};
+
   /// Absent: the scheme's softmax scale, else 1 / sqrt(head_dim) times the softmax_scale_factor of a rotation.
   std::optional<double> scale = {};
   double scale_factor = 1;                      ///< multiplies `scale`
@@ -81,6 +86,16 @@ struct AttentionWork {
 ///
 /// Cost: O(visible tiles x head_dim) time; O((queries + keys) x head_dim) memory per thread beyond the call's own.
 AttentionWork attend(const AttentionCall& call);
+
+/// Returns the running sums of numbers [batch, tokens, heads, n] along the tokens, in that order: what query_numbers
+/// and key_numbers hold if tokens bring gates. `before` (empty: zeros) holds the sums before the first token, [batch,
+/// heads, n]; pass the last row of the previous chunk to go on from it.
+/// Error: `before` of another size.
+std::vector<double> running_sums(const HeadsView& numbers, std::span<const double> before = {});
+
+/// The backward pass of running_sums: turns the gradients of the sums, [batch, tokens, heads, n], into those of the
+/// numbers, in place. Gradients of query_numbers and key_numbers of the same tokens are added up first.
+void running_sums_backward(std::span<double> gradients, const HeadsView& numbers);
 
 /// Attention over a subset of the keys, with its log-sum-exp [batch, heads, queries].
 struct PartialAttention {

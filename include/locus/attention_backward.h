@@ -17,8 +17,9 @@ struct LearnedGradients {
   std::span<double> sink_logits = {};      ///< [heads]
   std::span<double> bias_table = {};       ///< of ScoreBias::table [buckets, heads]
   std::span<double> bias_parameters = {};  ///< of ScoreBias::parameters [heads, parameters]
+  std::span<double> bias_network = {};     ///< of ScoreBias::network_weights
   std::span<double> key_table = {};        ///< of RelativeKeys: shaped like the tensors of the same names
-  std::span<double> value_table = {};
+  std::span<double> query_table = {}, column_table = {}, value_table = {};
   std::span<double> u = {}, v = {}, w_r = {};
 };
 
@@ -32,6 +33,8 @@ struct AttentionGradientCall {
   AttentionCall forward;
   HeadsView output_gradient;
   HeadsView query_gradient, key_gradient, value_gradient;
+  /// Of query_numbers and key_numbers; of float64, written completely. Without data they are not computed.
+  HeadsView query_numbers_gradient = {}, key_numbers_gradient = {};
   LearnedGradients learned = {};
 };
 

@@ -61,6 +61,8 @@ struct CachedQueries {
   std::span<const Position> ids = {};
   /// Drafts in a tree, [queries, queries]: 0 if query i does not see the token of query j. Parents come first.
   std::span<const std::uint8_t> tree = {};
+  /// What the queries' tokens and all tokens of the sequence bring, as in AttentionCall.
+  HeadsView query_numbers = {}, key_numbers = {};
   float* log_sum_exp = nullptr;                    ///< [query heads, queries], as in AttentionCall
   std::span<const std::int64_t> rows_wanted = {};  ///< queries whose probabilities to store
   float* probabilities = nullptr;                  ///< [query heads, rows_wanted, tokens of the sequence]

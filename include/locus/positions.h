@@ -86,6 +86,11 @@ PositionIds tree(std::span<const std::int64_t> parents, std::int64_t prefix = 0)
 /// Error: as tree().
 std::vector<std::uint8_t> ancestor_mask(std::span<const std::int64_t> parents);
 
+/// The nodes from the root to `last`, in order: what stays of a tree when verification accepts that path. Their ids are
+/// consecutive, so the next token has the id after that of `last`.
+/// Error: as tree(), and a `last` that is no node.
+std::vector<std::int64_t> accepted_path(std::span<const std::int64_t> parents, std::int64_t last);
+
 // ---- a cache of attention sinks and a window
 
 /// `kept` holds the tokens' indices in the text, `ids` their slots in the cache, 0 ... kept - 1.
@@ -98,6 +103,22 @@ struct Streaming {
 /// they fit).
 /// Error: a window below 1; the newest token attends to itself.
 Streaming streaming(std::int64_t seen, std::int64_t sinks, std::int64_t window);
+
+// ---- keys that stand for several tokens
+
+/// `ids` are those that the keys are rotated by; key i is visible from position visible_from[i] on.
+struct Compressed {
+  PositionIds ids;
+  std::vector<Position> visible_from;
+};
+
+/// `entries` keys, each made of `rate` tokens (DeepSeek V4): key i stands at i * rate and is visible once its last
+/// token is, so at position p there are (p + 1) / rate of them.
+/// Error: a rate below 1.
+Compressed compressed(std::int64_t entries, std::int64_t rate);
+
+/// [queries][entries]: 1 where the query at that position sees the key.
+std::vector<std::uint8_t> compressed_visible(const Compressed& plan, std::span<const Position> queries);
 
 // ---- text with images (M-RoPE)
 
@@ -115,10 +136,18 @@ struct Vision {
   double time_scale = 1.0;
 };
 
-using Segment = std::variant<Text, Vision>;
+/// Sound in tokens, with time = height = width as in text. A token lasts `time_scale` ids: 1 in Qwen2.5-Omni, whose
+/// tokens last 40 ms; fractions are dropped.
+/// Range: time_scale finite and at least 0.
+struct Audio {
+  std::int64_t tokens = 0;
+  double time_scale = 1.0;
+};
 
-/// Three axes (time, height, width). The token at index i >= tokens, decoded later, has id i + decode_delta on each
-/// axis.
+using Segment = std::variant<Text, Vision, Audio>;
+
+/// Three axes (time, height, width). The token at index i of the whole sequence, decoded later, has id
+/// i + decode_delta on each axis.
 struct Multimodal {
   PositionIds ids;
   std::int64_t decode_delta = 0;
@@ -127,6 +156,26 @@ struct Multimodal {
 /// Qwen2-VL (arXiv 2409.12191, 2.1): text has time = height = width; an image at position p has p + frame, p + row, p
 /// + column; the next segment starts at the largest id so far + 1.
 Multimodal multimodal(std::span<const Segment> segments);
+
+/// What was planned so far: `tokens` tokens, and the delta of their plan.
+struct MultimodalPrefix {
+  std::int64_t tokens = 0;
+  std::int64_t decode_delta = 0;
+};
+
+/// More segments after a prefix, such as the next turn of a conversation: the ids of the new tokens only, and the delta
+/// of the whole.
+Multimodal multimodal_after(const MultimodalPrefix& prefix, std::span<const Segment> segments);
+
+/// Tokens [first, first + tokens) of a plan, for prefill in chunks; a chunk may end inside a picture.
+/// Error: a range beyond the plan.
+PositionIds chunk(const PositionIds& plan, std::int64_t first, std::int64_t tokens);
+
+/// `tokens` decoded tokens after the prefix, the same id on all three axes.
+PositionIds multimodal_decode(const MultimodalPrefix& prefix, std::int64_t tokens);
+
+/// A tree of drafted tokens after the prefix (see tree()), the same id on all three axes.
+PositionIds multimodal_tree(std::span<const std::int64_t> parents, const MultimodalPrefix& prefix);
 
 // ---- patches of an image (at least one row and one column)
 

@@ -13,14 +13,21 @@
 
 namespace locus::reference {
 
-/// Fills cos and sin of one token, times magnitude and scale. `ids` has one id per axis.
+/// Returns the factor of a query at this position; 1 for keys.
+double query_factor(const Rotation& rotation, Role role, Position id);
+
+/// Fills cos and sin of one token, times magnitude, scale and query factor. `ids` has one id per axis.
 /// Accuracy: within 1e-15 + |id| * 1e-19 for the exact profile. Other profiles are defined by their float32 rows.
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin);
 
-/// Rotates one head of `rotation.head_dim` values to the position `ids`, one id per axis.
+/// Replaces the cos and sin of a token by those of a key head, where a HeadMix says so.
+void mix_row(const Rotation& rotation, std::int64_t key_head, std::vector<double>& cos, std::vector<double>& sin);
+
+/// Rotates one head of `rotation.head_dim` values to the position `ids`, one id per axis. `key_head` matters where
+/// key heads have rows of their own.
 std::vector<double> rotate(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,
-                           std::span<const double> head);
+                           std::span<const double> head, std::int64_t key_head = 0);
 
 /// Returns the row that is added to the token with this id.
 std::vector<double> hidden_row(const HiddenRows& hidden, Position id);

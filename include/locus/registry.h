@@ -25,7 +25,10 @@ enum class LearnedGradient : std::uint8_t {
   hidden_rows,
   bias_table,
   bias_parameters,
+  bias_network,
   key_table,
+  query_table,
+  column_table,
   value_table,
   u,
   v,
@@ -36,10 +39,11 @@ enum class LearnedGradient : std::uint8_t {
 struct LearnedWeight {
   std::string_view name;            ///< the parameter that holds the trained values
   std::vector<std::int64_t> shape;  ///< of a tensor; [heads] for a list of numbers per head
-  double deviation = 0.02;          ///< standard deviation of the initial values in training, around 0
+  double deviation = 0.02;          ///< standard deviation of the initial values in training
   LearnedGradient gradient = LearnedGradient::bias_table;
   bool positive = false;    ///< must stay above 0: training updates its logarithm
-  std::int64_t column = 0;  ///< of bias_parameters [heads, columns]
+  std::int64_t column = 0;  ///< of bias_parameters [heads, columns]; of bias_network, the first of its weights
+  double initial = 0;       ///< mean of the initial values; if positive, of their logarithms
 };
 
 /// What a scheme returns for validated arguments.
@@ -58,8 +62,9 @@ struct Example {
   Arguments arguments;
 };
 
-/// How small a comparison of schemes may be to have this one: the presets of the lab.
-enum class ComparedIn : std::uint8_t { quick, standard, full };
+/// How small a comparison of schemes may be to have this one: the presets of the lab. `never`: it is not for plain
+/// sequences of tokens (windows, grids, numbers that tokens bring).
+enum class ComparedIn : std::uint8_t { quick, standard, full, never };
 
 struct Scheme {
   std::string_view name;   ///< in code and on the command line: `transformer_xl`

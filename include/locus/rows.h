@@ -11,7 +11,13 @@
 
 namespace locus {
 
-/// Fills cos and sin (each `rotation.pairs()` long, times magnitude and scale) for one token with one id per axis.
+/// Returns the factor of a query at this position (QueryScale); 1 for keys.
+inline double query_factor(const Rotation& rotation, Role role, Position id) {
+  return role == Role::query && rotation.query_scale ? rotation.query_scale->at(id) : 1;
+}
+
+/// Fills cos and sin (each `rotation.pairs()` long, times magnitude, scale and query factor) for one token with one
+/// id per axis.
 /// Accuracy: the exact profile is within half a float32 ulp of the magnitude plus 2e-9; the double form within 1e-15
 /// + |id| * 2e-19. Other profiles give the numbers of the engine's float32 arithmetic.
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<float> cos,
@@ -19,7 +25,12 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin);
 
-/// Fills rows [count, 2 * pairs], each [cos | sin], for consecutive or given positions. Faster than rotation_row.
+/// The same in double for a head: with HeadMix, the rows of key heads differ.
+void head_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::int64_t key_head,
+              std::span<double> cos, std::span<double> sin);
+
+/// Fills rows [count, 2 * pairs], each [cos | sin], for consecutive or given positions, without query factors. Faster
+/// than rotation_row.
 /// Error: an encoding of several axes.
 void rotation_rows(const Rotation& rotation, Position first, std::int64_t count, float* rows);
 void rotation_rows(const Rotation& rotation, std::span<const Position> positions, float* rows);

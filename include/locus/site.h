@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four sites where position enters a transformer, and what a scheme provides at each of them.
+// The five sites where position enters a transformer, and what a scheme provides at each of them.
 //
 // These structs are the whole interface between schemes and kernels: plain numbers, no scheme names.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace locus {
 
-enum class Site : std::uint8_t { none, hidden, query_key, score, relative_key };
+enum class Site : std::uint8_t { none, hidden, query_key, score, relative_key, output };
 std::string_view name_of(Site site);
 
 /// The engine whose float32 arithmetic a table reproduces. `exact` is the true value, rounded once.
@@ -57,6 +57,36 @@ struct PairScale {
   Position centre = 0;
 };
 
+/// A factor on queries by their position p, the query temperature. Keys are not multiplied.
+///   steps      1 + beta ln(1 + floor((p + shift) / length))     Llama 4, Ministral 3
+///   logarithm  max(1, ln(p + shift) / ln(length))               logN of Qwen, ReRoPE
+struct QueryScale {
+  enum class Kind : std::uint8_t { steps, logarithm };
+  Kind kind = Kind::steps;
+  double beta = 0;  ///< of steps
+  std::int64_t length = 1;
+  std::int64_t shift = 0;
+
+  double at(Position position) const;
+  /// The factor of every smaller position is 1.
+  Position first_scaled() const;
+};
+
+/// An angle that is added to that of a pair at every position.
+struct Phase {
+  double radians = 0;
+  double low = 0;  ///< what the rounding to double dropped
+  Turns turns = 0;
+};
+
+/// FoPE: the cosines of a head's first `frequencies` pairs are sums over as many frequencies,
+/// cos'_j = sum_i cos(p w_i) cos[head, i, j]; sines likewise. The other pairs have cos = sin = 1.
+struct HeadMix {
+  std::int64_t heads = 0;  ///< key heads; consecutive query heads share one
+  std::int64_t frequencies = 0;
+  Tensor cos, sin;  ///< [heads, frequencies, frequencies]
+};
+
 /// The arguments of ggml's rope call, for the profile that reproduces it.
 struct GgmlRope {
   float freq_base = 10000;
@@ -68,6 +98,20 @@ struct GgmlRope {
   std::int64_t n_dims = 0;  ///< the width of the frequency exponent
   std::int64_t original_length = 0;
   std::vector<float> freq_factors = {};  ///< divisors of the angle, one per pair; empty for none
+};
+
+/// One region of an offset map: the pairs whose key id is at least first_key(query id) and that no earlier region has.
+/// Query and key are rotated to query_at / denominator and key_at / denominator in place of their ids.
+struct OffsetRegion {
+  std::function<Position(Position query)> first_key;
+  std::function<Position(Position query)> query_at;
+  std::function<Position(Position key)> key_at;
+};
+
+/// Offsets remapped: attention turns queries and keys, which come rotated at their ids, to where a region has them.
+struct OffsetMap {
+  std::vector<OffsetRegion> regions;  ///< nearest keys first; the last one has all other keys
+  std::int64_t denominator = 1;       ///< of query_at and key_at
 };
 
 /// query_key site: pairs of coordinates are rotated by position times frequency and multiplied by `magnitude`.
@@ -87,12 +131,19 @@ struct Rotation {
   double magnitude = 1;              ///< on cos and sin (attention factor)
   double softmax_scale_factor = 1;   ///< on the softmax scale only
   std::optional<PairScale> scale;
+  std::vector<Phase> phases;              ///< per pair; empty: none
+  std::optional<QueryScale> query_scale;  ///< on all coordinates of a query, also those that are not rotated
+  std::optional<HeadMix> mix;
+  /// output site: values are rotated like keys, and what attention returns is rotated back by the query's position.
+  bool turns_output = false;
 
   Profile profile = Profile::exact;
   std::vector<float> single_freq;                 ///< hf, vllm: the frequencies in float32 arithmetic
   std::optional<GgmlRope> ggml;                   ///< ggml: the arguments of its kernel
   bool restarts_per_axis = false;                 ///< the frequency index restarts with each axis
   ElementType table_type = ElementType::float32;  ///< cos and sin are rounded to this type (bfloat16 models in hf)
+
+  std::optional<OffsetMap> offsets;  ///< attention turns far pairs on
 
   std::int64_t pairs() const { return rotary_dim / 2; }
 };
@@ -135,6 +186,17 @@ struct ScoreBias {
   std::int64_t parameters = 0;
   /// The derivatives of value() with respect to them.
   std::function<void(std::int64_t head, Position query, Position key, std::span<double> slopes)> parameter_slopes;
+
+  // If a network that the heads share is learned: its weights, all in one array.
+  std::int64_t network_weights = 0;
+  /// Adds `gradient` times the derivatives of value() with respect to them to `sums`.
+  std::function<void(std::int64_t head, Position query, Position key, double gradient, std::span<double> sums)>
+      add_network_gradient;
+
+  /// How many numbers every token brings per head (AttentionCall::query_numbers and key_numbers). The score gains
+  /// number 0 of the query minus that of the key; with two numbers, a key after the query (by id) adds number 1 of the
+  /// key minus that of the query instead. With running sums of gates this is the sum over the tokens between them.
+  std::int64_t token_numbers = 0;
 };
 
 /// relative_key site: the offset selects a vector that is multiplied by the query (and by the key) or added to the
@@ -142,13 +204,30 @@ struct ScoreBias {
 struct RelativeKeys {
   std::int64_t heads = 0;
   std::int64_t head_dim = 0;
-  bool scaled = true;  ///< the position term is multiplied by the softmax scale too
+  bool scaled = true;                   ///< the position term is multiplied by the softmax scale too
+  std::optional<double> softmax_scale;  ///< the scheme's own softmax scale (DeBERTa: one over the root of 3 head_dim)
 
-  // Shaw: a table shared by the heads; `index` selects the row.
-  std::function<std::int64_t(Position query, Position key)> index;
-  Tensor key_table;        ///< [rows, head_dim]
+  // Tables: `index` selects the row.
+  using Index = std::function<std::int64_t(Position query, Position key)>;
+  Index index;
+  bool refuses = false;    ///< index() throws for some offsets, which must then be masked
+  bool per_head = false;   ///< every head has separate rows; else the heads share them
+  Tensor key_table;        ///< [rows, head_dim], or [rows, heads x head_dim] if per_head
   Tensor value_table;      ///< the same, or empty
-  bool meets_key = false;  ///< the row is multiplied by the key too (BERT's relative_key_query)
+  Tensor query_table;      ///< its row is multiplied by the key (DeBERTa), or empty
+  bool meets_key = false;  ///< the row of key_table is multiplied by the key too (BERT's relative_key_query)
+  bool counted = false;    ///< rows are chosen by counting gates between key and query (CoPE), not by index
+  Tensor gate_mix;         ///< counted: the gates of a head mix the products of all heads, [heads, heads], or empty
+  Index column_index;      ///< with column_table: selects a second row, which is added to the first (2-D grids)
+  Tensor column_table;     ///< [rows, head_dim], or empty
+  /// The row of a table that belongs to a head.
+  std::span<const float> row(const Tensor& table, std::int64_t chosen, std::int64_t head) const {
+    return table.row(chosen).subspan(static_cast<std::size_t>(per_head ? head * head_dim : 0),
+                                     static_cast<std::size_t>(head_dim));
+  }
+  /// Whether a row is multiplied by the key, and the table that holds it.
+  bool meets_keys() const { return meets_key || !query_table.data.empty(); }
+  const Tensor& meeting_table() const { return query_table.data.empty() ? key_table : query_table; }
 
   // Transformer-XL: (q + u).k + (q + v).(W_r R(distance)).
   Tensor u, v;  ///< [heads, head_dim], or empty

@@ -48,7 +48,7 @@ class LearnedRoom {
  public:
   explicit LearnedRoom(const AttentionSetting& setting) : setting_(setting) {
     for (const LearnedArgument& argument : setting.learned) {
-      rooms_.emplace_back(static_cast<std::size_t>(argument.count() * argument.columns));
+      rooms_.emplace_back(static_cast<std::size_t>(argument.room));
       if ((spans_.*argument.gradient).empty()) spans_.*argument.gradient = rooms_.back();
     }
   }

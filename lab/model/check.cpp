@@ -22,8 +22,11 @@ at::Tensor in_double(const HeadsView& view) {
 at::Tensor relative_row(const RelativeKeys& keys, const Tensor& table, std::int64_t head, Position query,
                         Position key) {
   if (keys.index) {
-    const std::span<const float> row = table.row(keys.index(query, key));
-    return at::tensor(std::vector<double>(row.begin(), row.end()), at::kDouble);
+    const std::span<const float> row = keys.row(table, keys.index(query, key), head);
+    const at::Tensor first = at::tensor(std::vector<double>(row.begin(), row.end()), at::kDouble);
+    if (&table != &keys.key_table || !keys.column_index) return first;
+    const std::span<const float> second = keys.row(keys.column_table, keys.column_index(query, key), head);
+    return first + at::tensor(std::vector<double>(second.begin(), second.end()), at::kDouble);
   }
   std::vector<double> wave(static_cast<std::size_t>(keys.sinusoid.dim));
   hidden_row(keys.sinusoid, query - key, wave);
@@ -74,6 +77,7 @@ Expected expected(const AttentionCall& call) {
   const ScoreBias* bias = encoding.site() == Site::score ? &encoding.score() : nullptr;
   const RelativeKeys* keys = encoding.site() == Site::relative_key ? &encoding.relative_keys() : nullptr;
   if (bias != nullptr) scale = bias->softmax_scale.value_or(scale);
+  if (keys != nullptr) scale = keys->softmax_scale.value_or(scale);
 
   const auto meet = [](const at::Tensor& a, const at::Tensor& b) { return at::matmul(a, b.transpose(-2, -1)); };
   at::Tensor score = scale * meet(q, k), size = scale * meet(q.abs(), k.abs());
@@ -89,14 +93,16 @@ Expected expected(const AttentionCall& call) {
   if (keys != nullptr) {
     const double own = keys->scaled ? scale : 1.0;
     const at::Tensor rows = relative_rows(*keys, keys->key_table, length, call.mask.causal);
-    const auto along = [&](const at::Tensor& heads, const char* form) {
-      add(own * at::einsum(form, {heads, rows}), own * at::einsum(form, {heads.abs(), rows.abs()}));
+    const auto along = [&](const at::Tensor& heads, const at::Tensor& met, const char* form) {
+      add(own * at::einsum(form, {heads, met}), own * at::einsum(form, {heads.abs(), met.abs()}));
     };
-    along(q, "bhid,hijd->bhij");
-    if (keys->meets_key) along(k, "bhjd,hijd->bhij");
+    along(q, rows, "bhid,hijd->bhij");
+    if (keys->meets_keys()) {
+      along(k, relative_rows(*keys, keys->meeting_table(), length, call.mask.causal), "bhjd,hijd->bhij");
+    }
     if (!keys->u.data.empty()) {
       add(own * meet(per_head(keys->u), k), own * meet(per_head(keys->u).abs(), k.abs()));
-      along(per_head(keys->v).expand({-1, length, -1}).unsqueeze(0), "bhid,hijd->bhij");
+      along(per_head(keys->v).expand({-1, length, -1}).unsqueeze(0), rows, "bhid,hijd->bhij");
     }
     if (!keys->value_table.data.empty()) value_rows = relative_rows(*keys, keys->value_table, length, call.mask.causal);
   }

@@ -65,7 +65,12 @@ std::vector<LearnedArgument> learned_arguments(const Encoding& encoding) {
                        .exponential = weight.positive,
                        .column = weight.column,
                        .columns = per_head ? encoding.score().parameters : 1,
+                       .room = 0,
                        .gradient = gradient_member(weight.gradient)});
+    LearnedArgument& one = learned.back();
+    one.initial = weight.initial;
+    one.room = weight.gradient == LearnedGradient::bias_network ? encoding.score().network_weights
+                                                                : one.count() * one.columns;
   }
   return learned;
 }
@@ -74,7 +79,7 @@ Encoding with_weights(const Encoding& encoding, std::span<const LearnedArgument>
   Arguments arguments = encoding.arguments();
   for (const LearnedArgument& argument : learned) {
     const auto count = static_cast<std::size_t>(argument.count());
-    if (argument.gradient == &LearnedGradients::bias_parameters) {
+    if (find_parameter(encoding.scheme().name, encoding.scheme().parameters, argument.name).kind == ValueKind::list) {
       std::vector<double> values(weights, weights + count);
       for (double& value : values) value = argument.exponential ? std::exp(value) : value;
       arguments.set(argument.name, std::move(values));

@@ -37,9 +37,11 @@ Arguments complete_arguments(const SchemeText& scheme, const EncodingSize& size)
 struct LearnedArgument {
   std::string name;
   std::vector<std::int64_t> shape;
-  double deviation = 0;                  ///< of its initial values, normal around 0
+  double deviation = 0;                  ///< of its initial values, normal
+  double initial = 0;                    ///< their mean; if exponential, of the logarithms
   bool exponential = false;              ///< the argument is e^weight, since it must stay positive
-  std::int64_t column = 0, columns = 1;  ///< its place among the numbers per head that share a gradient
+  std::int64_t column = 0, columns = 1;  ///< its place among the numbers that share a gradient
+  std::int64_t room = 0;                 ///< how many numbers share it, with these
   std::span<double> LearnedGradients::*gradient = nullptr;
   std::int64_t count() const;
 };

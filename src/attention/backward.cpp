@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "locus/error.h"
 
@@ -28,11 +29,25 @@ void check_learned(std::string_view what, std::span<double> given, std::size_t e
 }
 
 void check(const Problem& problem, const AttentionGradientCall& call) {
+  require(problem.remapped() == nullptr, "attend_backward: ",
+          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name,
+          " remaps offsets, which stretches trained models; it has no backward pass");
   const AttentionCall& forward = call.forward;
+  require(problem.relative() == nullptr || !problem.relative()->counted,
+          "attend_backward: ", forward.encoding == nullptr ? std::string_view() : forward.encoding->scheme().name,
+          " chooses rows by counting, which has no backward pass yet");
   check_view("output_gradient", call.output_gradient, forward.output);
   check_view("query_gradient", call.query_gradient, forward.query);
   check_view("key_gradient", call.key_gradient, forward.key);
   check_view("value_gradient", call.value_gradient, forward.value);
+  for (const auto& [what, view, like] :
+       {std::tuple{"query_numbers_gradient", &call.query_numbers_gradient, &forward.query_numbers},
+        std::tuple{"key_numbers_gradient", &call.key_numbers_gradient, &forward.key_numbers}}) {
+    if (view->data == nullptr) continue;
+    HeadsView in_double = *like;
+    in_double.type = ElementType::float64;
+    check_view(what, *view, in_double);
+  }
   require(forward.query.type == ElementType::float64 || forward.log_sum_exp != nullptr,
           "attend_backward: forward.log_sum_exp must be given, as attend() wrote it");
   const LearnedGradients& learned = call.learned;
@@ -44,7 +59,10 @@ void check(const Problem& problem, const AttentionGradientCall& call) {
   check_learned("learned.bias_table", learned.bias_table, bias.table.data.size());
   check_learned("learned.bias_parameters", learned.bias_parameters,
                 static_cast<std::size_t>(bias.parameters * bias.heads));
+  check_learned("learned.bias_network", learned.bias_network, static_cast<std::size_t>(bias.network_weights));
   check_learned("learned.key_table", learned.key_table, keys.key_table.data.size());
+  check_learned("learned.query_table", learned.query_table, keys.query_table.data.size());
+  check_learned("learned.column_table", learned.column_table, keys.column_table.data.size());
   check_learned("learned.value_table", learned.value_table, keys.value_table.data.size());
   check_learned("learned.u", learned.u, keys.u.data.size());
   check_learned("learned.v", learned.v, keys.v.data.size());
@@ -70,6 +88,8 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
   check(problem, call);
   set_to_zero(call.key_gradient);
   set_to_zero(call.value_gradient);
+  if (call.query_numbers_gradient.data != nullptr) set_to_zero(call.query_numbers_gradient);
+  if (call.key_numbers_gradient.data != nullptr) set_to_zero(call.key_numbers_gradient);
 
   const std::int64_t heads = call.forward.key.heads;
   const std::int64_t units = static_cast<std::int64_t>(problem.documents().size()) * heads;

@@ -2,13 +2,14 @@
 // The backward pass row by row in double, from the definition. With p = softmax(score), o = sum p (v + b), g = do:
 //   dp = g . (v + b),  D = sum p dp,  ds = p (dp - D),  dv += p g,  db += p g,  d sink = -p_sink D
 // A score bias gets ds; terms under the soft cap get ds x slope; a score is
-//   scale q.k + relative_scale ((q + v_bias [+ k]) . row + u . k).
+//   scale q.k + relative_scale ((q + v_bias) . row [+ k . meeting row] + u . k).
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "attention/backward.h"
 #include "attention/double_head.h"
+#include "attention/term_gradients.h"
 
 namespace locus {
 namespace {
@@ -33,8 +34,11 @@ class HeadBackward {
         head_(head),
         dim_(static_cast<std::size_t>(problem.head_dim())),
         rows_(problem, document, head),
+        numbers_(problem, call, document, head),
         learned_(learned),
         gradients_(gradients) {}
+
+  void finish() const { numbers_.store(); }
 
   void run(std::int64_t query) {
     const double lse = rows_.probabilities(query, weights_, &slopes_);
@@ -55,6 +59,7 @@ class HeadBackward {
       if (learned_.wants_bias()) {
         learned_.add_bias(head_, query_id(query), key_id(key), ds * problem_.bias_scale());
       }
+      numbers_.add(query, key, ds);
       take_score(query, key, ds * slopes_[static_cast<std::size_t>(key)], q, query_gradient);
     }
     auto* to = reinterpret_cast<double*>(Problem::row(call_.query_gradient, document_.batch, token, head_));
@@ -81,7 +86,7 @@ class HeadBackward {
         part[j] = weight * g[j];
         gradients_.value[static_cast<std::size_t>(key) * dim_ + j] += part[j];
       }
-      if (learned_.wants_value_rows()) learned_.add_value_row(query_id(query), key_id(key), part.data());
+      if (learned_.wants_value_rows()) learned_.add_value_row(head_, query_id(query), key_id(key), part.data());
       mean += weight * product;
     }
     return mean;
@@ -99,15 +104,19 @@ class HeadBackward {
     if (keys == nullptr) return;
     const double term = ds * problem_.relative_scale();
     const double* row = rows_.relative_key(query, key);
-    std::vector<double> row_gradient(dim_);
+    const double* meeting = rows_.meeting_row(query, key);
+    std::vector<double> row_gradient(dim_), meeting_gradient(dim_);
     for (std::size_t j = 0; j < dim_; ++j) {
       query_gradient[j] += term * row[j];
-      key_gradient[j] += term * (number(keys->u, head_, j) + (keys->meets_key ? row[j] : 0));
-      row_gradient[j] = term * (q[j] + number(keys->v, head_, j) + (keys->meets_key ? k[j] : 0));
+      key_gradient[j] += term * (number(keys->u, head_, j) + (meeting != nullptr ? meeting[j] : 0));
+      row_gradient[j] = term * (q[j] + number(keys->v, head_, j));
+      meeting_gradient[j] = term * k[j];
       learned_.add_u(head_, static_cast<std::int64_t>(j), term * k[j]);
       learned_.add_v(head_, static_cast<std::int64_t>(j), term * row[j]);
     }
     if (learned_.wants_key_rows()) learned_.add_key_row(head_, query_id(query), key_id(key), row_gradient.data());
+    if (meeting == nullptr || !learned_.wants_meeting_rows()) return;
+    learned_.add_meeting_row(head_, query_id(query), key_id(key), meeting_gradient.data());
   }
 
   const Problem& problem_;
@@ -116,6 +125,7 @@ class HeadBackward {
   std::int64_t head_;
   std::size_t dim_;
   HeadInDouble rows_;
+  NumberGradient numbers_;
   LearnedSums& learned_;
   KeyGradients& gradients_;
   std::vector<double> weights_, slopes_, products_;
@@ -138,6 +148,7 @@ void backward_in_double(const Problem& problem, const AttentionGradientCall& cal
   for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
     HeadBackward backward(problem, call, document, head, learned, gradients);
     for (std::int64_t query = 0; query < document.queries; ++query) backward.run(query);
+    backward.finish();
   }
   store(gradients.key, call.key_gradient, document, key_head);
   store(gradients.value, call.value_gradient, document, key_head);

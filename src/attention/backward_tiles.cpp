@@ -85,9 +85,11 @@ class QueryHead {
         bias_(problem, document, head),
         relative_(problem, document, head, keys.kernels),
         bias_gradient_(problem, document, head, learned),
+        number_gradient_(problem, call, document, head),
         relative_gradient_(problem, document, head, keys.kernels, learned),
         query_(document.queries * dim_),
         position_(relative_.present() ? document.queries * dim_ : 0),
+        table_products_(block_rows * relative_.table_rows()),
         output_gradient_(document.queries * dim_),
         scores_(zeros(block_rows * stride_)),
         products_(zeros(block_rows * stride_)),
@@ -103,6 +105,7 @@ class QueryHead {
     for (std::int64_t first = 0; first < document_.queries; first += block_rows) {
       const std::int64_t rows = std::min(block_rows, document_.queries - first);
       TileShape shape(problem_, document_, first, rows);
+      relative_.make_products(rows, position_.data() + first * dim_, table_products_.data());
       for (std::int64_t key = 0; key < document_.keys; key += block_keys_) {
         const std::int64_t columns = std::min(block_keys_, document_.keys - key);
         if (!shape.move_to(key, columns)) continue;
@@ -111,6 +114,7 @@ class QueryHead {
       }
     }
     bias_gradient_.finish();
+    number_gradient_.store();
     relative_gradient_.finish();
     store();
     return tiles;
@@ -172,7 +176,10 @@ class QueryHead {
                      .bias = window,
                      .scores = scores,
                      .stride = stride_});
-    if (relative_.present()) relative_.add(tile, position_.data() + tile.first_query * dim_, scores, stride_);
+    if (relative_.present()) {
+      relative_.add(tile, {position_.data() + tile.first_query * dim_, table_products_.data(), nullptr}, scores,
+                    stride_);
+    }
     if (cap > 0) {
       const auto limit = static_cast<float>(cap * log2_e);
       kernels_.cap({.shape = shape.rows(), .scores = scores, .stride = stride_}, limit);
@@ -205,6 +212,7 @@ class QueryHead {
                        .mean = mean_.data() + tile.first_query});
     add_transposed(tile, shape, scores_, gradient_rows_, k_.value_gradient);
     bias_gradient_.add(tile, shape, products_.data(), stride_);
+    number_gradient_.add(tile, shape, products_.data(), stride_);
     if (slopes_.data() != nullptr) take_slopes(tile, shape);
     add_transposed(tile, shape, products_, query_rows_, k_.key_gradient);
     kernels_.values({.shape = shape,
@@ -282,8 +290,11 @@ class QueryHead {
   BiasTerm bias_;
   RelativeTerm relative_;
   BiasGradient bias_gradient_;
+  NumberGradient number_gradient_;
   RelativeGradient relative_gradient_;
-  AlignedFloats query_, position_, output_gradient_;  ///< [queries][dim]
+  AlignedFloats query_, position_;  ///< [queries][dim]
+  AlignedFloats table_products_;    ///< of a block of queries
+  AlignedFloats output_gradient_;   ///< [queries][dim]
   PackedRows query_rows_, gradient_rows_;
   std::vector<float> mean_, lse_;
   AlignedFloats scores_, products_, slopes_;         ///< a tile each

@@ -30,6 +30,52 @@ void BiasGradient::add(const TilePlace& tile, const TileRows& shape, const float
   }
 }
 
+NumberGradient::NumberGradient(const Problem& problem, const AttentionGradientCall& call, const Document& document,
+                               std::int64_t head)
+    : call_(call),
+      document_(document),
+      head_(head),
+      numbers_(problem, document, head),
+      wanted_(numbers_.present() &&
+              (call.query_numbers_gradient.data != nullptr || call.key_numbers_gradient.data != nullptr)) {
+  for (int n = 0; wanted_ && n < 2; ++n) {
+    query_[n].resize(static_cast<std::size_t>(document.queries));
+    key_[n].resize(static_cast<std::size_t>(document.keys));
+  }
+}
+
+void NumberGradient::add(std::int64_t query, std::int64_t key, double gradient) {
+  if (!wanted_) return;
+  const int n = numbers_.which(query, key);
+  query_[n][static_cast<std::size_t>(query)] += TokenNumbers::sign(n) * gradient;
+  key_[n][static_cast<std::size_t>(key)] -= TokenNumbers::sign(n) * gradient;
+}
+
+void NumberGradient::add(const TilePlace& tile, const TileRows& shape, const float* gradients, std::int64_t stride) {
+  if (!wanted_) return;
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const std::int64_t begin = shape.begin == nullptr ? 0 : shape.begin[i];
+    const std::int64_t end = shape.end == nullptr ? shape.columns : shape.end[i];
+    for (std::int64_t c = begin; c < end; ++c) {
+      add(tile.first_query + i, tile.first_key + c, static_cast<double>(gradients[i * stride + c]));
+    }
+  }
+}
+
+void NumberGradient::store() const {
+  if (!wanted_) return;
+  const auto store = [&](const HeadsView& view, std::int64_t first, const std::vector<double>(&sums)[2]) {
+    if (view.data == nullptr) return;
+    for (std::size_t t = 0; t < sums[0].size(); ++t) {
+      auto* to =
+          reinterpret_cast<double*>(Problem::row(view, document_.batch, first + static_cast<std::int64_t>(t), head_));
+      for (std::int64_t n = 0; n < view.head_dim; ++n) to[n] = sums[n][t];
+    }
+  };
+  store(call_.query_numbers_gradient, document_.first_query, query_);
+  store(call_.key_numbers_gradient, document_.first_key, key_);
+}
+
 void BiasGradient::finish() {
   if (by_offset_.empty()) return;
   const Position first = document_.key_ids[0] - document_.query_ids.back();

@@ -137,7 +137,7 @@ std::int64_t attend_heads(const Problem& problem, const Document& document, cons
 
 bool is_decode(const Problem& problem) {
   const std::span<const Document> all = problem.documents();
-  return problem.relative() == nullptr &&
+  return problem.relative() == nullptr && problem.remapped() == nullptr &&
          std::all_of(all.begin(), all.end(), [](const Document& s) { return s.queries == 1; });
 }
 

@@ -5,29 +5,17 @@
 #include <cmath>
 
 namespace locus {
-namespace {
-
-double element_at(const HeadsView& view, const std::byte* row, std::int64_t j) {
-  switch (view.type) {
-    case ElementType::float32:
-      return static_cast<double>(reinterpret_cast<const float*>(row)[j]);
-    case ElementType::float64:
-      return reinterpret_cast<const double*>(row)[j];
-    case ElementType::bfloat16:
-      return static_cast<double>(to_float(reinterpret_cast<const BFloat16*>(row)[j]));
-    case ElementType::float16:
-      return static_cast<double>(to_float(reinterpret_cast<const Float16*>(row)[j]));
-  }
-  return 0;
-}
-
-}  // namespace
-
 HeadInDouble::HeadInDouble(const Problem& problem, const Document& document, std::int64_t head)
-    : problem_(problem), document_(document), head_(head), keys_(problem.relative()) {
+    : problem_(problem),
+      document_(document),
+      head_(head),
+      keys_(problem.relative()),
+      numbers_(problem, document, head),
+      turns_(problem, document, false) {
   if (keys_ == nullptr) return;
-  key_rows_.emplace_back(problem, head, keys_->key_table);
-  if (!keys_->value_table.data.empty()) value_rows_.emplace_back(problem, head, keys_->value_table);
+  key_rows_.emplace_back(problem, head, RowUse::key);
+  if (keys_->meets_keys()) meeting_rows_.emplace_back(problem, head, RowUse::meeting);
+  if (!keys_->value_table.data.empty()) value_rows_.emplace_back(problem, head, RowUse::value);
 }
 
 double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes) {
@@ -42,8 +30,9 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
     const Score score = score_of(q, query, key);
     weights[static_cast<std::size_t>(key)] = score.value;
     if (slopes != nullptr) (*slopes)[static_cast<std::size_t>(key)] = score.slope;
-    top = score.value <= top ? top : score.value;
   }
+  if (keys_ != nullptr && keys_->counted) add_counted(q, query, weights);
+  for (const double score : weights) top = score <= top ? top : score;
   if (top == -HUGE_VAL) {
     std::fill(weights.begin(), weights.end(), 0.0);
     return top;
@@ -54,10 +43,27 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
   return top + std::log(total);
 }
 
+// Scores hold scale q.k; the gates of keys are summed from the last to the first.
+void HeadInDouble::add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores) {
+  double count = 0;
+  for (std::int64_t key = document_.keys - 1; key >= 0; --key) {
+    double& score = scores[static_cast<std::size_t>(key)];
+    if (score == -HUGE_VAL) continue;
+    count += counted_gate(problem_, document_, {head_, query, key}, score);
+    const CountedPlace place = counted_place(*keys_, count);
+    const auto met = [&](std::int64_t row) {
+      double sum = 0;
+      for (std::size_t j = 0; j < q.size(); ++j) sum += q[j] * static_cast<double>(keys_->key_table.row(row)[j]);
+      return sum * problem_.relative_scale();
+    };
+    score += met(place.below) * (1 - place.share) + (place.share > 0 ? met(place.above) * place.share : 0);
+  }
+}
+
 std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t token, std::int64_t head) const {
   const std::byte* row = Problem::row(view, document_.batch, token, head);
   std::vector<double> values(static_cast<std::size_t>(view.head_dim));
-  for (std::int64_t j = 0; j < view.head_dim; ++j) values[static_cast<std::size_t>(j)] = element_at(view, row, j);
+  for (std::int64_t j = 0; j < view.head_dim; ++j) values[static_cast<std::size_t>(j)] = Problem::element(view, row, j);
   return values;
 }
 
@@ -67,6 +73,12 @@ const double* HeadInDouble::relative_key(std::int64_t query, std::int64_t key) {
                           document_.key_ids[static_cast<std::size_t>(key)]);
 }
 
+const double* HeadInDouble::meeting_row(std::int64_t query, std::int64_t key) {
+  if (meeting_rows_.empty()) return nullptr;
+  return meeting_rows_[0].row(document_.query_ids[static_cast<std::size_t>(query)],
+                              document_.key_ids[static_cast<std::size_t>(key)]);
+}
+
 const double* HeadInDouble::relative_value(std::int64_t query, std::int64_t key) {
   if (value_rows_.empty()) return nullptr;
   return value_rows_[0].row(document_.query_ids[static_cast<std::size_t>(query)],
@@ -74,11 +86,19 @@ const double* HeadInDouble::relative_value(std::int64_t query, std::int64_t key)
 }
 
 HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key) {
-  const std::vector<double> k = vector(problem_.call().key, document_.first_key + key, key_head());
+  std::vector<double> k = vector(problem_.call().key, document_.first_key + key, key_head());
   double content = 0;
-  for (std::size_t j = 0; j < q.size(); ++j) content += q[j] * k[j];
+  if (turns_.present()) {
+    const std::size_t region = turns_.region_of(query, key);
+    std::vector<double> turned = q;
+    turns_.turn_query(region, query, turned);
+    turns_.turn_key(region, key, k);
+    for (std::size_t j = 0; j < q.size(); ++j) content += turned[j] * k[j];
+  } else {
+    for (std::size_t j = 0; j < q.size(); ++j) content += q[j] * k[j];
+  }
   double score = content * problem_.scale();
-  if (keys_ != nullptr) score += relative_term(q, k, relative_key(query, key)) * problem_.relative_scale();
+  if (keys_ != nullptr && !keys_->counted) score += relative_term(q, k, query, key) * problem_.relative_scale();
   const double cap = problem_.call().soft_cap;
   double slope = 1;
   if (cap > 0) {
@@ -86,7 +106,9 @@ HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::in
     score = cap * part;
     slope = (1 - part) * (1 + part);
   }
-  if (const ScoreBias* bias = problem_.bias()) {
+  if (numbers_.present()) {
+    score += numbers_.of(query, key);
+  } else if (const ScoreBias* bias = problem_.bias()) {
     score += bias->value(head_, document_.query_ids[static_cast<std::size_t>(query)],
                          document_.key_ids[static_cast<std::size_t>(key)]) *
              problem_.bias_scale();
@@ -94,13 +116,16 @@ HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::in
   return {score, slope};
 }
 
-double HeadInDouble::relative_term(const std::vector<double>& q, const std::vector<double>& k,
-                                   const double* row) const {
+double HeadInDouble::relative_term(const std::vector<double>& q, const std::vector<double>& k, std::int64_t query,
+                                   std::int64_t key) {
+  const double* row = relative_key(query, key);
+  const double* meeting = meeting_row(query, key);
   const bool biased = !keys_->u.data.empty();
   double sum = 0;
   for (std::size_t j = 0; j < q.size(); ++j) {
     const double v = biased ? static_cast<double>(keys_->v.row(head_)[j]) : 0;
-    sum += (q[j] + v + (keys_->meets_key ? k[j] : 0)) * row[j];
+    sum += (q[j] + v) * row[j];
+    if (meeting != nullptr) sum += k[j] * meeting[j];
     if (biased) sum += static_cast<double>(keys_->u.row(head_)[j]) * k[j];
   }
   return sum;

@@ -6,6 +6,7 @@
 
 #include "attention/position_terms.h"
 #include "attention/problem.h"
+#include "attention/region_turns.h"
 
 namespace locus {
 
@@ -28,17 +29,22 @@ class HeadInDouble {
 
   // The relative key and value of a pair; null: none.
   const double* relative_key(std::int64_t query, std::int64_t key);
+  const double* meeting_row(std::int64_t query, std::int64_t key);  ///< what the key is multiplied by
   const double* relative_value(std::int64_t query, std::int64_t key);
 
  private:
+  void add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores);
   Score score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key);
-  double relative_term(const std::vector<double>& q, const std::vector<double>& k, const double* row) const;
+  double relative_term(const std::vector<double>& q, const std::vector<double>& k, std::int64_t query,
+                       std::int64_t key);
 
   const Problem& problem_;
   const Document& document_;
   std::int64_t head_;
   const RelativeKeys* keys_;
-  std::vector<RelativeRows> key_rows_, value_rows_;  // one or none
+  TokenNumbers numbers_;
+  RegionTurns turns_;
+  std::vector<RelativeRows> key_rows_, meeting_rows_, value_rows_;  // one or none
 };
 
 }  // namespace locus

@@ -11,8 +11,14 @@ std::span<double> LearnedGradients::*gradient_member(LearnedGradient gradient) {
       return &LearnedGradients::bias_table;
     case LearnedGradient::bias_parameters:
       return &LearnedGradients::bias_parameters;
+    case LearnedGradient::bias_network:
+      return &LearnedGradients::bias_network;
     case LearnedGradient::key_table:
       return &LearnedGradients::key_table;
+    case LearnedGradient::query_table:
+      return &LearnedGradients::query_table;
+    case LearnedGradient::column_table:
+      return &LearnedGradients::column_table;
     case LearnedGradient::value_table:
       return &LearnedGradients::value_table;
     case LearnedGradient::u:

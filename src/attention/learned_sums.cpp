@@ -25,7 +25,10 @@ LearnedSums::LearnedSums(const Problem& problem, const LearnedGradients& wanted)
       sinks_(wanted.sink_logits.size()),
       bias_table_(wanted.bias_table.size()),
       bias_parameters_(wanted.bias_parameters.size()),
+      bias_network_(wanted.bias_network.size()),
       key_table_(wanted.key_table.size()),
+      query_table_(wanted.query_table.size()),
+      column_table_(wanted.column_table.size()),
       value_table_(wanted.value_table.size()),
       u_(wanted.u.size()),
       v_(wanted.v.size()),
@@ -36,6 +39,7 @@ void LearnedSums::add_sink(std::int64_t head, double gradient) { add_one(sinks_,
 void LearnedSums::add_bias(std::int64_t head, Position query, Position key, double gradient) {
   const ScoreBias& bias = *problem_.bias();
   if (!bias_table_.empty()) add_one(bias_table_, bias.bucket(query, key) * bias.heads + head, gradient);
+  if (!bias_network_.empty()) bias.add_network_gradient(head, query, key, gradient, bias_network_);
   if (bias_parameters_.empty()) return;
   std::vector<double> slopes(static_cast<std::size_t>(bias.parameters));
   bias.parameter_slopes(head, query, key, slopes);
@@ -44,12 +48,17 @@ void LearnedSums::add_bias(std::int64_t head, Position query, Position key, doub
   }
 }
 
+void LearnedSums::add_row(std::vector<double>& table, std::int64_t row, std::int64_t head,
+                          const double* gradient) const {
+  const RelativeKeys& keys = *problem_.relative();
+  const std::int64_t first = (keys.per_head ? row * keys.heads + head : row) * keys.head_dim;
+  for (std::int64_t j = 0; j < keys.head_dim; ++j) add_one(table, first + j, gradient[j]);
+}
+
 void LearnedSums::add_key_row(std::int64_t head, Position query, Position key, const double* gradient) {
   const RelativeKeys& keys = *problem_.relative();
-  if (!key_table_.empty()) {
-    const std::int64_t row = keys.index(query, key) * keys.head_dim;
-    for (std::int64_t j = 0; j < keys.head_dim; ++j) add_one(key_table_, row + j, gradient[j]);
-  }
+  if (!key_table_.empty()) add_row(key_table_, keys.index(query, key), head, gradient);
+  if (!column_table_.empty()) add_row(column_table_, keys.column_index(query, key), head, gradient);
   if (w_r_.empty()) return;
   std::vector<double>& sum = projected_[{head, query - key}];
   sum.resize(static_cast<std::size_t>(keys.head_dim));
@@ -57,10 +66,13 @@ void LearnedSums::add_key_row(std::int64_t head, Position query, Position key, c
   if (projected_.size() >= most_projected) project_rows();
 }
 
-void LearnedSums::add_value_row(Position query, Position key, const double* gradient) {
+void LearnedSums::add_meeting_row(std::int64_t head, Position query, Position key, const double* gradient) {
   const RelativeKeys& keys = *problem_.relative();
-  const std::int64_t row = keys.index(query, key) * keys.head_dim;
-  for (std::int64_t j = 0; j < keys.head_dim; ++j) add_one(value_table_, row + j, gradient[j]);
+  add_row(keys.query_table.data.empty() ? key_table_ : query_table_, keys.index(query, key), head, gradient);
+}
+
+void LearnedSums::add_value_row(std::int64_t head, Position query, Position key, const double* gradient) {
+  add_row(value_table_, problem_.relative()->index(query, key), head, gradient);
 }
 
 void LearnedSums::add_u(std::int64_t head, std::int64_t j, double gradient) {
@@ -89,7 +101,10 @@ void LearnedSums::add(const LearnedSums& other) {
   add_to(sinks_, other.sinks_);
   add_to(bias_table_, other.bias_table_);
   add_to(bias_parameters_, other.bias_parameters_);
+  add_to(bias_network_, other.bias_network_);
   add_to(key_table_, other.key_table_);
+  add_to(query_table_, other.query_table_);
+  add_to(column_table_, other.column_table_);
   add_to(value_table_, other.value_table_);
   add_to(u_, other.u_);
   add_to(v_, other.v_);
@@ -103,8 +118,8 @@ void LearnedSums::add(const LearnedSums& other) {
 }
 
 void LearnedSums::clear() {
-  for (std::vector<double>* sum :
-       {&sinks_, &bias_table_, &bias_parameters_, &key_table_, &value_table_, &u_, &v_, &w_r_}) {
+  for (std::vector<double>* sum : {&sinks_, &bias_table_, &bias_parameters_, &bias_network_, &key_table_, &query_table_,
+                                   &column_table_, &value_table_, &u_, &v_, &w_r_}) {
     std::fill(sum->begin(), sum->end(), 0.0);
   }
   projected_.clear();
@@ -118,7 +133,10 @@ void LearnedSums::store(const LearnedGradients& to) {
   copy(sinks_, to.sink_logits);
   copy(bias_table_, to.bias_table);
   copy(bias_parameters_, to.bias_parameters);
+  copy(bias_network_, to.bias_network);
   copy(key_table_, to.key_table);
+  copy(query_table_, to.query_table);
+  copy(column_table_, to.column_table);
   copy(value_table_, to.value_table);
   copy(u_, to.u);
   copy(v_, to.v);

@@ -16,15 +16,18 @@ class LearnedSums {
  public:
   LearnedSums(const Problem& problem, const LearnedGradients& wanted);
 
-  bool wants_bias() const { return !bias_table_.empty() || !bias_parameters_.empty(); }
-  bool wants_key_rows() const { return !key_table_.empty() || !w_r_.empty(); }
+  bool wants_bias() const { return !bias_table_.empty() || !bias_parameters_.empty() || !bias_network_.empty(); }
+  bool wants_key_rows() const { return !key_table_.empty() || !column_table_.empty() || !w_r_.empty(); }
+  /// Of the rows that are multiplied by the key: separate ones, or those of the key table.
+  bool wants_meeting_rows() const { return !query_table_.empty() || !key_table_.empty(); }
   bool wants_value_rows() const { return !value_table_.empty(); }
 
   // `gradient` is that of the bias, the row or the number, with its scale.
   void add_sink(std::int64_t head, double gradient);
   void add_bias(std::int64_t head, Position query, Position key, double gradient);
   void add_key_row(std::int64_t head, Position query, Position key, const double* gradient);
-  void add_value_row(Position query, Position key, const double* gradient);
+  void add_meeting_row(std::int64_t head, Position query, Position key, const double* gradient);
+  void add_value_row(std::int64_t head, Position query, Position key, const double* gradient);
   void add_u(std::int64_t head, std::int64_t j, double gradient);
   void add_v(std::int64_t head, std::int64_t j, double gradient);
 
@@ -35,9 +38,11 @@ class LearnedSums {
  private:
   using HeadOffset = std::pair<std::int64_t, Position>;
   void project_rows();
+  void add_row(std::vector<double>& table, std::int64_t row, std::int64_t head, const double* gradient) const;
 
   const Problem& problem_;
-  std::vector<double> sinks_, bias_table_, bias_parameters_, key_table_, value_table_, u_, v_, w_r_;
+  std::vector<double> sinks_, bias_table_, bias_parameters_, bias_network_;
+  std::vector<double> key_table_, query_table_, column_table_, value_table_, u_, v_, w_r_;
   /// Gradients of projected rows by query - key. They are multiplied by the sinusoid once, at the end or when they
   /// are too many.
   std::map<HeadOffset, std::vector<double>> projected_;

@@ -391,7 +391,7 @@ void merge_row(const PagedQueries& sequence, Partials& partials, std::int64_t ro
 
 bool is_for_pages(const Problem& problem) {
   constexpr std::int64_t most_queries = 16;  // more are faster in tiles
-  return problem.relative() == nullptr && problem.call().query.tokens <= most_queries;
+  return problem.relative() == nullptr && problem.remapped() == nullptr && problem.call().query.tokens <= most_queries;
 }
 
 void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& layout, Executor* executor) {

@@ -22,6 +22,26 @@ struct TilePlace {
   std::int64_t first_key = 0, columns = 0;
 };
 
+/// The numbers that tokens bring, of one head of one document.
+class TokenNumbers {
+ public:
+  TokenNumbers(const Problem& problem, const Document& document, std::int64_t head);
+
+  bool present() const { return count_ > 0; }
+  /// What the score of a pair gains.
+  double of(std::int64_t query, std::int64_t key) const;
+  /// Adds it to a tile, times log2 e.
+  void add(const TilePlace& tile, float* scores, std::int64_t stride) const;
+  /// Which number of a pair counts: 0, or 1 for a key after the query if there are two.
+  int which(std::int64_t query, std::int64_t key) const;
+  static double sign(int which) { return which == 0 ? 1.0 : -1.0; }
+
+ private:
+  const Document& document_;
+  std::int64_t count_ = 0;
+  std::vector<double> query_[2], key_[2];
+};
+
 /// The score bias of one head, times log2 e.
 class BiasTerm {
  public:
@@ -42,12 +62,16 @@ class BiasTerm {
   double factor_ = 0;
   Position first_offset_ = 0;
   std::vector<float> by_offset_;  ///< empty: evaluated for every pair
+  TokenNumbers numbers_;
 };
+
+/// What a row of the relative_key site does: multiplied by the query, multiplied by the key, added to the value.
+enum class RowUse : std::uint8_t { key, meeting, value };
 
 /// The vector of a pair of positions (relative_key site), in double, with a bounded cache.
 class RelativeRows {
  public:
-  RelativeRows(const Problem& problem, std::int64_t head, const Tensor& table);
+  RelativeRows(const Problem& problem, std::int64_t head, RowUse use);
   const double* row(Position query, Position key);  ///< valid until the next call
 
  private:
@@ -57,9 +81,40 @@ class RelativeRows {
   const RelativeKeys& keys_;
   std::int64_t head_;
   const Tensor& table_;
+  const Tensor* columns_;  ///< the table of the second row, or null
   std::unordered_map<std::int64_t, std::vector<double>> kept_;
   std::vector<double> looked_up_;
 };
+
+/// The tables of one head, packed as keys: the rows of the key table, then those of the column table; and the rows
+/// that meet the keys.
+struct PackedTables {
+  std::int64_t columns_from = 0;  ///< the first row of the column table
+  std::int64_t room = 0;          ///< rows, with padding; 0: no tables, or too large
+  std::int64_t meeting_room = 0;
+  AlignedFloats rows, meeting;
+};
+PackedTables pack_tables(const RelativeKeys& keys, std::int64_t head, const AttendKernels& kernels);
+
+/// The queries of some rows for relative keys, and their products with every row of the tables.
+struct PositionQueries {
+  const float* queries = nullptr;   ///< [rows][dim]
+  const float* products = nullptr;  ///< [rows][RelativeTerm::table_rows()]
+  double* counts = nullptr;         ///< [rows]: what gates of later keys have counted, in and out
+};
+
+/// A query and a key of a document, for one query head.
+struct PairOfHead {
+  std::int64_t head = 0, query = 0, key = 0;
+};
+/// The gate of a pair whose rows are chosen by counting; `score` is scale q.k of its head.
+double counted_gate(const Problem& problem, const Document& document, const PairOfHead& pair, double score);
+/// Two rows of the table, and the share of the second.
+struct CountedPlace {
+  std::int64_t below, above;
+  double share;
+};
+CountedPlace counted_place(const RelativeKeys& keys, double count);
 
 /// The relative keys (and values) of one head.
 class RelativeTerm {
@@ -68,17 +123,27 @@ class RelativeTerm {
 
   bool present() const { return keys_ != nullptr; }
   bool has_values() const { return present() && !keys_->value_table.data.empty(); }
+  /// Whether rows are chosen by counting: blocks of keys must be visited from the last to the first.
+  bool counted() const { return present() && keys_->counted; }
+  /// Rows of all tables, rounded up to panels, if every query is multiplied by all of them; else 0.
+  std::int64_t table_rows() const { return tables_.room; }
 
   /// Computes the queries for keys (content) and for relative keys (position), scaled, in base 2: both [rows][dim].
   void make_queries(const TilePlace& tile, float* content, float* position) const;
-  void add(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
+  /// Computes PositionQueries::products.
+  void make_products(std::int64_t rows, const float* position, float* products) const;
+  void add(const TilePlace& tile, const PositionQueries& position, float* scores, std::int64_t stride) const;
+  /// The same for rows that are chosen by counting; `scores` must be without any other term.
+  void add_counted(const TilePlace& tile, const TileRows& shape, const PositionQueries& position, float* scores,
+                   std::int64_t stride) const;
   void add_values(const TilePlace& tile, const float* weights, std::int64_t stride, const TileRows& shape,
                   float* output, std::int64_t padded_dim) const;
 
  private:
   void add_window(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
+  void add_tables(const TilePlace& tile, const float* products, float* scores, std::int64_t stride) const;
   void add_pairs(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const;
-  void pack(const Tensor& table, bool values);
+  AlignedFloats pack(RowUse use) const;
   float* key_rows(const TilePlace& tile, AlignedFloats& room) const;
 
   const Problem& problem_;
@@ -87,7 +152,8 @@ class RelativeTerm {
   const AttendKernels& kernels_;
   const RelativeKeys* keys_;
   std::int64_t offsets_ = 0;  ///< 0: ids do not advance
-  AlignedFloats packed_keys_, packed_values_;
+  AlignedFloats packed_keys_, packed_meeting_, packed_values_;
+  PackedTables tables_;  ///< empty if ids advance
 };
 
 }  // namespace locus

@@ -68,8 +68,9 @@ Problem::Problem(const AttentionCall& call, const RowSupply* supply) : call_(cal
   check_masks();
   call_.mask.window = std::min(call_.mask.window, widest_window);
   take_encoding();
+  check_numbers();
   make_documents();
-  if (relative_ != nullptr && !call_.encoding->claims().has(Claim::unbounded)) check_relative_rows();
+  if (relative_ != nullptr && relative_->refuses) check_relative_rows();
   project_rows();
 }
 
@@ -139,7 +140,10 @@ void Problem::take_encoding() {
     encoding->check_positions(call_.key_ids);
     bias_ = std::get_if<ScoreBias>(&encoding->term());
     relative_ = std::get_if<RelativeKeys>(&encoding->term());
-    if (const auto* rotation = std::get_if<Rotation>(&encoding->term())) own *= rotation->softmax_scale_factor;
+    if (const auto* rotation = std::get_if<Rotation>(&encoding->term())) {
+      own *= rotation->softmax_scale_factor;
+      if (rotation->offsets) remapped_ = rotation;
+    }
   }
   if (bias_ != nullptr) {
     require(bias_->heads == call_.query.heads, "attend: the encoding has ", bias_->heads, " heads, the query ",
@@ -150,9 +154,36 @@ void Problem::take_encoding() {
   if (relative_ != nullptr) {
     require(relative_->heads == call_.query.heads && relative_->head_dim == head_dim(), "attend: the encoding has ",
             relative_->heads, " heads of ", relative_->head_dim, ", the query ", call_.query.heads, " of ", head_dim());
+    own = relative_->softmax_scale.value_or(own);
+    require(!relative_->counted || call_.soft_cap == 0, "attend: soft_cap must be 0 with ", encoding->scheme().name,
+            ", whose gates count uncapped scores, got ", call_.soft_cap);
   }
   scale_ = call_.scale.value_or(own) * call_.scale_factor;
   require(std::isfinite(scale_), "attend: the softmax scale must be finite, got ", scale_);
+}
+
+void Problem::check_numbers() const {
+  const std::int64_t wanted = bias_ == nullptr ? 0 : bias_->token_numbers;
+  const auto check = [&](std::string_view what, const HeadsView& view, const HeadsView& tokens) {
+    if (wanted == 0) {
+      require(view.data == nullptr, "attend: ", what, " must be absent: ",
+              call_.encoding == nullptr ? std::string_view("no encoding") : call_.encoding->scheme().name,
+              " takes no numbers from tokens");
+      return;
+    }
+    const bool fits = view.batch == tokens.batch && view.tokens == tokens.tokens && view.heads == call_.query.heads &&
+                      view.head_dim == wanted;
+    require(fits && (view.data != nullptr || tokens.batch * tokens.tokens == 0), "attend: ", what, " must be ",
+            tokens.batch, " x ", tokens.tokens, " x ", call_.query.heads, " x ", wanted,
+            " (batch, tokens, query heads, numbers of ", call_.encoding->scheme().name, "), got ",
+            view.data == nullptr ? std::string("none")
+                                 : std::to_string(view.batch) + " x " + std::to_string(view.tokens) + " x " +
+                                       std::to_string(view.heads) + " x " + std::to_string(view.head_dim));
+    require(view.data == nullptr || view.type == ElementType::float32 || view.type == ElementType::float64,
+            "attend: ", what, " must be float32 or float64, got ", name_of(view.type));
+  };
+  check("query_numbers", call_.query_numbers, call_.query);
+  check("key_numbers", call_.key_numbers, call_.key);
 }
 
 void Problem::make_documents() {
@@ -236,6 +267,20 @@ TypedRows Problem::rows(RowSupply::Part part, const Document& document, std::int
 std::byte* Problem::row(const HeadsView& view, std::int64_t batch, std::int64_t token, std::int64_t head) {
   const std::int64_t index = batch * view.batch_stride + token * view.token_stride + head * view.head_stride;
   return static_cast<std::byte*>(view.data) + index * static_cast<std::int64_t>(size_of(view.type));
+}
+
+double Problem::element(const HeadsView& view, const std::byte* row, std::int64_t j) {
+  switch (view.type) {
+    case ElementType::float32:
+      return static_cast<double>(reinterpret_cast<const float*>(row)[j]);
+    case ElementType::float64:
+      return reinterpret_cast<const double*>(row)[j];
+    case ElementType::bfloat16:
+      return static_cast<double>(to_float(reinterpret_cast<const BFloat16*>(row)[j]));
+    case ElementType::float16:
+      return static_cast<double>(to_float(reinterpret_cast<const Float16*>(row)[j]));
+  }
+  return 0;
 }
 
 float* Problem::log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const {

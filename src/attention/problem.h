@@ -58,6 +58,8 @@ class Problem {
 
   const ScoreBias* bias() const { return bias_; }
   const RelativeKeys* relative() const { return relative_; }
+  /// The rotation, if it remaps offsets; other rotations are finished before attention.
+  const Rotation* remapped() const { return remapped_; }
   /// The factors of a score bias and of a relative key.
   double bias_scale() const { return bias_ != nullptr && bias_->before_scale ? scale_ : 1.0; }
   double relative_scale() const { return relative_ != nullptr && relative_->scaled ? scale_ : 1.0; }
@@ -79,11 +81,14 @@ class Problem {
                  std::int64_t count, std::vector<std::byte>& room) const;
   /// Returns the address of token `token` of a head.
   static std::byte* row(const HeadsView& view, std::int64_t batch, std::int64_t token, std::int64_t head);
+  /// Returns element j of a row at this address.
+  static double element(const HeadsView& view, const std::byte* row, std::int64_t j);
   float* log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const;
 
  private:
   void check_views() const;
   void check_masks() const;
+  void check_numbers() const;
   void take_encoding();
   void make_documents();
   void check_relative_rows() const;
@@ -94,6 +99,7 @@ class Problem {
   double scale_ = 1;
   const ScoreBias* bias_ = nullptr;
   const RelativeKeys* relative_ = nullptr;
+  const Rotation* remapped_ = nullptr;
   bool decaying_ = false;
   std::vector<Position> default_query_, default_key_;
   std::vector<Document> documents_;

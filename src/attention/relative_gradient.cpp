@@ -37,20 +37,25 @@ RelativeGradient::RelativeGradient(const Problem& problem, const Document& docum
   values_ = !keys_->value_table.data.empty();
   if (!document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
   offsets_ = document.queries + document.keys - 1;
-  key_rows_ = pack_rows(keys_->key_table, static_cast<float>(problem.relative_scale() * log2_e), false);
+  const auto factor = static_cast<float>(problem.relative_scale() * log2_e);
+  key_rows_ = pack_rows(RowUse::key, factor);
   key_row_gradient_ = zeros(offsets_ * padded_dim_);
+  if (keys_->meets_keys()) {
+    meeting_rows_ = pack_rows(RowUse::meeting, factor);
+    meeting_row_gradient_ = zeros(offsets_ * padded_dim_);
+  }
   if (!values_) return;
-  value_rows_ = pack_rows(keys_->value_table, 1.0f, true);
+  value_rows_ = pack_rows(RowUse::value, 1.0f);
   value_row_gradient_ = zeros(offsets_ * padded_dim_);
 }
 
 // Row t belongs to the offset (key index - query index) = t - (queries - 1).
-AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, bool as_keys) const {
+AlignedFloats RelativeGradient::pack_rows(RowUse use, float factor) const {
   const std::int64_t room = round_up(offsets_, kernels_.panel);
   const Position first = document_.key_ids[0] - document_.query_ids.back();
   const bool future_unseen = problem_.future_unseen();
   const AlignedFloats rows = zeros(offsets_ * dim_);
-  RelativeRows source(problem_, head_, table);
+  RelativeRows source(problem_, head_, use);
   for (std::int64_t t = 0; t < offsets_; ++t) {
     if (future_unseen && first + t > 0) break;
     try {
@@ -62,7 +67,7 @@ AlignedFloats RelativeGradient::pack_rows(const Tensor& table, float factor, boo
   }
   AlignedFloats packed = zeros(room * padded_dim_);
   const StoredRows from{.data = rows.data(), .stride = dim_, .rows = offsets_, .dim = dim_};
-  if (as_keys) {
+  if (use == RowUse::value) {
     plain_.pack_keys(from, packed.data());
   } else {
     plain_.pack_values(from, packed.data(), room * kernels_.panel);
@@ -92,7 +97,7 @@ void RelativeGradient::add_products(const TilePlace& tile, const TileRows& shape
                                     float* products, std::int64_t stride) const {
   if (!values_) return;
   if (offsets_ == 0) {
-    RelativeRows source(problem_, head_, keys_->value_table);
+    RelativeRows source(problem_, head_, RowUse::value);
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = begin_of(shape, i); c < end_of(shape, i); ++c) {
         const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
@@ -129,7 +134,7 @@ void RelativeGradient::add(const RelativeTile& tile) {
   if (keys_ == nullptr) return;
   if (offsets_ == 0) return add_pairs(tile);
   add_window(tile);
-  if (keys_->meets_key) add_meeting_keys(tile);
+  if (keys_->meets_keys()) add_meeting_keys(tile);
 }
 
 void RelativeGradient::add_window(const RelativeTile& tile) {
@@ -194,7 +199,7 @@ void RelativeGradient::add_meeting_keys(const RelativeTile& tile) {
                    .dim = padded_dim_,
                    .weights = diagonals.data(),
                    .stride = width,
-                   .values = key_rows_.data() + first * kernels_.panel,
+                   .values = meeting_rows_.data() + first * kernels_.panel,
                    .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
                    .output = tile.key_gradient});
   const AlignedFloats keys = tile_keys(place);
@@ -208,15 +213,15 @@ void RelativeGradient::add_meeting_keys(const RelativeTile& tile) {
                         .stride = width,
                         .values = packed.data(),
                         .panel_stride = packed_stride,
-                        .output = key_row_gradient_.data() + first * padded_dim_});
+                        .output = meeting_row_gradient_.data() + first * padded_dim_});
 }
 
 void RelativeGradient::add_pairs(const RelativeTile& tile) {
   const TilePlace& place = tile.place;
-  RelativeRows source(problem_, head_, keys_->key_table);
+  RelativeRows source(problem_, head_, RowUse::key), meeting_source(problem_, head_, RowUse::meeting);
   const AlignedFloats keys = tile_keys(place);
   const double factor = problem_.relative_scale() * log2_e;
-  std::vector<double> of_key(static_cast<std::size_t>(dim_)), of_value(of_key);
+  std::vector<double> of_key(static_cast<std::size_t>(dim_)), of_meeting(of_key), of_value(of_key);
   for (std::int64_t i = 0; i < place.rows; ++i) {
     for (std::int64_t c = begin_of(tile.shape, i); c < end_of(tile.shape, i); ++c) {
       const std::int64_t query = place.first_query + i, key = place.first_key + c;
@@ -226,19 +231,20 @@ void RelativeGradient::add_pairs(const RelativeTile& tile) {
       const Position query_id = document_.query_ids[static_cast<std::size_t>(query)];
       const Position key_id = document_.key_ids[static_cast<std::size_t>(key)];
       const double* row = source.row(query_id, key_id);
+      const double* meeting = keys_->meets_keys() ? meeting_source.row(query_id, key_id) : nullptr;
       for (std::int64_t j = 0; j < dim_; ++j) {
-        const double through = ds * row[j] * factor;
-        double meets = static_cast<double>(tile.position[i * dim_ + j]);
-        tile.query_gradient[i * padded_dim_ + j] += static_cast<float>(through);
-        if (keys_->meets_key) {
-          tile.key_gradient[c * padded_dim_ + j] += static_cast<float>(through);
-          meets += static_cast<double>(keys.data()[c * dim_ + j]);
-        }
-        of_key[static_cast<std::size_t>(j)] = ds * meets / log2_e;
+        tile.query_gradient[i * padded_dim_ + j] += static_cast<float>(ds * row[j] * factor);
+        of_key[static_cast<std::size_t>(j)] = ds * static_cast<double>(tile.position[i * dim_ + j]) / log2_e;
         of_value[static_cast<std::size_t>(j)] = weight * static_cast<double>(tile.output_gradient[i * dim_ + j]);
+        if (meeting == nullptr) continue;
+        tile.key_gradient[c * padded_dim_ + j] += static_cast<float>(ds * meeting[j] * factor);
+        of_meeting[static_cast<std::size_t>(j)] = ds * static_cast<double>(keys.data()[c * dim_ + j]) / log2_e;
       }
       if (learned_.wants_key_rows()) learned_.add_key_row(head_, query_id, key_id, of_key.data());
-      if (learned_.wants_value_rows()) learned_.add_value_row(query_id, key_id, of_value.data());
+      if (meeting != nullptr && learned_.wants_meeting_rows()) {
+        learned_.add_meeting_row(head_, query_id, key_id, of_meeting.data());
+      }
+      if (learned_.wants_value_rows()) learned_.add_value_row(head_, query_id, key_id, of_value.data());
     }
   }
 }
@@ -259,8 +265,11 @@ void RelativeGradient::finish() {
     if (learned_.wants_key_rows() && take(key_row_gradient_, t, 1 / log2_e)) {
       learned_.add_key_row(head_, 0, first + t, row.data());
     }
+    if (keys_->meets_keys() && learned_.wants_meeting_rows() && take(meeting_row_gradient_, t, 1 / log2_e)) {
+      learned_.add_meeting_row(head_, 0, first + t, row.data());
+    }
     if (learned_.wants_value_rows() && take(value_row_gradient_, t, 1.0)) {
-      learned_.add_value_row(0, first + t, row.data());
+      learned_.add_value_row(head_, 0, first + t, row.data());
     }
   }
 }

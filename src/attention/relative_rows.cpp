@@ -49,14 +49,23 @@ const double* Problem::projected_row(std::int64_t head, Position offset) const {
   return projected_.data() + (offset - first_projected_) * width + head * head_dim();
 }
 
-RelativeRows::RelativeRows(const Problem& problem, std::int64_t head, const Tensor& table)
-    : problem_(problem), keys_(*problem.relative()), head_(head), table_(table) {}
+RelativeRows::RelativeRows(const Problem& problem, std::int64_t head, RowUse use)
+    : problem_(problem),
+      keys_(*problem.relative()),
+      head_(head),
+      table_(use == RowUse::key       ? keys_.key_table
+             : use == RowUse::meeting ? keys_.meeting_table()
+                                      : keys_.value_table),
+      columns_(use == RowUse::key && keys_.column_index ? &keys_.column_table : nullptr) {}
 
 // A table's row, or W_r R(distance) of this head.
 void RelativeRows::compute(Position query, Position key, double* row) const {
   if (keys_.index) {
-    const std::span<const float> chosen = table_.row(keys_.index(query, key));
+    const std::span<const float> chosen = keys_.row(table_, keys_.index(query, key), head_);
     for (std::size_t j = 0; j < chosen.size(); ++j) row[j] = static_cast<double>(chosen[j]);
+    if (columns_ == nullptr) return;
+    const std::span<const float> second = keys_.row(*columns_, keys_.column_index(query, key), head_);
+    for (std::size_t j = 0; j < second.size(); ++j) row[j] += static_cast<double>(second[j]);
     return;
   }
   if (const double* ready = problem_.projected_row(head_, key - query)) {

@@ -5,6 +5,9 @@
 //   score(i, c) += G(i, c - i + rows - 1),  G = queries . rows of offsets [first - rows + 1, first + columns)
 //
 // Relative values work in reverse: weights are arranged along diagonals, then multiplied by the rows as values.
+//
+// Where ids do not advance (grids, trees), a block of queries is multiplied by every row of the tables once, and each
+// pair picks its product by index. Only tables too large for that, and projected rows, are computed pair by pair.
 #include <algorithm>
 #include <vector>
 
@@ -17,21 +20,25 @@ RelativeTerm::RelativeTerm(const Problem& problem, const Document& document, std
                            const AttendKernels& kernels)
     : problem_(problem), document_(document), head_(head), kernels_(kernels), keys_(problem.relative()) {
   if (!present() || document.keys == 0) return;
-  if (!document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) return;
+  if (keys_->counted || !document.ids_advance || !problem.call().encoding->claims().has(Claim::relative)) {
+    tables_ = pack_tables(*keys_, head, kernels);
+    return;
+  }
   offsets_ = document.queries + document.keys - 1;
-  pack(keys_->key_table, false);
-  if (has_values()) pack(keys_->value_table, true);
+  packed_keys_ = pack(RowUse::key);
+  if (!keys_->query_table.data.empty()) packed_meeting_ = pack(RowUse::meeting);
+  if (has_values()) packed_values_ = pack(RowUse::value);
 }
 
 // Row t belongs to the offset (key index - query index) = t - (queries - 1).
-void RelativeTerm::pack(const Tensor& table, bool values) {
+AlignedFloats RelativeTerm::pack(RowUse use) const {
+  const bool values = use == RowUse::value;
   const std::int64_t dim = problem_.head_dim();
   const std::int64_t room = round_up(offsets_, kernels_.panel);
   const Position first = document_.key_ids[0] - document_.query_ids.back();
   const bool future_unseen = problem_.future_unseen();
-  AlignedFloats& packed = values ? packed_values_ : packed_keys_;
-  packed = AlignedFloats(room * round_up(dim, kernels_.panel));
-  RelativeRows source(problem_, head_, table);
+  AlignedFloats packed(room * round_up(dim, kernels_.panel));
+  RelativeRows source(problem_, head_, use);
   const AttendKernels plain = attend_kernels(ElementType::float32);
   AlignedFloats block(kernels_.panel * dim);
   for (std::int64_t t = 0; t < offsets_; t += kernels_.panel) {
@@ -53,6 +60,7 @@ void RelativeTerm::pack(const Tensor& table, bool values) {
       plain.pack_keys(rows, packed.data() + t * dim);
     }
   }
+  return packed;
 }
 
 void RelativeTerm::make_queries(const TilePlace& tile, float* content, float* position) const {
@@ -93,8 +101,51 @@ float* RelativeTerm::key_rows(const TilePlace& tile, AlignedFloats& room) const 
   return room.data();
 }
 
-void RelativeTerm::add(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
-  return offsets_ > 0 ? add_window(tile, position, scores, stride) : add_pairs(tile, position, scores, stride);
+void RelativeTerm::make_products(std::int64_t rows, const float* position, float* products) const {
+  if (tables_.room == 0) return;
+  kernels_.scores({.shape = {.rows = rows, .columns = tables_.room},
+                   .dim = problem_.head_dim(),
+                   .query = position,
+                   .query_stride = problem_.head_dim(),
+                   .keys = tables_.rows.data(),
+                   .scores = products,
+                   .stride = tables_.room});
+}
+
+void RelativeTerm::add(const TilePlace& tile, const PositionQueries& position, float* scores,
+                       std::int64_t stride) const {
+  if (offsets_ > 0) return add_window(tile, position.queries, scores, stride);
+  if (tables_.room > 0) return add_tables(tile, position.products, scores, stride);
+  add_pairs(tile, position.queries, scores, stride);
+}
+
+void RelativeTerm::add_tables(const TilePlace& tile, const float* products, float* scores, std::int64_t stride) const {
+  AlignedFloats rows, met;
+  if (tables_.meeting_room > 0) {
+    met = AlignedFloats(tile.columns * tables_.meeting_room);
+    kernels_.scores({.shape = {.rows = tile.columns, .columns = tables_.meeting_room},
+                     .dim = problem_.head_dim(),
+                     .query = key_rows(tile, rows),
+                     .query_stride = problem_.head_dim(),
+                     .keys = tables_.meeting.data(),
+                     .scores = met.data(),
+                     .stride = tables_.meeting_room});
+  }
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const std::int64_t query = tile.first_query + i;
+    const Position query_id = document_.query_ids[static_cast<std::size_t>(query)];
+    const float* product = products + i * tables_.room;
+    for (std::int64_t c = 0; c < tile.columns; ++c) {
+      const std::int64_t key = tile.first_key + c;
+      if (keys_->refuses && !problem_.sees(document_, head_, query, key)) continue;
+      const Position key_id = document_.key_ids[static_cast<std::size_t>(key)];
+      const std::int64_t index = keys_->index(query_id, key_id);
+      float sum = product[index];
+      if (keys_->column_index) sum += product[tables_.columns_from + keys_->column_index(query_id, key_id)];
+      if (met.data() != nullptr) sum += met.data()[c * tables_.meeting_room + index];
+      scores[i * stride + c] += sum;
+    }
+  }
 }
 
 void RelativeTerm::add_window(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
@@ -105,24 +156,24 @@ void RelativeTerm::add_window(const TilePlace& tile, const float* position, floa
   const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
   const std::int64_t room = round_up(width, kernels_.panel);
   AlignedFloats products(std::max(tile.rows, tile.columns) * room);
-  const auto meet = [&](const float* left, std::int64_t rows) {
+  const auto meet = [&](const float* left, std::int64_t rows, const AlignedFloats& packed) {
     kernels_.scores({.shape = {.rows = rows, .columns = width},
                      .dim = dim,
                      .query = left,
                      .query_stride = dim,
-                     .keys = packed_keys_.data() + aligned * dim,
+                     .keys = packed.data() + aligned * dim,
                      .scores = products.data(),
                      .stride = room});
   };
   const auto column = [&](std::int64_t i, std::int64_t c) { return first - aligned + tile.rows - 1 - i + c; };
-  meet(position, tile.rows);
+  meet(position, tile.rows, packed_keys_);
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     const float* product = products.data() + i * room + column(i, 0);
     for (std::int64_t c = 0; c < tile.columns; ++c) scores[i * stride + c] += product[c];
   }
-  if (!keys_->meets_key) return;
+  if (!keys_->meets_keys()) return;
   AlignedFloats rows;
-  meet(key_rows(tile, rows), tile.columns);
+  meet(key_rows(tile, rows), tile.columns, packed_meeting_.data() == nullptr ? packed_keys_ : packed_meeting_);
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     for (std::int64_t c = 0; c < tile.columns; ++c) {
       scores[i * stride + c] += products.data()[c * room + column(i, c)];
@@ -132,19 +183,21 @@ void RelativeTerm::add_window(const TilePlace& tile, const float* position, floa
 
 void RelativeTerm::add_pairs(const TilePlace& tile, const float* position, float* scores, std::int64_t stride) const {
   const std::int64_t dim = problem_.head_dim();
-  RelativeRows source(problem_, head_, keys_->key_table);
+  RelativeRows source(problem_, head_, RowUse::key), meeting_source(problem_, head_, RowUse::meeting);
   AlignedFloats room;
-  const float* keys = keys_->meets_key ? key_rows(tile, room) : nullptr;
+  const float* keys = keys_->meets_keys() ? key_rows(tile, room) : nullptr;
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     for (std::int64_t c = 0; c < tile.columns; ++c) {
       const std::int64_t query = tile.first_query + i, key = tile.first_key + c;
       if (!problem_.sees(document_, head_, query, key)) continue;
-      const double* row = source.row(document_.query_ids[static_cast<std::size_t>(query)],
-                                     document_.key_ids[static_cast<std::size_t>(key)]);
+      const Position query_id = document_.query_ids[static_cast<std::size_t>(query)];
+      const Position key_id = document_.key_ids[static_cast<std::size_t>(key)];
+      const double* row = source.row(query_id, key_id);
+      const double* meeting = keys == nullptr ? nullptr : meeting_source.row(query_id, key_id);
       double sum = 0;
       for (std::int64_t j = 0; j < dim; ++j) {
         sum += row[j] * static_cast<double>(position[i * dim + j]);
-        if (keys != nullptr) sum += row[j] * static_cast<double>(keys[c * dim + j]);
+        if (keys != nullptr) sum += meeting[j] * static_cast<double>(keys[c * dim + j]);
       }
       scores[i * stride + c] += static_cast<float>(sum);
     }
@@ -156,7 +209,7 @@ void RelativeTerm::add_values(const TilePlace& tile, const float* weights, std::
   const auto begin_of = [&](std::int64_t i) { return shape.begin == nullptr ? 0 : std::int64_t{shape.begin[i]}; };
   const auto end_of = [&](std::int64_t i) { return shape.end == nullptr ? shape.columns : std::int64_t{shape.end[i]}; };
   if (offsets_ == 0) {
-    RelativeRows source(problem_, head_, keys_->value_table);
+    RelativeRows source(problem_, head_, RowUse::value);
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = begin_of(i); c < end_of(i); ++c) {
         const float weight = weights[i * stride + c];

@@ -13,7 +13,7 @@ constexpr std::int64_t spare = 128;
 }  // namespace
 
 BiasTerm::BiasTerm(const Problem& problem, const Document& document, std::int64_t head)
-    : problem_(problem), document_(document), head_(head) {
+    : problem_(problem), document_(document), head_(head), numbers_(problem, document, head) {
   if (!present() || document.keys == 0) return;
   const ScoreBias& bias = *problem.bias();
   factor_ = log2_e * (bias.before_scale ? problem.scale() : 1.0);
@@ -48,11 +48,12 @@ double BiasTerm::value(Position query, Position key) const {
 }
 
 const float* BiasTerm::window(std::int64_t query, std::int64_t key) const {
-  if (by_offset_.empty() || !document_.ids_advance) return nullptr;
+  if (by_offset_.empty() || !document_.ids_advance || numbers_.present()) return nullptr;
   return by_offset_.data() + (document_.key_ids[0] + key - document_.query_ids[0] - query - first_offset_);
 }
 
 void BiasTerm::add(const TilePlace& tile, float* scores, std::int64_t stride) const {
+  if (numbers_.present()) return numbers_.add(tile, scores, stride);
   if (const float* biases = window(tile.first_query, tile.first_key)) {
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = 0; c < tile.columns; ++c) scores[i * stride + c] += biases[c - i];

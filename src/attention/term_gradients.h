@@ -25,6 +25,24 @@ class BiasGradient {
   std::vector<float> by_offset_;  ///< of key index - query index + queries - 1
 };
 
+/// Sums score gradients by query and by key, for the numbers that tokens bring.
+class NumberGradient {
+ public:
+  NumberGradient(const Problem& problem, const AttentionGradientCall& call, const Document& document,
+                 std::int64_t head);
+  void add(std::int64_t query, std::int64_t key, double gradient);
+  void add(const TilePlace& tile, const TileRows& shape, const float* gradients, std::int64_t stride);
+  void store() const;
+
+ private:
+  const AttentionGradientCall& call_;
+  const Document& document_;
+  std::int64_t head_;
+  TokenNumbers numbers_;
+  bool wanted_;
+  std::vector<double> query_[2], key_[2];
+};
+
 /// A tile of the backward pass for relative keys. All factors of a score are in base 2.
 struct RelativeTile {
   TilePlace place;
@@ -53,7 +71,7 @@ class RelativeGradient {
   void add_window(const RelativeTile& tile);
   void add_meeting_keys(const RelativeTile& tile);
   void add_pairs(const RelativeTile& tile);
-  AlignedFloats pack_rows(const Tensor& table, float factor, bool as_keys) const;
+  AlignedFloats pack_rows(RowUse use, float factor) const;
   AlignedFloats tile_keys(const TilePlace& tile) const;
   std::int64_t first_offset(const TilePlace& tile) const;
 
@@ -67,8 +85,8 @@ class RelativeGradient {
   const RelativeKeys* keys_;
   bool values_ = false;
   std::int64_t offsets_ = 0;  ///< 0: ids do not advance
-  AlignedFloats key_rows_, value_rows_;
-  AlignedFloats key_row_gradient_, value_row_gradient_;  ///< [offsets][padded dim]
+  AlignedFloats key_rows_, meeting_rows_, value_rows_;
+  AlignedFloats key_row_gradient_, meeting_row_gradient_, value_row_gradient_;  ///< [offsets][padded dim]
 };
 
 }  // namespace locus

@@ -19,6 +19,7 @@
 
 #include "attention/attend.h"
 #include "attention/position_terms.h"
+#include "attention/region_turns.h"
 #include "attention/tile_shape.h"
 
 namespace locus {
@@ -37,13 +38,14 @@ BlockSizes block_sizes(bool skipping, std::int64_t panel) {
 /// Keys and values of one head in one document, packed, with the norms for skipping.
 class PackedHead {
  public:
-  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, const AttendKernels& kernels,
-             std::int64_t block, bool with_norms)
+  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, std::int64_t block,
+             bool with_norms, const RegionTurns& turns)
       : dim_(problem.head_dim()),
-        panel_(kernels.panel),
+        panel_(attend_kernels(problem.call().query.type).panel),
         room_(round_up(document.keys, panel_)),
         keys_(room_ * dim_),
         values_(room_ * round_up(dim_, panel_)) {
+    if (turns.present()) pack_turned(problem, document, key_head, turns);
     std::vector<std::byte> room;
     for (std::int64_t first = 0; first < document.keys; first += block) {
       const std::int64_t count = std::min(block, document.keys - first);
@@ -61,12 +63,27 @@ class PackedHead {
   }
 
   const float* keys(std::int64_t first) const { return keys_.data() + first * dim_; }
+  /// Of a region of an offset map.
+  const float* keys_in(std::size_t region, std::int64_t first) const { return turned_[region].data() + first * dim_; }
   const float* values(std::int64_t first) const { return values_.data() + first * panel_; }
   std::int64_t values_stride() const { return room_ * panel_; }
   float largest_norm_up_to(std::int64_t block) const { return up_to_[static_cast<std::size_t>(block)]; }
   float largest_norm_from(std::int64_t block) const { return from_[static_cast<std::size_t>(block)]; }
 
  private:
+  void pack_turned(const Problem& problem, const Document& document, std::int64_t key_head, const RegionTurns& turns) {
+    const AttendKernels plain = attend_kernels(ElementType::float32);
+    std::vector<std::byte> copied;
+    const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, 0, document.keys, copied);
+    AlignedFloats rows(document.keys * dim_);
+    for (std::size_t region = 0; region < turns.regions(); ++region) {
+      attend_kernels(keys.type).widen_rows(keys.rows, 1.0f, rows.data(), dim_);
+      for (std::int64_t key = 0; key < document.keys; ++key) turns.turn_key(region, key, rows.data() + key * dim_);
+      turned_.emplace_back(room_ * dim_);
+      plain.pack_keys({.data = rows.data(), .stride = dim_, .rows = document.keys, .dim = dim_}, turned_.back().data());
+    }
+  }
+
   float largest_norm(std::int64_t first, std::int64_t count) const {
     float largest = 0;
     std::vector<float> squares(static_cast<std::size_t>(panel_));
@@ -85,6 +102,7 @@ class PackedHead {
 
   std::int64_t dim_, panel_, room_;
   AlignedFloats keys_, values_;
+  std::vector<AlignedFloats> turned_;  ///< keys for each region of an offset map
   std::vector<float> norms_, up_to_, from_;
 };
 
@@ -97,6 +115,7 @@ struct Head {
   std::int64_t head;
   const BiasTerm& bias;
   const RelativeTerm& relative;
+  const RegionTurns& turns;
   BlockSizes sizes;
   bool skipping;
 };
@@ -113,11 +132,13 @@ class QueryBlock {
         rows_(rows),
         query_(rows * dim_),
         position_(head.relative.present() ? rows * dim_ : 0),
+        table_products_(rows * head.relative.table_rows()),
         scores_(rows * stride_),
         output_(rows * padded_dim_),
         top_(static_cast<std::size_t>(rows), masked_score),
         rescale_(static_cast<std::size_t>(rows), 1.0f),
         total_(static_cast<std::size_t>(rows), 0.0),
+        counts_(static_cast<std::size_t>(rows), 0.0),
         tile_(head.problem, head.document, first, rows) {
     std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
     std::fill_n(scores_.data(), rows * stride_, 0.0f);
@@ -133,7 +154,8 @@ class QueryBlock {
   AttentionWork run() {
     const std::int64_t blocks = round_up(h_.document.keys, h_.sizes.keys) / h_.sizes.keys;
     if (blocks > 0) {
-      const std::int64_t start = nearest_key() / h_.sizes.keys;
+      // Counting goes from the last key to the first.
+      const std::int64_t start = h_.relative.counted() ? blocks - 1 : nearest_key() / h_.sizes.keys;
       for (std::int64_t b = start; b >= 0 && !left_is_irrelevant(b); --b) attend_block(b);
       for (std::int64_t b = start + 1; b < blocks && !right_is_irrelevant(b); ++b) attend_block(b);
     }
@@ -147,6 +169,7 @@ class QueryBlock {
     const TilePlace place{.first_query = first_, .rows = rows_};
     if (h_.relative.present()) {
       h_.relative.make_queries(place, query_.data(), position_.data());
+      h_.relative.make_products(rows_, position_.data(), table_products_.data());
     } else {
       const StoredRows from{
           .data = Problem::row(call.query, h_.document.batch, h_.document.first_query + first_, h_.head),
@@ -154,6 +177,13 @@ class QueryBlock {
           .rows = rows_,
           .dim = dim_};
       h_.kernels.widen_rows(from, static_cast<float>(h_.problem.scale() * log2_e), query_.data(), dim_);
+    }
+    for (std::size_t region = 0; h_.turns.present() && region < h_.turns.regions(); ++region) {
+      turned_.emplace_back(rows_ * dim_);
+      std::copy_n(query_.data(), rows_ * dim_, turned_.back().data());
+      for (std::int64_t i = 0; i < rows_; ++i) {
+        h_.turns.turn_query(region, first_ + i, turned_.back().data() + i * dim_);
+      }
     }
     for (std::int64_t i = 0; h_.skipping && i < rows_; ++i) {
       const float* q = query_.data() + i * dim_;
@@ -223,21 +253,30 @@ class QueryBlock {
     const double cap = h_.problem.call().soft_cap;
     const float* window = cap == 0 && !h_.relative.present() ? h_.bias.window(first_, first_key) : nullptr;
     float* scores = scores_.data();
-    h_.kernels.scores({.shape = shape,
-                       .dim = dim_,
-                       .query = query_.data(),
-                       .query_stride = dim_,
-                       .keys = h_.packed.keys(first_key),
-                       .bias = window,
-                       .scores = scores,
-                       .stride = stride_});
+    if (h_.turns.present()) {
+      score_regions(place, shape);
+    } else {
+      h_.kernels.scores({.shape = shape,
+                         .dim = dim_,
+                         .query = query_.data(),
+                         .query_stride = dim_,
+                         .keys = h_.packed.keys(first_key),
+                         .bias = window,
+                         .scores = scores,
+                         .stride = stride_});
+    }
     const SoftmaxTile softmax{.shape = shape,
                               .scores = scores,
                               .stride = stride_,
                               .top = top_.data(),
                               .total = total_.data(),
                               .rescale = rescale_.data()};
-    if (h_.relative.present()) h_.relative.add(place, position_.data(), scores, stride_);
+    const PositionQueries position{position_.data(), table_products_.data(), counts_.data()};
+    if (h_.relative.counted()) {
+      h_.relative.add_counted(place, shape, position, scores, stride_);
+    } else if (h_.relative.present()) {
+      h_.relative.add(place, position, scores, stride_);
+    }
     if (cap > 0) h_.kernels.cap(softmax, static_cast<float>(cap * log2_e));
     if (h_.bias.present() && window == nullptr) h_.bias.add(place, scores, stride_);
     tile_.hide_unseen(h_.head, scores, stride_);
@@ -252,6 +291,31 @@ class QueryBlock {
                        .output = output_.data()});
     if (h_.relative.has_values()) {
       h_.relative.add_values(place, scores, stride_, shape, output_.data(), padded_dim_);
+    }
+  }
+
+  // Scores of a tile under an offset map: one product where all pairs are in one region, else one per region.
+  void score_regions(const TilePlace& place, const TileRows& shape) {
+    const std::uint32_t found =
+        h_.turns.regions_of(place.first_query, place.rows, place.first_key, place.columns, regions_);
+    const bool several = (found & (found - 1)) != 0;
+    if (several && region_scores_.data() == nullptr) region_scores_ = AlignedFloats(rows_ * stride_);
+    for (std::size_t region = 0; region < h_.turns.regions(); ++region) {
+      if ((found >> region & 1) == 0) continue;
+      float* scores = several ? region_scores_.data() : scores_.data();
+      h_.kernels.scores({.shape = shape,
+                         .dim = dim_,
+                         .query = turned_[region].data(),
+                         .query_stride = dim_,
+                         .keys = h_.packed.keys_in(region, place.first_key),
+                         .scores = scores,
+                         .stride = stride_});
+      for (std::int64_t i = 0; several && i < place.rows; ++i) {
+        const std::uint8_t* own = regions_.data() + i * place.columns;
+        for (std::int64_t c = 0; c < place.columns; ++c) {
+          if (own[c] == region) scores_.data()[i * stride_ + c] = scores[i * stride_ + c];
+        }
+      }
     }
   }
 
@@ -271,11 +335,14 @@ class QueryBlock {
 
   const Head& h_;
   std::int64_t dim_, padded_dim_, stride_, first_, rows_;
-  AlignedFloats query_, position_, scores_, output_;
+  AlignedFloats query_, position_, table_products_, scores_, output_;
   std::vector<float> top_, rescale_;
-  std::vector<double> total_, norm_;
+  std::vector<double> total_, counts_, norm_;
   TileShape tile_;
   AttentionWork work_;
+  std::vector<AlignedFloats> turned_;  ///< queries for each region of an offset map
+  AlignedFloats region_scores_;
+  std::vector<std::uint8_t> regions_;
 };
 
 void run_pieces(Executor* executor, std::int64_t count, const std::function<void(std::int64_t)>& piece) {
@@ -291,6 +358,8 @@ AttentionWork attend_in_tiles(const Problem& problem) {
   const auto documents = static_cast<std::int64_t>(problem.documents().size());
   const std::int64_t units = documents * call.key.heads;
   std::atomic<std::int64_t> computed = 0, skipped = 0;
+  std::vector<RegionTurns> turns;  // of every document, shared by the heads
+  for (const Document& document : problem.documents()) turns.emplace_back(problem, document, true);
 
   const auto run_unit = [&](std::int64_t unit, Executor* executor) {
     const Document& document = problem.documents()[static_cast<std::size_t>(unit / call.key.heads)];
@@ -298,11 +367,12 @@ AttentionWork attend_in_tiles(const Problem& problem) {
     const bool skipping = call.skip_irrelevant_blocks && problem.decaying() && document.ids_advance &&
                           document.keys > 0 && problem.bias()->toeplitz && problem.head_dim() <= 256;
     const BlockSizes sizes = block_sizes(skipping, kernels.panel);
-    const PackedHead packed(problem, document, key_head, kernels, sizes.keys, skipping);
+    const RegionTurns& turn = turns[static_cast<std::size_t>(unit / call.key.heads)];
+    const PackedHead packed(problem, document, key_head, sizes.keys, skipping, turn);
     for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
       const BiasTerm bias(problem, document, head);
       const RelativeTerm relative(problem, document, head, kernels);
-      const Head whole{problem, document, kernels, packed, head, bias, relative, sizes, skipping};
+      const Head whole{problem, document, kernels, packed, head, bias, relative, turn, sizes, skipping};
       const std::int64_t blocks = round_up(document.queries, sizes.rows) / sizes.rows;
       run_pieces(executor, blocks, [&](std::int64_t i) {
         const std::int64_t first =

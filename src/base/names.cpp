@@ -53,6 +53,8 @@ std::string_view name_of(Site site) {
       return "score";
     case Site::relative_key:
       return "relative_key";
+    case Site::output:
+      return "output";
   }
   return "?";
 }

@@ -39,8 +39,7 @@ class PagedSupply : public RowSupply {
 
  private:
   /// Up to `most` rows from `first` on, which is in span `at`.
-  StoredKeys rows_of(Part part, std::int64_t head, std::size_t at, std::int64_t first,
-                     std::int64_t most) const {
+  StoredKeys rows_of(Part part, std::int64_t head, std::size_t at, std::int64_t first, std::int64_t most) const {
     const PageSpan& span = spans_[at];
     const bool keys = part == Part::keys;
     const std::int64_t skipped = first - (ends_[at] - span.count);
@@ -67,6 +66,8 @@ void check_mask(const Mask& mask) {
 
 // Whether attention itself needs the encoding and the ids. A rotation was applied before.
 bool acts_in_attention(const Encoding& encoding) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  if (rotation != nullptr) return rotation->offsets.has_value();
   return encoding.site() == Site::score || encoding.site() == Site::relative_key;
 }
 
@@ -157,12 +158,17 @@ void KvCache::attend(const CachedAttention& call) const {
     one.call.mask = call.mask;
     one.call.scale = call.scale;
     one.call.scale_factor = call.scale_factor;
-    if (state.rotates() && !call.scale) one.call.scale_factor *= state.encoding.rotation().softmax_scale_factor;
+    const bool acts = acts_in_attention(state.encoding);
+    if (state.rotates() && !acts && !call.scale) {
+      one.call.scale_factor *= state.encoding.rotation().softmax_scale_factor;
+    }
+    one.call.query_numbers = queries.query_numbers;
+    one.call.key_numbers = queries.key_numbers;
     one.call.soft_cap = call.soft_cap;
     one.call.sink_logits = call.sink_logits;
     one.call.log_sum_exp = queries.log_sum_exp;
     one.call.executor = call.executor;
-    if (acts_in_attention(state.encoding)) one.call.encoding = &state.encoding;
+    if (acts) one.call.encoding = &state.encoding;
     if (one.call.encoding != nullptr || !call.mask.by_index) {
       std::vector<Position> ids = state.ids_of(sequence, 0, sequence.length);
       ids.resize(static_cast<std::size_t>(sequence.length));  // the first axis

@@ -16,6 +16,8 @@ KvCache::State::State(const Encoding& given, const CacheShape& wanted)
   shape.capacity = pages.free() * shape.page_size;
   require(!rotates() || encoding.rotation().head_dim == shape.head_dim, "cache: the encoding has head_dim ",
           rotates() ? encoding.rotation().head_dim : 0, ", the cache ", shape.head_dim);
+  require(!raw() || !encoding.rotation().mix,
+          "cache: this encoding mixes frequencies by head: its keys must be stored rotated, not raw");
 }
 
 KvCache::KvCache(const Encoding& encoding, const CacheShape& shape)

@@ -113,6 +113,12 @@ void KvCache::State::move(Sequence& sequence, std::int64_t begin, std::span<cons
   const std::int64_t end = begin + std::ssize(ids) / axes;
   if (begin == end) return;
   encoding.check_positions(ids, shape.type);
+  if (rotates() && (encoding.rotation().mix || encoding.rotation().turns_output)) {
+    require(
+        std::ranges::equal(ids, ids_of(sequence, begin, end)), "cache: keys of ", encoding.scheme().name,
+        encoding.rotation().mix ? ", which mixes frequencies," : " with turned_output, whose values are rotated too,",
+        " cannot move");
+  }
   std::vector<Run> runs = cut(sequence, 0, begin);
   for (const std::vector<Run>& more : {moved_to(cut(sequence, begin, end), ids), cut(sequence, end, sequence.length)}) {
     runs.insert(runs.end(), more.begin(), more.end());

@@ -188,6 +188,8 @@ constexpr std::array catalogue{
           "The relative term is multiplied by the softmax scale although it should not be, or the other way round."},
     Fault{"relative_term_missing", "relative term missing", bias,
           "The product of the query and the relative keys is missing."},
+    Fault{"grid_tables_exchanged", "row and column tables exchanged", bias,
+          "Offsets of rows read the table of columns, and the other way round."},
     Fault{"relative_key_term", "relative keys meet the key", bias,
           "The product of the key and the relative keys is added although it should not be, or the other way round."},
     Fault{"relative_value_missing", "relative values missing", bias, "The relative values are missing."},

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families that are decided by a key of the file: one function each, chosen by the row's name.
+#include <algorithm>
 #include <array>
 
 #include "io/hf_resolve.h"
+#include "io/hf_rope.h"
 
 namespace locus::io {
 namespace {
@@ -34,19 +36,67 @@ Layers resolve_beit(const Fields& model, const HfContext& context) {
   return resolve_nope(fields);
 }
 
+/// The terms of DeBERTa's scores, "c2p|p2c": text, or a list of texts.
+std::string read_terms(Fields& fields) {
+  const Json* value = fields.peek("pos_att_type");
+  fields.acknowledge({"pos_att_type"});
+  if (value == nullptr || value->is_null()) return "";
+  if (value->is_string()) return value->get<std::string>();
+  require(value->is_array(), fields.subject("pos_att_type"), " must be text or a list of texts");
+  std::string terms;
+  for (const Json& entry : *value)
+    terms += (terms.empty() ? "" : "|") + (entry.is_string() ? entry.get<std::string>() : "");
+  return terms;
+}
+
+/// An integer that may be negative, which means that there is none.
+std::int64_t read_signed(Fields& fields, std::string_view key, std::int64_t fallback) {
+  const Json* value = fields.peek(key);
+  fields.acknowledge({key});
+  if (value == nullptr || value->is_null()) return fallback;
+  require(value->is_number_integer(), fields.subject(key), " must be an integer");
+  return value->get<std::int64_t>();
+}
+
 Layers resolve_deberta(const Fields& model, const HfContext& context) {
   Fields fields(model);
   const bool relative = fields.boolean({"relative_attention"}).value_or(false);
-  if (relative) refuse_model(fields, context, context.model.what);
-  if (!fields.boolean({"position_biased_input"}).value_or(true)) return resolve_nope(fields);
-  return {resolve_learned(fields, context, HfRowOffset::none)};
+  const bool absolute = fields.boolean({"position_biased_input"}).value_or(true);
+  const std::string terms = relative ? read_terms(fields) : "";
+  fields.acknowledge({"max_relative_positions", "position_buckets", "share_att_key", "norm_rel_ebd"});
+  Layers layers;
+  if (absolute) layers.push_back(resolve_learned(fields, context, HfRowOffset::none));
+  if (terms.empty()) return absolute ? layers : resolve_nope(fields);
+  if (absolute) layers.back().layer_type = "embeddings";
+  Notes notes = fields.notes();
+  Fields own(fields, notes);
+  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
+                                           context, "the width of a head");
+  const std::int64_t heads =
+      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "the width of a head");
+  require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
+          heads);
+  LayerEncoding layer{.layer_type = absolute ? "attention" : "", .scheme = "deberta"};
+  layer.arguments.set("heads", heads);
+  layer.arguments.set("head_dim", own.integer({"attention_head_size"}).value_or(hidden / heads));
+  const auto length = read_max_length(own);
+  std::int64_t furthest = read_signed(own, "max_relative_positions", -1);
+  if (furthest < 1) {  // the class takes the length of its table then
+    furthest = with_default(length, context.model.max_length, own, "max_position_embeddings", context, "DeBERTa");
+  }
+  layer.arguments.set("max_relative_positions", furthest);
+  layer.arguments.set("position_buckets", std::max<std::int64_t>(read_signed(own, "position_buckets", -1), 0));
+  layer.arguments.set("c2p", terms.find("c2p") != std::string::npos);
+  layer.arguments.set("p2c", terms.find("p2c") != std::string::npos);
+  layers.push_back(finish_layer(std::move(layer), own));
+  return layers;
 }
 
 Layers resolve_conformer(const Fields& model, const HfContext& context) {
   Fields fields(model);
   const bool bert = context.model.name == "wav2vec2-bert";
   const std::string kind = fields.text({"position_embeddings_type"}).value_or(bert ? "relative_key" : "relative");
-  if (kind == "relative") return {resolve_transformer_xl(fields, context)};
+  if (kind == "relative") return {resolve_projected_sines(fields, context, "conformer")};
   if (kind == "rotary") {
     refuse_model(fields, context,
                  "rotates the hidden state before it is projected to queries and keys "
@@ -135,6 +185,9 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   Fields fields(model);
   const bool dynamic = fields.boolean({"use_dynamic_ntk"}).value_or(false);
   const bool logarithm = fields.boolean({"use_logn_attn"}).value_or(false);
+  const std::int64_t length =
+      logarithm ? with_default(fields.integer({"seq_length"}), 2048, fields, "seq_length", context, "use_logn_attn")
+                : 0;
   Layers layers = resolve_rope(fields, context);
   for (LayerEncoding& layer : layers) {
     if (dynamic) {
@@ -143,10 +196,8 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
           "engines ignore the key; Locus does not apply that yet");
     }
     if (logarithm) {
-      layer.not_applied.emplace_back(
-          "this model's own code multiplies queries beyond seq_length by a logarithm of the "
-          "position (use_logn_attn), other engines ignore the key; Locus does not apply "
-          "that yet");
+      layer.alternatives.push_back({"vLLM and llama.cpp", layer.scheme, layer.arguments, "use_logn_attn is not read"});
+      set_query_scale(layer, {.kind = QueryScale::Kind::logarithm, .length = length, .shift = 1});
     }
   }
   return layers;

@@ -195,11 +195,6 @@ HfPart resolve_part(const ModelPlace& place, const std::string& file, const std:
 
 }  // namespace
 
-double QueryScale::at(std::int64_t position) const {
-  const double steps = std::floor(static_cast<double>(position + shift) / static_cast<double>(length));
-  return 1 + beta * std::log(1 + steps);
-}
-
 Fields find_text_model(const Json& root, const std::string& file, Notes& notes) {
   const ModelPlaces places = find_models(root, file, notes);
   return Fields(*places.main.front().object, places.main.front().path, file, notes);

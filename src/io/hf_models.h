@@ -12,20 +12,23 @@ namespace locus::io {
 /// How positions enter the model, before any key of the file is read.
 enum class HfFamily : std::uint8_t {
   rope,
-  bloom,        // ALiBi on the running index of unmasked tokens
-  mpt,          // ALiBi, under attn_config
-  falcon,       // rope, or ALiBi if `alibi` is true
-  baichuan,     // rope in the 7B model, ALiBi in the 13B one
-  t5,           // buckets; encoder and decoder, or a decoder only
-  learned,      // a table; BERT may have relative distances instead
-  sinusoidal,   // Marian's: [sin | cos] by 2i/d
-  fairseq,      // [sin | cos] by i/(d/2 - 1), rows start at padding_idx + 1
-  xlm,          // learned, or sinusoidal (interleaved) if the file says so
-  whisper,      // sinusoidal encoder, learned decoder
-  image_table,  // one learned row per patch, and rows before them
-  image_waves,  // MAE: sines and cosines of the patch's row and column
-  windows,      // Swin: a learned number per head and offset inside a window, one table per stage
+  bloom,            // ALiBi on the running index of unmasked tokens
+  mpt,              // ALiBi, under attn_config
+  falcon,           // rope, or ALiBi if `alibi` is true
+  baichuan,         // rope in the 7B model, ALiBi in the 13B one
+  t5,               // buckets; encoder and decoder, or a decoder only
+  learned,          // a table; BERT may have relative distances instead
+  sinusoidal,       // Marian's: [sin | cos] by 2i/d
+  fairseq,          // [sin | cos] by i/(d/2 - 1), rows start at padding_idx + 1
+  xlm,              // learned, or sinusoidal (interleaved) if the file says so
+  whisper,          // sinusoidal encoder, learned decoder
+  image_table,      // one learned row per patch, and rows before them
+  image_waves,      // MAE: sines and cosines of the patch's row and column
+  windows,          // Swin: a learned number per head and offset inside a window, one table per stage
+  network_windows,  // Swin V2: a small network over the offset inside a window
+  grid_keys,        // SAM: a learned table of patches, and rows for vertical and horizontal offsets
   transformer_xl,
+  conformer,
   mpnet,   // a learned table, and T5's buckets on the scores
   by_key,  // position_embeddings_type or a similar key decides; see hf_other.cpp
   nope,    // attention without any positions
@@ -72,6 +75,7 @@ struct HfModel {
   std::int64_t rotary_dim = 0;  ///< of latent attention: the default of qk_rope_head_dim
   bool latent = false;          ///< latent attention: a head has a separate rotary part
   bool rotates_last = false;    ///< rotates the last coordinates of the head
+  bool turns_output = false;    ///< values are keys, and the output is rotated back by the query's position
   bool double_width = false;    ///< attention works on twice the hidden size (Zamba 2)
   bool scales_softmax = false;  ///< YaRN's mscale_all_dim multiplies the softmax scale, squared
   std::int64_t original_length = 0;

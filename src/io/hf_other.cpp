@@ -179,10 +179,10 @@ LayerEncoding resolve_distances(const Fields& model, const HfContext& context, b
   return finish_layer(std::move(layer), fields);
 }
 
-LayerEncoding resolve_transformer_xl(const Fields& model, const HfContext& context) {
+LayerEncoding resolve_projected_sines(const Fields& model, const HfContext& context, std::string_view scheme) {
   Notes notes = model.notes();
   Fields fields(model, notes);
-  LayerEncoding layer{.scheme = "transformer_xl"};
+  LayerEncoding layer{.scheme = std::string(scheme)};
   const std::int64_t hidden = with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
                                            context, "the width of a head");
   const std::int64_t heads = with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads",
@@ -242,12 +242,16 @@ std::vector<LayerEncoding> resolve_other(const Fields& model, const HfContext& c
     case HfFamily::whisper:
       return resolve_whisper(model, context);
     case HfFamily::transformer_xl:
-      return {resolve_transformer_xl(model, context)};
+      return {resolve_projected_sines(model, context, "transformer_xl")};
+    case HfFamily::conformer:
+      return {resolve_projected_sines(model, context, "conformer")};
     case HfFamily::mpnet:
       return resolve_mpnet(model, context);
     case HfFamily::image_table:
     case HfFamily::image_waves:
     case HfFamily::windows:
+    case HfFamily::network_windows:
+    case HfFamily::grid_keys:
       return resolve_images(model, context, family);
     case HfFamily::by_key:
       return resolve_by_key(model, context);

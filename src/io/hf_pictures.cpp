@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the config.json resolver for image encoders: tables and waves over patches, windows.
+#include <algorithm>
+
 #include "io/hf_resolve.h"
 
 namespace locus::io {
@@ -59,9 +61,20 @@ LayerEncoding resolve_image_waves(const Fields& model, const HfContext& context)
   return finish_layer(std::move(layer), fields);
 }
 
-/// Swin has one table per block, with as many columns as its stage has heads.
-std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&) {
+/// The windows that Swin V2 was pretrained with, one side per stage; 0 where they are the same.
+std::vector<std::int64_t> read_pretrained_windows(Fields& fields, std::size_t stages) {
+  std::vector<std::int64_t> sides(stages, 0);
+  if (const auto given = fields.integer_list({"pretrained_window_sizes"})) {
+    for (std::size_t i = 0; i < std::min(stages, given->size()); ++i) sides[i] = static_cast<std::int64_t>((*given)[i]);
+  }
+  return sides;
+}
+
+/// Swin has one table per block, as wide as its stage has heads; Swin V2 a network, in windows no larger than the
+/// stage.
+std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext& context) {
   Fields shared(model);
+  const bool network = context.model.family == HfFamily::network_windows;
   auto heads = shared.integer_list({"num_heads", "num_attention_heads"});
   if (!heads) {
     heads = std::vector<double>{3, 6, 12, 24};
@@ -72,16 +85,35 @@ std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&
           " entries, got ", heads->size());
   const auto window = read_sides(shared, "window_size", 7);
   const bool table = shared.boolean({"use_absolute_embeddings"}).value_or(false);
+  const std::vector<std::int64_t> pretrained =
+      network ? read_pretrained_windows(shared, heads->size()) : std::vector<std::int64_t>();
+  // Swin2SR keeps its grid; Swin V2 halves it with every stage.
+  auto grid = context.model.name == "swinv2" ? read_patch_grid(shared, context.model) : std::nullopt;
   std::vector<LayerEncoding> layers;
   for (std::size_t stage = 0; stage < heads->size(); ++stage) {
     Notes notes = shared.notes();
     Fields fields(shared, notes);
     require((*heads)[stage] >= 1, shared.subject("num_heads"), " must be at least 1, got 0");
-    LayerEncoding layer{.layer_type = "stage" + std::to_string(stage), .scheme = "relative_bias"};
+    LayerEncoding layer{.layer_type = "stage" + std::to_string(stage), .scheme = network ? "swin_v2" : "relative_bias"};
     layer.arguments.set("heads", static_cast<std::int64_t>((*heads)[stage]));
-    layer.arguments.set("index", std::string("swin"));
-    layer.arguments.set("window_height", window->rows);
-    layer.arguments.set("window_width", window->columns);
+    std::int64_t rows = window->rows, columns = window->columns;
+    if (grid) {  // a stage that is no larger than the window is one window
+      const std::int64_t side = std::max<std::int64_t>(std::min(grid->rows, grid->columns), 1);
+      rows = std::min(rows, side);
+      columns = std::min(columns, side);
+      grid = PatchGrid{grid->rows / 2, grid->columns / 2};
+    }
+    if (network) {
+      layer.arguments.set("pretrained_height", pretrained[stage]);
+      layer.arguments.set("pretrained_width", pretrained[stage]);
+      layer.not_applied.emplace_back(
+          "this model's scores are cosines: the caller normalises queries and keys and multiplies the query by the "
+          "head's logit_scale");
+    } else {
+      layer.arguments.set("index", std::string("swin"));
+    }
+    layer.arguments.set("window_height", rows);
+    layer.arguments.set("window_width", columns);
     if (table)
       layer.not_applied.emplace_back(
           "this model also adds a learned table of its patches "
@@ -89,6 +121,44 @@ std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&
     layers.push_back(finish_layer(std::move(layer), fields));
   }
   return layers;
+}
+
+/// SAM and ViTDet: a learned table under the first layer; on the scores, rows for the offsets inside a window, and over
+/// the whole grid in the layers with global attention.
+std::vector<LayerEncoding> resolve_grid_keys(const Fields& model, const HfContext& context) {
+  Fields shared(model);
+  const auto relative = shared.boolean({"use_rel_pos", "use_relative_position_embeddings"});
+  const bool absolute = shared.boolean({"use_abs_pos", "use_absolute_position_embeddings"}).value_or(true);
+  const std::int64_t window = shared.integer({"window_size"}, 0).value_or(context.model.name == "vitdet" ? 0 : 14);
+  shared.acknowledge({"global_attn_indexes", "window_block_indices", "residual_block_indices"});
+  const auto grid = read_patch_grid(shared, context.model);
+  require(grid.has_value(), shared.subject("image_size"), " and patch_size are missing, but ", context.model_type,
+          " has rows for the offsets of patches");
+  std::vector<LayerEncoding> layers;
+  if (absolute) {
+    layers.push_back(resolve_image_table(shared, context));
+    layers.back().layer_type = "patch embeddings";
+  }
+  std::vector<std::int64_t> sides{0};  // 0: the whole grid
+  if (window > 0) sides.insert(sides.begin(), window);
+  if (!relative.value_or(context.model.name != "vitdet")) sides.clear();
+  for (const std::int64_t side : sides) {
+    Notes notes = shared.notes();
+    Fields fields(shared, notes);
+    const std::int64_t hidden = with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
+                                             context, "the width of a head");
+    const std::int64_t heads = with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads",
+                                            context, "the width of a head");
+    require(heads <= hidden, fields.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
+            heads);
+    LayerEncoding layer{.layer_type = side == 0 ? "global" : "windows", .scheme = "decomposed_2d"};
+    layer.arguments.set("heads", heads);
+    layer.arguments.set("head_dim", hidden / heads);
+    layer.arguments.set("grid_height", side == 0 ? grid->rows : side);
+    layer.arguments.set("grid_width", side == 0 ? grid->columns : side);
+    layers.push_back(finish_layer(std::move(layer), fields));
+  }
+  return layers.empty() ? resolve_nope(shared) : layers;
 }
 
 }  // namespace
@@ -104,7 +174,8 @@ std::optional<PatchGrid> read_patch_grid(Fields& fields, const HfModel& model) {
 }
 
 std::vector<LayerEncoding> resolve_images(const Fields& model, const HfContext& context, HfFamily family) {
-  if (family == HfFamily::windows) return resolve_windows(model, context);
+  if (family == HfFamily::windows || family == HfFamily::network_windows) return resolve_windows(model, context);
+  if (family == HfFamily::grid_keys) return resolve_grid_keys(model, context);
   if (family == HfFamily::image_waves) return {resolve_image_waves(model, context)};
   return {resolve_image_table(model, context)};
 }

@@ -41,7 +41,8 @@ LayerEncoding resolve_sinusoidal(const Fields& fields, const HfContext& context,
 /// Reads BERT's learned vectors of distances (`relative_key`, `relative_key_query`), which transformers 5 no longer
 /// reads.
 LayerEncoding resolve_distances(const Fields& fields, const HfContext& context, bool meets_key);
-LayerEncoding resolve_transformer_xl(const Fields& fields, const HfContext& context);
+/// Projected sines of the distance: transformer_xl or conformer.
+LayerEncoding resolve_projected_sines(const Fields& fields, const HfContext& context, std::string_view scheme);
 std::vector<LayerEncoding> resolve_nope(const Fields& fields);
 
 /// Resolves image encoders.

@@ -9,15 +9,16 @@ namespace locus::io {
 namespace {
 
 /// Llama 4 scales the queries of its layers without rotation.
-void add_temperature(LayerEncoding& layer, Fields& fields) {
+void add_temperature(LayerEncoding& layer, Fields& fields, const LayerPlan& plan, const HfContext& context) {
   const bool tuned = fields.boolean({"attn_temperature_tuning"}).value_or(true);
   const double scale = fields.positive({"attn_scale"}).value_or(0.1);
   const std::int64_t floor_scale = fields.integer({"floor_scale"}).value_or(8192);
   if (!tuned) return;
-  layer.query_scale = QueryScale{.beta = scale, .length = floor_scale, .shift = 1};
-  layer.not_applied.emplace_back(
-      "this model also multiplies the queries of these layers by position (attn_temperature_tuning, attn_scale, "
-      "floor_scale); Locus does not apply that yet");
+  const Json no_block = Json::object();
+  Fields block(no_block, fields.path_of("rope_parameters."), fields.file(), fields.notes());
+  layer.scheme = "query_temperature";
+  layer.arguments.set("head_dim", read_rope_width(fields, block, plan, context, "none").head_dim);
+  set_query_scale(layer, {.beta = scale, .length = floor_scale, .shift = 1});
 }
 
 /// vLLM and sglang remap distances; transformers ignores the key.
@@ -51,6 +52,15 @@ bool is_without_base(const Fields& fields, const HfContext& context) {
 
 }  // namespace
 
+void set_query_scale(LayerEncoding& layer, const QueryScale& scale) {
+  const bool steps = scale.kind == QueryScale::Kind::steps;
+  layer.query_scale = scale;
+  layer.arguments.set("temperature", std::string(steps ? "steps" : "logarithm"));
+  layer.arguments.set("temperature_length", scale.length);
+  layer.arguments.set("temperature_shift", scale.shift);
+  if (steps) layer.arguments.set("temperature_beta", scale.beta);
+}
+
 std::vector<LayerEncoding> resolve_rope(const Fields& fields, const HfContext& context) {
   if (is_without_base(fields, context)) return resolve_nope(fields);
   const Json default_block = context.model.rope_block.empty()
@@ -67,7 +77,7 @@ std::vector<LayerEncoding> resolve_rope(const Fields& fields, const HfContext& c
     if (plan.rotates) {
       layer = read_rope_layer(own, plan, context);
     } else if (context.model.name == "llama4_text") {
-      add_temperature(layer, own);
+      add_temperature(layer, own, plan, context);
     }
     add_dual_chunks(layer, own);
     if (own.boolean({"rotary_value"}).value_or(false)) {

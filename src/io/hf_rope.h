@@ -31,6 +31,9 @@ struct LayerPlan {
 /// the notes.
 LayerEncoding read_rope_layer(Fields& fields, const LayerPlan& plan, const HfContext& context);
 
+/// Multiplies the layer's queries by position.
+void set_query_scale(LayerEncoding& layer, const QueryScale& scale);
+
 struct RopeWidth {
   std::int64_t head_dim = 0;
   std::int64_t rotary_dim = 0;

@@ -44,6 +44,12 @@ class RopeLayerReader {
     read_rule();
     read_axes();
     read_query_scale();
+    if (model_.turns_output) set("turned_output", true);
+    if (plan_.compressed) {
+      layer_.not_applied.emplace_back(
+          "this model also pools several tokens into one key (compress_ratios); Locus gives such keys their positions "
+          "(locus positions compressed) but does not pool");
+    }
     add_other_base();
     if (plan_.block.json) block_.note_unread(true);
     note_idle_original_length();
@@ -75,6 +81,7 @@ class RopeLayerReader {
     }
     type_ = "rope_type " + new_name.value_or(old_name.value_or("default"));
     is_mrope_ = new_name == "mrope" || old_name == "mrope";
+    if (rule_ == "ntk" && block_.has("mixed_b")) rule_ = "ntk_mixed";
     // Phi-3's first files called longrope "yarn"; transformers reads any yarn of Phi-3 as longrope.
     if (model_.original_length > 0 && rule_ == "yarn") rule_ = "longrope";
   }
@@ -273,7 +280,9 @@ class RopeLayerReader {
 
   void read_yarn() {
     read_original_length();
-    const auto factor = block_.positive({"factor"});
+    auto factor = block_.positive({"factor"});
+    const bool telechat = type_ == "rope_type telechat3-yarn";
+    if (telechat && max_length_ && block_.has(original_key)) factor.reset();  // vLLM does not look at it then
     if (factor) {
       set("factor", *factor);
     } else {
@@ -289,11 +298,24 @@ class RopeLayerReader {
     if (!truncate) block_.note_default("truncate", "true", "transformers' default");
     block_.acknowledge({"max_position_embeddings", "finetuned"});  // a copy in Mistral's classes, a remark of YaRN's
     read_mscales();
-    read_attention_factor();
+    if (telechat) {
+      read_telechat_magnitude();
+    } else {
+      read_attention_factor();
+    }
     if (plan_.compressed && !layer_.arguments.has("attention_factor")) {
       block_.note_default("attention_factor", "1", why_default());
       set("attention_factor", 1.0);
     }
+  }
+
+  /// TeleChat 3's magnitude grows more slowly, and attn_factor multiplies it instead of replacing it.
+  void read_telechat_magnitude() {
+    constexpr double slope = 0.07;
+    set("magnitude_slope", slope);
+    const auto factor = block_.positive({"attn_factor"});
+    const double stretch = layer_.arguments.real("factor");
+    if (factor && *factor != 1) set("attention_factor", *factor * (stretch <= 1 ? 1 : slope * std::log(stretch) + 1));
   }
 
   /// DeepSeek's attention also multiplies the softmax scale by the squared magnitude of mscale_all_dim. Other models
@@ -362,7 +384,7 @@ class RopeLayerReader {
   }
 
   void read_axes() {
-    if (model_.axes == "text") {  // an order of its own for pictures: the row's sentence says so
+    if (model_.axes == "text") {  // images have a different order, which the row describes
       block_.acknowledge({"mrope_section", "xdrope_section"});
       return set("axes", std::string("1d"));
     }
@@ -381,6 +403,13 @@ class RopeLayerReader {
       require(!is_mrope_, block_.subject("mrope_section"), " is missing, but rope_type mrope needs it");
       return set("axes", std::string("1d"));
     }
+    if (model_.axes == "first_last") {  // the file counts height, width, time
+      require(sections->size() == 3, block_.subject("mrope_section"), " must have 3 entries, got ", sections->size());
+      std::rotate(sections->begin(), sections->begin() + 2, sections->end());
+      set("axes", std::string("sections"));
+      set("section_order", std::string("first_last"));
+      return set("sections", *sections);
+    }
     const bool interleaves = interleaved.value_or(false) || model_.axes == "mrope_interleaved";
     set("axes", std::string(interleaves ? "mrope_interleaved" : "mrope"));
     set("sections", *sections);
@@ -393,9 +422,14 @@ class RopeLayerReader {
     const std::int64_t length = layer_.arguments.has("original_length")
                                     ? layer_.arguments.integer("original_length")
                                     : needed(max_length_, fields_, "max_position_embeddings", "llama_4_scaling_beta");
-    layer_.query_scale = QueryScale{.beta = *beta, .length = length, .shift = 0};
-    layer_.not_applied.emplace_back(
-        "this model also multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet");
+    set_query_scale(layer_, {.beta = *beta, .length = length, .shift = 0});
+    if (!model_.latent || width_.plain_heads) return;
+    // The factor multiplies the whole query, so the part of the head that is not rotated is needed too.
+    const std::int64_t unrotated =
+        with_default(fields_.integer({"qk_nope_head_dim"}), model_.head_dim - model_.rotary_dim, fields_,
+                     "qk_nope_head_dim", context_, "llama_4_scaling_beta");
+    set("head_dim", unrotated + width_.rotary_dim);
+    set("rotary_offset", unrotated);
   }
 
   struct OtherBase {

@@ -6,11 +6,12 @@
 namespace locus {
 namespace {
 
-// [cos | sin] of one position in double.
-void fill_row(std::span<const Turns> turns, Position position, double magnitude, std::vector<std::uint64_t>& phases,
-              double* row) {
+// [cos | sin] of one position in double. `start` may be empty.
+void fill_row(std::span<const Turns> turns, std::span<const Turns> start, Position position, double magnitude,
+              std::vector<std::uint64_t>& phases, double* row) {
   phases.resize(turns.size());
   for (std::size_t i = 0; i < turns.size(); ++i) phases[i] = turns[i] * static_cast<std::uint64_t>(position);
+  for (std::size_t i = 0; i < start.size(); ++i) phases[i] += start[i];
   phases_to_cos_sin(phases.data(), turns.size(), magnitude, row, row + turns.size());
 }
 
@@ -29,11 +30,13 @@ constexpr Position far_steps = steps_per_far_anchor / steps_per_anchor;
 
 }  // namespace
 
-StepRows::StepRows(std::vector<Turns> turns)
-    : turns_(std::move(turns)), rows_(2 * turns_.size() * static_cast<std::size_t>(fine_steps + far_steps)) {
+StepRows::StepRows(std::vector<Turns> turns, std::vector<Turns> start)
+    : turns_(std::move(turns)),
+      start_(std::move(start)),
+      rows_(2 * turns_.size() * static_cast<std::size_t>(fine_steps + far_steps)) {
   std::vector<std::uint64_t> phases;
   const auto fill = [&](Position position, Position at) {
-    fill_row(turns_, position, 1.0, phases, rows_.data() + 2 * width() * static_cast<std::size_t>(at));
+    fill_row(turns_, {}, position, 1.0, phases, rows_.data() + 2 * width() * static_cast<std::size_t>(at));
   };
   for (Position step = 0; step < fine_steps; ++step) fill(step, step);
   for (Position step = 0; step < far_steps; ++step) fill(step * steps_per_anchor, fine_steps + step);
@@ -42,11 +45,17 @@ StepRows::StepRows(std::vector<Turns> turns)
 ExactRows::ExactRows(const StepRows& steps, double magnitude)
     : steps_(steps), magnitude_(magnitude), far_row_(2 * steps.width()), anchor_row_(2 * steps.width()) {}
 
+void ExactRows::set_magnitude(double magnitude) {
+  if (magnitude == magnitude_) return;
+  magnitude_ = magnitude;
+  has_anchor_ = false;
+}
+
 void ExactRows::set_anchor(Position anchor) {
   if (has_anchor_ && anchor == anchor_) return;
   const Position far = far_anchor_of(anchor);
   if (!has_anchor_ || far != far_anchor_of(anchor_)) {
-    fill_row(steps_.turns(), far, magnitude_, phases_, far_row_.data());
+    fill_row(steps_.turns(), steps_.start(), far, magnitude_, phases_, far_row_.data());
   }
   turn_row(far_row_.data(), steps_.far_row(anchor - far), steps_.width(), anchor_row_.data());
   anchor_ = anchor;
@@ -79,7 +88,14 @@ void ExactRows::row(Position position, float* cos, float* sin) {
                 .sin = sin});
 }
 
-void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin) {
+std::vector<Turns> start_of(const Rotation& rotation) {
+  std::vector<Turns> start;
+  for (const Phase& phase : rotation.phases) start.push_back(phase.turns);
+  return start;
+}
+
+void exact_row(const Rotation& rotation, double magnitude, Position position, float* cos, float* sin) {
+  const std::span<const Turns> turns = rotation.turns;
   const std::size_t width = turns.size();
   std::vector<std::uint64_t> phases;
   std::vector<double> rows(8 * width);
@@ -87,10 +103,10 @@ void exact_row(std::span<const Turns> turns, double magnitude, Position position
   double* far_step = far + 2 * width;
   double* anchor = far_step + 2 * width;
   double* step = anchor + 2 * width;
-  fill_row(turns, far_anchor_of(position), magnitude, phases, far);
-  fill_row(turns, anchor_of(position) - far_anchor_of(position), 1.0, phases, far_step);
+  fill_row(turns, start_of(rotation), far_anchor_of(position), magnitude, phases, far);
+  fill_row(turns, {}, anchor_of(position) - far_anchor_of(position), 1.0, phases, far_step);
   turn_row(far, far_step, width, anchor);
-  fill_row(turns, step_of(position), 1.0, phases, step);
+  fill_row(turns, {}, step_of(position), 1.0, phases, step);
   combine_rows({.anchor = anchor, .steps = step, .width = width, .cos = cos, .sin = sin});
 }
 

@@ -13,9 +13,11 @@ namespace locus {
 /// The rows of positions 0 .. 31 and 0, 32 .. 992 in double. Computed once for an encoding, shared by all threads.
 class StepRows {
  public:
-  explicit StepRows(std::vector<Turns> turns);
+  /// `start` has the angles of position 0, one per frequency; empty: all 0.
+  explicit StepRows(std::vector<Turns> turns, std::vector<Turns> start = {});
 
   std::span<const Turns> turns() const { return turns_; }
+  std::span<const Turns> start() const { return start_; }
   std::size_t width() const { return turns_.size(); }
   /// [cos | sin] of step 0 .. 31, one after another.
   const double* row(Position step) const { return rows_.data() + 2 * width() * static_cast<std::size_t>(step); }
@@ -24,6 +26,7 @@ class StepRows {
 
  private:
   std::vector<Turns> turns_;
+  std::vector<Turns> start_;
   std::vector<double> rows_;
 };
 
@@ -34,6 +37,7 @@ class ExactRows {
  public:
   ExactRows(const StepRows& steps, double magnitude);
 
+  void set_magnitude(double magnitude);
   /// Rows [cos | sin] of `first`, `first` + 1, ..., each `stride` floats after the last.
   void rows(Position first, std::int64_t count, float* out, std::size_t stride);
   /// One row, with separate cos and sin.
@@ -51,7 +55,10 @@ class ExactRows {
   std::vector<double> anchor_row_;  // [cos | sin] of the multiple of 32 below
 };
 
+/// The angles of position 0 that StepRows takes.
+std::vector<Turns> start_of(const Rotation& rotation);
+
 /// One row without the table of steps; the same bits.
-void exact_row(std::span<const Turns> turns, double magnitude, Position position, float* cos, float* sin);
+void exact_row(const Rotation& rotation, double magnitude, Position position, float* cos, float* sin);
 
 }  // namespace locus

@@ -4,7 +4,7 @@
 namespace locus {
 
 KernelState::KernelState(const Encoding& encoding) {
-  if (encoding.site() == Site::query_key) rotation.emplace(encoding.rotation().turns);
+  if (encoding.site() == Site::query_key) rotation.emplace(encoding.rotation().turns, start_of(encoding.rotation()));
   if (encoding.site() == Site::hidden) hidden.emplace(encoding.hidden());
 }
 

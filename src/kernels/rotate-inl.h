@@ -237,6 +237,20 @@ void rotate_to_interleaved(const RotateTokens& all) {
   }
 }
 
+template <class T>
+void scale_heads(const ScaleHeads& all) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  const std::size_t lanes = hn::Lanes(d);
+  const T* in = static_cast<const T*>(all.in);
+  T* out = static_cast<T*>(all.out);
+  for (std::size_t h = 0; h < all.heads; ++h, in += all.in_head_stride, out += all.out_head_stride) {
+    std::size_t i = 0;
+    for (; i + lanes <= all.count; i += lanes) store(d, hn::Mul(load(d, in + i), hn::Set(d, all.factor)), out + i);
+    for (; i < all.count; ++i) store(one, hn::Mul(load(one, in + i), hn::Set(one, all.factor)), out + i);
+  }
+}
+
 }  // namespace locus::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

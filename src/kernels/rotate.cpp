@@ -44,17 +44,48 @@ void check_slots(std::span<const std::int64_t> slots, std::int64_t capacity) {
           " twice");
 }
 
-void copy_rest(const HeadsView& input, const HeadsView& output, const Rotation& rotation, std::int64_t batch,
-               std::int64_t from, std::int64_t to) {
+// One token of the input and its place in the output.
+struct TokenPlace {
+  std::int64_t batch, from, to;
+};
+
+void copy_rest(const HeadsView& input, const HeadsView& output, const Rotation& rotation, const TokenPlace& place) {
   const std::size_t size = size_of(input.type);
   const std::int64_t end = rotation.rotary_offset + rotation.rotary_dim;
   const auto before = static_cast<std::size_t>(rotation.rotary_offset) * size;
   const auto after = static_cast<std::size_t>(rotation.head_dim - end) * size;
   if (before + after == 0) return;
   for (std::int64_t head = 0; head < input.heads; ++head) {
-    std::memcpy(at(output, batch, to, head, 0), at(input, batch, from, head, 0), before);
-    std::memcpy(at(output, batch, to, head, end), at(input, batch, from, head, end), after);
+    std::memcpy(at(output, place.batch, place.to, head, 0), at(input, place.batch, place.from, head, 0), before);
+    std::memcpy(at(output, place.batch, place.to, head, end), at(input, place.batch, place.from, head, end), after);
   }
+}
+
+void scale_doubles(const ScaleHeads& all, double factor) {
+  const auto* in = static_cast<const double*>(all.in);
+  auto* out = static_cast<double*>(all.out);
+  for (std::size_t h = 0; h < all.heads; ++h, in += all.in_head_stride, out += all.out_head_stride) {
+    for (std::size_t i = 0; i < all.count; ++i) out[i] = in[i] * factor;
+  }
+}
+
+// The coordinates that are not rotated, times the query's factor.
+void scale_rest(const HeadsView& input, const HeadsView& output, const Rotation& rotation, const TokenPlace& place,
+                double factor) {
+  const std::int64_t end = rotation.rotary_offset + rotation.rotary_dim;
+  const auto scale = [&](std::int64_t first, std::int64_t count) {
+    if (count == 0) return;
+    const ScaleHeads all{.in = at(input, place.batch, place.from, 0, first),
+                         .out = at(output, place.batch, place.to, 0, first),
+                         .in_head_stride = input.head_stride,
+                         .out_head_stride = output.head_stride,
+                         .heads = static_cast<std::size_t>(input.heads),
+                         .count = static_cast<std::size_t>(count),
+                         .factor = static_cast<float>(factor)};
+    input.type == ElementType::float64 ? scale_doubles(all, factor) : scale_heads_function(input.type)(all);
+  };
+  scale(0, rotation.rotary_offset);
+  scale(end, rotation.head_dim - end);
 }
 
 // Passes tokens and their rows to the kernel: runs of tokens whose rows are in the encoding's table, others one at a
@@ -90,25 +121,27 @@ class TokenRotator {
                .rows = run_.data(),
                .inverse = inverse_,
                .scratch = row_scratch_.data()};
-    runs_ = turn_ != nullptr && scratch_.empty() && (in_place || rotation_.rotary_dim == rotation_.head_dim);
+    runs_ = turn_ != nullptr && pairs_ > 0 && !rotation_.mix && scratch_.empty() &&
+            (in_place || rotation_.rotary_dim == rotation_.head_dim);
   }
 
   /// Rotates token `from` of the input into token `to` of the output.
-  void rotate(std::span<const Position> ids, std::int64_t batch, std::int64_t from, std::int64_t to) {
-    tokens_.in = at(input_, batch, from, 0, rotation_.rotary_offset);
-    tokens_.out = at(output_, batch, to, 0, rotation_.rotary_offset);
+  void rotate(std::span<const Position> ids, const TokenPlace& place) {
+    tokens_.in = at(input_, place.batch, place.from, 0, rotation_.rotary_offset);
+    tokens_.out = at(output_, place.batch, place.to, 0, rotation_.rotary_offset);
     tokens_.tokens = 1;
-    if (!scratch_.empty()) move_to_scratch(batch, from);
-    if (turn_ == nullptr) {
-      const auto cos = std::span(double_row_).first(pairs_);
-      const auto sin = std::span(double_row_).last(pairs_);
-      rotation_row(rotation_, role_, ids, cos, sin);
-      rotate_token_double(tokens_, layout_, cos.data(), sin.data(), inverse_);
-    } else {
-      run_[0] = rows_.row(ids);
-      turn_(tokens_);
+    if (!scratch_.empty()) move_to_scratch(place);
+    if (rotation_.mix) {
+      turn_by_head(ids);
+    } else if (pairs_ > 0) {
+      turn(ids);
     }
-    if (input_.data != output_.data) copy_rest(input_, output_, rotation_, batch, from, to);
+    const double factor = query_factor(rotation_, role_, ids[0]);
+    if (factor != 1) {
+      scale_rest(input_, output_, rotation_, place, factor);
+    } else if (input_.data != output_.data) {
+      copy_rest(input_, output_, rotation_, place);
+    }
   }
 
   /// Rotates the tokens from `token` on that have rows in the table and returns their number. `ids` are the ids of
@@ -127,10 +160,46 @@ class TokenRotator {
  private:
   std::size_t slice_bytes() const { return 2 * pairs_ * size_of(input_.type); }
 
-  void move_to_scratch(std::int64_t batch, std::int64_t from) {
+  void turn(std::span<const Position> ids) {
+    if (turn_ != nullptr) {
+      run_[0] = rows_.row(ids);
+      turn_(tokens_);
+      return;
+    }
+    const auto cos = std::span(double_row_).first(pairs_);
+    const auto sin = std::span(double_row_).last(pairs_);
+    rotation_row(rotation_, role_, ids, cos, sin);
+    rotate_token_double(tokens_, layout_, cos.data(), sin.data(), inverse_);
+  }
+
+  // Heads that share a key head have one row.
+  void turn_by_head(std::span<const Position> ids) {
+    RotateTokens group = tokens_;
+    const std::int64_t key_heads = rotation_.mix->heads;
+    group.heads = static_cast<std::size_t>(input_.heads / key_heads);
+    std::vector<double> row(2 * pairs_);
+    std::vector<float> single(2 * pairs_);
+    const float* rows = single.data();
+    group.rows = &rows;
+    for (std::int64_t head = 0; head < key_heads; ++head) {
+      head_row(rotation_, role_, ids, head, std::span(row).first(pairs_), std::span(row).last(pairs_));
+      const std::ptrdiff_t first = head * static_cast<std::ptrdiff_t>(group.heads);
+      const auto size = static_cast<std::ptrdiff_t>(size_of(input_.type));
+      group.in = static_cast<const std::byte*>(tokens_.in) + first * tokens_.in_head_stride * size;
+      group.out = static_cast<std::byte*>(tokens_.out) + first * tokens_.out_head_stride * size;
+      if (turn_ == nullptr) {
+        rotate_token_double(group, layout_, row.data(), row.data() + pairs_, inverse_);
+        continue;
+      }
+      std::transform(row.begin(), row.end(), single.begin(), [](double value) { return static_cast<float>(value); });
+      turn_(group);
+    }
+  }
+
+  void move_to_scratch(const TokenPlace& place) {
     for (std::int64_t head = 0; head < input_.heads; ++head) {
       std::memcpy(scratch_.data() + static_cast<std::size_t>(head) * slice_bytes(),
-                  at(input_, batch, from, head, rotation_.rotary_offset), slice_bytes());
+                  at(input_, place.batch, place.from, head, rotation_.rotary_offset), slice_bytes());
     }
     tokens_.in = scratch_.data();
     tokens_.in_head_stride = static_cast<std::ptrdiff_t>(2 * pairs_);
@@ -203,7 +272,7 @@ void rotate(const Encoding& encoding, const RotateViews& views, const PositionId
                };
                for_tokens(ids, begin, end, run,
                           [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
-                            rotator.rotate(place, batch, t, t);
+                            rotator.rotate(place, {batch, t, t});
                           });
              });
 }
@@ -227,8 +296,8 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
                TokenRotator keys(encoding, Role::key, direction, key, key);
                for_tokens(ids, begin, end, no_runs,
                           [&](std::int64_t batch, std::int64_t t, std::span<const Position> place) {
-                            queries.rotate(place, batch, t, t);
-                            keys.rotate(place, batch, t, t);
+                            queries.rotate(place, {batch, t, t});
+                            keys.rotate(place, {batch, t, t});
                           });
              });
 }
@@ -249,7 +318,7 @@ void rotate_into(const Encoding& encoding, const HeadsView& input, const CacheSl
                TokenRotator rotator(encoding, role, Direction::forward, input, cache);
                for_tokens(ids, begin, end, no_runs,
                           [&](std::int64_t batch, std::int64_t t, std::span<const Position> token_ids) {
-                            rotator.rotate(token_ids, batch, t, slots[static_cast<std::size_t>(t)]);
+                            rotator.rotate(token_ids, {batch, t, slots[static_cast<std::size_t>(t)]});
                           });
              });
 }

@@ -28,6 +28,11 @@ RotateTokensFunction choose_rotate_tokens(const RotateKind& kind) {
   return choose_layout<float>(kind);
 }
 
+ScaleHeadsFunction choose_scale_heads(ElementType type) {
+  if (type == ElementType::bfloat16) return scale_heads<BFloat16>;
+  return type == ElementType::float16 ? scale_heads<Float16> : scale_heads<float>;
+}
+
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace locus::HWY_NAMESPACE
@@ -37,11 +42,14 @@ HWY_AFTER_NAMESPACE();
 namespace locus {
 
 HWY_EXPORT(choose_rotate_tokens);
+HWY_EXPORT(choose_scale_heads);
 HWY_EXPORT(target_name);
 
 RotateTokensFunction rotate_tokens_function(const RotateKind& kind) {
   return HWY_DYNAMIC_DISPATCH(choose_rotate_tokens)(kind);
 }
+
+ScaleHeadsFunction scale_heads_function(ElementType type) { return HWY_DYNAMIC_DISPATCH(choose_scale_heads)(type); }
 
 std::string_view simd_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 

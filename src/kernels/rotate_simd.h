@@ -36,4 +36,20 @@ struct RotateKind {
 /// Returns the best function of this machine.
 RotateTokensFunction rotate_tokens_function(const RotateKind& kind);
 
+/// Coordinates that are not rotated: `count` of each head of one token, multiplied by `factor`. `out` may be `in`.
+struct ScaleHeads {
+  const void* in = nullptr;
+  void* out = nullptr;
+  std::ptrdiff_t in_head_stride = 0;
+  std::ptrdiff_t out_head_stride = 0;
+  std::size_t heads = 0;
+  std::size_t count = 0;
+  float factor = 1;
+};
+
+using ScaleHeadsFunction = void (*)(const ScaleHeads&);
+
+/// float32, bfloat16 and float16; computes in float32 and rounds once.
+ScaleHeadsFunction scale_heads_function(ElementType type);
+
 }  // namespace locus

@@ -6,6 +6,7 @@
 
 #include "kernels/kernel_state.h"
 #include "locus/rows.h"
+#include "positions/coordinates.h"
 
 namespace locus {
 namespace {
@@ -22,6 +23,8 @@ RowSource::RowSource(const Encoding& encoding, Role role)
       rotation_(encoding.rotation()),
       role_(role),
       tabled_(rotation_.map.kind == PositionMap::Kind::direct && !rotation_.scale),
+      first_scaled_(role == Role::query && rotation_.query_scale ? rotation_.query_scale->first_scaled()
+                                                                 : max_position + 1),
       fill_([this](Position first, std::int64_t count, float* rows) { uniform_rows(first, count, rows); }) {}
 
 // Rows whose coordinates all equal the position.
@@ -33,8 +36,9 @@ void RowSource::uniform_rows(Position first, std::int64_t count, float* rows) {
     return;
   }
   for (std::int64_t t = 0; t < count; ++t, rows += 2 * pairs) {
-    const std::array<Position, 4> ids{first + t, first + t, first + t, first + t};
-    rotation_row(rotation_, Role::query, std::span(ids).first(static_cast<std::size_t>(rotation_.axes)),
+    std::array<Position, max_axes> ids{};
+    ids.fill(first + t);
+    rotation_row(rotation_, Role::key, std::span(ids).first(static_cast<std::size_t>(rotation_.axes)),
                  std::span(rows, pairs), std::span(rows + pairs, pairs));
   }
 }
@@ -46,13 +50,23 @@ const float* RowSource::whole_row(Position position, std::vector<float>& scratch
   return scratch.data();
 }
 
+// The factor is part of the magnitude, so that a row is rounded once.
+const float* RowSource::scaled_row(std::span<const Position> ids) {
+  const auto pairs = static_cast<std::size_t>(rotation_.pairs());
+  scratch_.resize(2 * pairs);
+  if (is_exact(rotation_) && tabled_ && ids.size() == 1) {
+    if (!scaled_) scaled_.emplace(*kernel_state_of(encoding_).rotation, rotation_.magnitude);
+    scaled_->set_magnitude(rotation_.magnitude * rotation_.query_scale->at(ids[0]));
+    scaled_->row(ids[0], scratch_.data(), scratch_.data() + pairs);
+  } else {
+    rotation_row(rotation_, role_, ids, std::span(scratch_).first(pairs), std::span(scratch_).last(pairs));
+  }
+  return scratch_.data();
+}
+
 const float* RowSource::other_row(std::span<const Position> ids) {
   const auto pairs = static_cast<std::size_t>(rotation_.pairs());
-  if (!tabled_) {
-    scratch_.resize(2 * pairs);
-    rotation_row(rotation_, role_, ids, std::span(scratch_).first(pairs), std::span(scratch_).last(pairs));
-    return scratch_.data();
-  }
+  if (!tabled_ || ids[0] >= first_scaled_) return scaled_row(ids);
   const bool alike = std::all_of(ids.begin(), ids.end(), [&](Position id) { return id == ids[0]; });
   if (alike) return whole_row(ids[0], scratch_);
   scratch_.resize(2 * pairs);

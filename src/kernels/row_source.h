@@ -19,7 +19,7 @@ class RowSource {
   RowSource& operator=(const RowSource&) = delete;
 
   const float* row(std::span<const Position> ids) {
-    if (tabled_ && ids.size() == 1) {
+    if (tabled_ && ids.size() == 1 && ids[0] < first_scaled_) {
       if (const float* kept = table_.built_row(ids[0])) return kept;
     }
     return other_row(ids);
@@ -29,12 +29,13 @@ class RowSource {
   /// encoding.
   std::size_t kept_rows(std::span<const Position> ids, std::span<const float*> rows) const {
     std::size_t n = 0;
-    while (tabled_ && n < ids.size() && (rows[n] = table_.built_row(ids[n])) != nullptr) ++n;
+    while (tabled_ && n < ids.size() && ids[n] < first_scaled_ && (rows[n] = table_.built_row(ids[n])) != nullptr) ++n;
     return n;
   }
 
  private:
   const float* other_row(std::span<const Position> ids);
+  const float* scaled_row(std::span<const Position> ids);
   void uniform_rows(Position first, std::int64_t count, float* rows);
   const float* whole_row(Position position, std::vector<float>& scratch);
 
@@ -42,8 +43,10 @@ class RowSource {
   const RowTable& table_;
   const Rotation& rotation_;
   Role role_;
-  bool tabled_;                     // rows depend on one integer coordinate per pair
-  std::optional<ExactRows> exact_;  // created when a row is not in the table
+  bool tabled_;                      // rows depend on one integer coordinate per pair
+  Position first_scaled_;            // rows from here on have a query factor and are not in the table
+  std::optional<ExactRows> exact_;   // created when a row is not in the table
+  std::optional<ExactRows> scaled_;  // of the last query factor
   RowTable::Fill fill_;
   std::vector<float> scratch_;
   std::vector<float> other_;

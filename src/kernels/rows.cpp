@@ -18,14 +18,16 @@ namespace {
 double exact_angle(const Rotation& rotation, const Coordinates& coordinates, std::size_t pair) {
   const std::size_t axis = rotation.axis[pair];
   if (coordinates.real) return 2 * double_double_pi.hi * coordinates.centre[axis] * rotation.inv_freq[pair];
-  return angle_of(rotation.turns[pair], coordinates.whole[axis]);
+  const Turns start = rotation.phases.empty() ? 0 : rotation.phases[pair].turns;
+  return angle_of(rotation.turns[pair], coordinates.whole[axis], start);
 }
 
 double scale_of(const Rotation& rotation, Role role, const Coordinates& coordinates, std::size_t pair) {
-  if (!rotation.scale) return rotation.magnitude;
+  const double magnitude = rotation.magnitude * query_factor(rotation, role, coordinates.whole[0]);
+  if (!rotation.scale) return magnitude;
   const PairScale& scale = *rotation.scale;
   const double exponent = static_cast<double>(coordinates.whole[0] - scale.centre) / scale.scale_base;
-  return rotation.magnitude * std::pow(scale.zeta[pair], role == Role::query ? exponent : -exponent);
+  return magnitude * std::pow(scale.zeta[pair], role == Role::query ? exponent : -exponent);
 }
 
 template <class T>
@@ -40,19 +42,27 @@ void direct_row(const Rotation& rotation, Role role, const Coordinates& coordina
 }
 
 // The float32 row of integer coordinates. With several coordinates, each pair comes from the row of its coordinate.
-void whole_row(const Rotation& rotation, const Coordinates& coordinates, std::span<float> cos, std::span<float> sin) {
-  exact_row(rotation.turns, rotation.magnitude, coordinates.whole[rotation.axis[0]], cos.data(), sin.data());
+void whole_row(const Rotation& rotation, Role role, const Coordinates& coordinates, std::span<float> cos,
+               std::span<float> sin) {
+  if (cos.empty()) return;
+  const double magnitude = rotation.magnitude * query_factor(rotation, role, coordinates.whole[0]);
+  exact_row(rotation, magnitude, coordinates.whole[rotation.axis[0]], cos.data(), sin.data());
   std::vector<float> other(2 * cos.size());
   const int axes = rotation.map.kind == PositionMap::Kind::direct ? rotation.axes : 2;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis) {
     if (coordinates.whole[axis] == coordinates.whole[rotation.axis[0]]) continue;
-    exact_row(rotation.turns, rotation.magnitude, coordinates.whole[axis], other.data(), other.data() + cos.size());
+    exact_row(rotation, magnitude, coordinates.whole[axis], other.data(), other.data() + cos.size());
     for (std::size_t i = 0; i < cos.size(); ++i) {
       if (rotation.axis[i] != axis) continue;
       cos[i] = other[i];
       sin[i] = other[cos.size() + i];
     }
   }
+}
+
+void multiply(double factor, std::span<float> values) {
+  if (factor == 1) return;
+  for (float& value : values) value = static_cast<float>(static_cast<double>(value) * factor);
 }
 
 }  // namespace
@@ -65,15 +75,19 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
     std::fill(sin.begin(), sin.end(), 0.0f);
     return;
   }
+  double factor = 1;  // engines multiply queries after the rotation
   if (rotation.profile != Profile::exact) {
     engine_row(rotation, coordinates, cos, sin);
+    factor = query_factor(rotation, role, coordinates.whole[0]);
   } else if (coordinates.real || rotation.scale) {
     direct_row(rotation, role, coordinates, cos, sin);
   } else {
-    whole_row(rotation, coordinates, cos, sin);
+    whole_row(rotation, role, coordinates, cos, sin);
   }
   round_to(rotation.table_type, cos);
   round_to(rotation.table_type, sin);
+  multiply(factor, cos);
+  multiply(factor, sin);
 }
 
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
@@ -91,6 +105,24 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
   std::copy(rest.begin(), rest.end(), sin.begin());
 }
 
+void head_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::int64_t key_head,
+              std::span<double> cos, std::span<double> sin) {
+  rotation_row(rotation, role, ids, cos, sin);
+  if (!rotation.mix) return;
+  const auto n = static_cast<std::size_t>(rotation.mix->frequencies);
+  const auto mixed = [&](const Tensor& weights, std::span<double> row) {
+    const float* of_head = weights.data.data() + static_cast<std::size_t>(key_head) * n * n;
+    std::vector<double> sums(n, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) sums[j] += row[i] * static_cast<double>(of_head[i * n + j]);
+    }
+    std::copy(sums.begin(), sums.end(), row.begin());
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(n), row.end(), rotation.magnitude);
+  };
+  mixed(rotation.mix->cos, cos);
+  mixed(rotation.mix->sin, sin);
+}
+
 namespace {
 
 // Whether ExactRows computes the row from the position alone.
@@ -99,17 +131,23 @@ bool plain(const Rotation& rotation) {
          rotation.map.kind == PositionMap::Kind::direct && !rotation.scale;
 }
 
+Rotation without_query_scale(Rotation rotation) {
+  rotation.query_scale.reset();
+  return rotation;
+}
+
 void check_one_axis(const Rotation& rotation) {
   require(rotation.axes == 1, "rotation_rows: the encoding must have one axis, it has ", rotation.axes);
 }
 
 }  // namespace
 
-void rotation_rows(const Rotation& rotation, Position first, std::int64_t count, float* rows) {
+void rotation_rows(const Rotation& given, Position first, std::int64_t count, float* rows) {
+  const Rotation rotation = without_query_scale(given);
   check_one_axis(rotation);
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
   if (plain(rotation)) {
-    const StepRows steps(rotation.turns);
+    const StepRows steps(rotation.turns, start_of(rotation));
     ExactRows(steps, rotation.magnitude).rows(first, count, rows, 2 * pairs);
     return;
   }
@@ -120,10 +158,11 @@ void rotation_rows(const Rotation& rotation, Position first, std::int64_t count,
   }
 }
 
-void rotation_rows(const Rotation& rotation, std::span<const Position> positions, float* rows) {
+void rotation_rows(const Rotation& given, std::span<const Position> positions, float* rows) {
+  const Rotation rotation = without_query_scale(given);
   check_one_axis(rotation);
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
-  const StepRows steps(rotation.turns);
+  const StepRows steps(rotation.turns, start_of(rotation));
   ExactRows exact(steps, rotation.magnitude);
   for (const Position& position : positions) {
     if (plain(rotation)) {

@@ -42,6 +42,9 @@ inline void check_ids(const HeadsView& view, const Rotation& rotation, const Pos
   require(view.batch >= 0 && view.tokens >= 0 && view.heads >= 0, "rotate: extents must not be negative");
   require(view.head_dim == rotation.head_dim, "rotate: the encoding has head_dim ", rotation.head_dim, ", the tensor ",
           view.head_dim);
+  require(!rotation.mix || view.heads % rotation.mix->heads == 0, "rotate: the encoding has ",
+          rotation.mix ? rotation.mix->heads : 1, " key heads, and the tensor has ", view.heads,
+          " heads: no multiple of them");
   require(ids.axes == rotation.axes, "rotate: the encoding needs ", rotation.axes,
           " axes of position ids (time, height, width ...), got ", ids.axes);
   require(ids.batch == 1 || ids.batch == view.batch, "rotate: position ids must have 1 or ", view.batch,

@@ -58,9 +58,12 @@ Rotation rotation_of_deltas(const Encoding& encoding) {
   Rotation rotation = encoding.rotation();
   require(rotation.map.kind == PositionMap::Kind::direct,
           "shift: the ids of this encoding are cells of a grid and cannot be shifted");
+  require(!rotation.mix, "shift: ", encoding.scheme().name, " mixes frequencies, so its keys cannot be shifted");
   rotation.pairing = interleaved_after(rotation) ? Pairing::interleaved : Pairing::half;
   rotation.deinterleaved_output = false;
   rotation.magnitude = 1;
+  rotation.phases.clear();
+  rotation.query_scale.reset();
   rotation.profile = Profile::exact;
   rotation.table_type = ElementType::float32;
   if (rotation.scale) rotation.scale->centre = 0;
@@ -123,7 +126,7 @@ bool depends_on_difference(const Transition& change) {
   if (change.from == nullptr || change.from != change.to) return false;
   const Rotation& rotation = change.from->rotation();
   return rotation.map.kind == PositionMap::Kind::direct && rotation.profile == Profile::exact &&
-         rotation.table_type == ElementType::float32;
+         rotation.table_type == ElementType::float32 && !rotation.mix;
 }
 
 }  // namespace

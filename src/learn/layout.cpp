@@ -28,7 +28,7 @@ std::string as_comment(const Texts& texts, const std::string& mark) {
 void lay_out_code(const Course& course, const Workspace& workspace, const Exercise& exercise, const Texts& texts) {
   const bool cpp = workspace.program_language() == "cpp";
   const fs::path given = course.folder_of(exercise) / (cpp ? "template.cpp" : "template.py");
-  write_text(workspace.path_of(exercise), as_comment(texts, cpp ? "//" : "#") + text_at(given));
+  write_text(workspace.path_of(exercise), as_comment(texts, cpp ? "//" : "#") + "\n" + text_at(given));
   if (cpp) {  // beside the exercises, so that an editor finds it
     const fs::path header = workspace.folder() / "locus_exercise.h";
     if (!fs::exists(header)) write_text(header, text_at(course.folder() / "cpp" / "locus_exercise.h"));

@@ -9,8 +9,8 @@
 
 namespace locus {
 
-/// The largest number of axes of an encoding: time, height, width and one more.
-inline constexpr std::size_t max_axes = 4;
+/// The largest number of axes of an encoding.
+inline constexpr std::size_t max_axes = 8;
 
 /// Integer coordinates, or real ones in [-1, 1], or none (a token before the first patch).
 struct Coordinates {

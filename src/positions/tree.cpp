@@ -60,4 +60,16 @@ std::vector<std::uint8_t> ancestor_mask(std::span<const std::int64_t> parents) {
   return mask;
 }
 
+std::vector<std::int64_t> accepted_path(std::span<const std::int64_t> parents, std::int64_t last) {
+  depths(parents);  // checks the tree, so that the walk below ends
+  const auto nodes = static_cast<std::int64_t>(parents.size());
+  require(last >= 0 && last < nodes, "accepted_path.last must be a node below ", nodes, ", got ", last);
+  std::vector<std::int64_t> path;
+  for (std::int64_t node = last; node != no_parent; node = parents[static_cast<std::size_t>(node)]) {
+    path.push_back(node);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
 }  // namespace locus::positions

@@ -27,10 +27,19 @@ Encoding rope_for(const Model& model, const Spelling& spelling) {
   return under_rule(model.encoding(), rule, {.trained = model.config().trained_length}, given);
 }
 
-/// Any other scheme takes its sizes from the model.
+/// Any other scheme takes its sizes from the model; one that rotates by rules (offset_map) all of the model's rotation.
 Encoding scheme_for(const Model& model, const Spelling& spelling) {
   const Scheme& scheme = find_scheme(spelling.scheme);
-  Arguments arguments = arguments_of(spelling);
+  Arguments arguments;
+  const bool rotates = std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
+                                   [](const Parameter& parameter) { return parameter.name == "rule"; });
+  if (rotates && takes_rules(model.encoding())) {
+    const Arguments& own = model.encoding().arguments();
+    for (const Parameter& parameter : parameters_of(scheme, own)) {
+      if (const Value* value = own.find(parameter.name)) arguments.set(parameter.name, *value);
+    }
+  }
+  for (const auto& [name, value] : arguments_of(spelling).all()) arguments.set(name, value);
   const auto fill = [&](std::string_view name, std::int64_t value) {
     const bool taken = std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
                                    [&](const Parameter& parameter) { return parameter.name == name; });
@@ -54,6 +63,8 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
       same("head width", encoding.rotation().head_dim, config.head_dim);
       require(encoding.rotation().axes == 1, owner, ": the encoding must have 1 axis of positions, got ",
               encoding.rotation().axes);
+      require(!encoding.rotation().turns_output, owner, ": the probe does not rotate outputs (turned_output)");
+      if (encoding.rotation().mix) same("number of key heads", encoding.rotation().mix->heads, config.kv_heads);
       break;
     case Site::hidden:
       same("width", encoding.hidden().dim, config.dim);
@@ -65,6 +76,7 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
       same("head width", encoding.relative_keys().head_dim, config.head_dim);
       if (encoding.relative_keys().heads > 0) same("head count", encoding.relative_keys().heads, config.heads);
       break;
+    case Site::output:
     case Site::none:
       break;
   }

@@ -62,6 +62,7 @@ class Materialised {
     double own = 1 / std::sqrt(static_cast<double>(call_.query.head_dim));
     if (rotation_ != nullptr) own *= rotation_->softmax_scale_factor;
     if (bias_ != nullptr && bias_->softmax_scale) own = *bias_->softmax_scale;
+    if (relative_ != nullptr && relative_->softmax_scale) own = *relative_->softmax_scale;
     return call_.scale.value_or(own) * call_.scale_factor;
   }
 
@@ -110,11 +111,47 @@ class Materialised {
     Score result = content(head, q, k, i, j);
     if (call_.soft_cap > 0) result.value = call_.soft_cap * std::tanh(result.value / call_.soft_cap);
     if (bias_ != nullptr) {
-      const double bias = bias_->value(head, i, j) * (bias_->before_scale ? scale() : 1.0);
+      const double bias = bias_->token_numbers > 0 ? brought(batch, head, query, key, j > i)
+                                                   : bias_->value(head, i, j) * (bias_->before_scale ? scale() : 1.0);
       result.value += bias;
       result.magnitude += std::fabs(bias);
     }
     return result;
+  }
+
+  // CoPE: adds to a row of scores what the gates of later keys count, from the last key to the first.
+  void count(std::int64_t batch, std::int64_t head, std::int64_t query, std::vector<double>& scores,
+             double& magnitude) const {
+    if (relative_ == nullptr || !relative_->counted) return;
+    const std::vector<double> q = vector_of(call_.query, batch, query, head);
+    const auto last = static_cast<double>(relative_->key_table.dim(0) - 1);
+    double counted = 0, most = 0;
+    for (auto key = static_cast<std::int64_t>(scores.size()) - 1; key >= 0; --key) {
+      if (scores[at(key)] == -HUGE_VAL) continue;
+      double mixed = relative_->gate_mix.data.empty() ? scores[at(key)] : 0;
+      for (std::int64_t other = 0; !relative_->gate_mix.data.empty() && other < call_.query.heads; ++other) {
+        const std::vector<double> a = vector_of(call_.query, batch, query, other);
+        const std::vector<double> b = vector_of(call_.key, batch, key, key_head(other));
+        double product = 0;
+        for (std::size_t d = 0; d < a.size(); ++d) product += a[d] * b[d];
+        mixed += static_cast<double>(relative_->gate_mix.row(head)[at(other)]) * product * scale();
+      }
+      counted += 1 / (1 + std::exp(-mixed));
+      const double place = std::min(counted, last);
+      double term = 0, size = 0;
+      for (std::size_t d = 0; d < q.size(); ++d) {
+        const double low =
+            static_cast<double>(relative_->key_table.row(static_cast<std::int64_t>(std::floor(place)))[d]);
+        const double high =
+            static_cast<double>(relative_->key_table.row(static_cast<std::int64_t>(std::ceil(place)))[d]);
+        const double between = low + (high - low) * (place - std::floor(place));
+        term += q[d] * between;
+        size += std::fabs(q[d]) * (std::fabs(low) + std::fabs(high));
+      }
+      scores[at(key)] += term;
+      most = std::max(most, size);
+    }
+    magnitude += most;
   }
 
   std::vector<double> value(std::int64_t batch, std::int64_t head, std::int64_t query, std::int64_t key) const {
@@ -129,16 +166,53 @@ class Materialised {
  private:
   std::int64_t key_head(std::int64_t head) const { return head / (call_.query.heads / call_.key.heads); }
 
+  // What the numbers of the two tokens add: q0 - k0 or, for a key after the query where there are two, k1 - q1.
+  double brought(std::int64_t batch, std::int64_t head, std::int64_t query, std::int64_t key, bool after) const {
+    const std::vector<double> of_query = vector_of(call_.query_numbers, batch, query, head);
+    const std::vector<double> of_key = vector_of(call_.key_numbers, batch, key, head);
+    return after && of_query.size() > 1 ? of_key[1] - of_query[1] : of_query[0] - of_key[0];
+  }
+
   Score content(std::int64_t head, const std::vector<double>& q, const std::vector<double>& k, Position i,
                 Position j) const {
     double sum = 0, size = 0;
+    if (rotation_ != nullptr && rotation_->offsets) return remapped(q, k, i, j);
     for (std::size_t d = 0; d < q.size(); ++d) {
       sum += q[d] * k[d];
       size += std::fabs(q[d] * k[d]);
     }
-    if (relative_ == nullptr) return {sum * scale(), size * std::fabs(scale())};
+    if (relative_ == nullptr || relative_->counted) return {sum * scale(), size * std::fabs(scale())};
     const double whole = relative_score(*relative_, head, {q, k, i, j}, scale());
     return {whole, size * std::fabs(scale()) + relative_magnitude(head, q, k, i, j)};
+  }
+
+  // Query and key are rotated at i and j. With an offset map they stand at a and b instead: a pair of coordinates then
+  // has the angle (a - b) - (i - j) more between query and key, so that its part of the score is |q||k| cos of that.
+  Score remapped(const std::vector<double>& q, const std::vector<double>& k, Position i, Position j) const {
+    const OffsetMap& map = *rotation_->offsets;
+    std::size_t region = 0;
+    while (region + 1 < map.regions.size() && j < map.regions[region].first_key(i)) ++region;
+    const Position units = map.regions[region].query_at(i) - map.regions[region].key_at(j) - (i - j) * map.denominator;
+    const double change = static_cast<double>(units) / static_cast<double>(map.denominator);
+    const auto first = at(rotation_->rotary_offset), pairs = at(rotation_->pairs());
+    const bool apart = rotation_->pairing == Pairing::half || rotation_->deinterleaved_output;
+    double sum = 0, size = 0;
+    const auto add = [&](double product) {
+      sum += product;
+      size += std::fabs(product);
+    };
+    for (std::size_t d = 0; d < q.size(); ++d) {
+      if (d < first || d >= first + 2 * pairs) add(q[d] * k[d]);
+    }
+    for (std::size_t p = 0; p < pairs; ++p) {
+      const std::size_t x = first + (apart ? p : 2 * p), y = apart ? x + pairs : x + 1;
+      const double angle = change * rotation_->inv_freq[p] + change * rotation_->inv_freq_low[p];
+      const double turned_x = q[x] * std::cos(angle) - q[y] * std::sin(angle);
+      const double turned_y = q[x] * std::sin(angle) + q[y] * std::cos(angle);
+      add(turned_x * k[x]);
+      add(turned_y * k[y]);
+    }
+    return {sum * scale(), size * std::fabs(scale())};
   }
 
   // The sum of absolute products in the position term.
@@ -147,10 +221,17 @@ class Materialised {
     const RelativeKeys& keys = *relative_;
     double size = 0;
     if (keys.index) {
-      const auto row = keys.key_table.row(keys.index(i, j));
-      for (std::size_t d = 0; d < q.size(); ++d) {
-        size += std::fabs(static_cast<double>(row[d])) * (std::fabs(q[d]) + (keys.meets_key ? std::fabs(k[d]) : 0));
-      }
+      const auto add = [&](const Tensor& table, std::int64_t index, const std::vector<double>& vector) {
+        const std::size_t first =
+            at(keys.per_head ? (index * keys.heads + head) * keys.head_dim : index * keys.head_dim);
+        for (std::size_t d = 0; d < vector.size(); ++d) {
+          size += std::fabs(static_cast<double>(table.data[first + d]) * vector[d]);
+        }
+      };
+      add(keys.key_table, keys.index(i, j), q);
+      if (keys.column_index) add(keys.column_table, keys.column_index(i, j), q);
+      if (keys.meets_key) add(keys.key_table, keys.index(i, j), k);
+      if (!keys.query_table.data.empty()) add(keys.query_table, keys.index(i, j), k);
     } else {
       const std::vector<double> wave = hidden_row(keys.sinusoid, i - j);
       for (std::size_t d = 0; d < q.size(); ++d) {
@@ -187,6 +268,7 @@ Attention attend(const AttentionCall& call) {
           scores.back() = score.value;
           magnitude = std::max(magnitude, score.magnitude);
         }
+        all.count(batch, head, query, scores, magnitude);
         const double sink = call.sink_logits.empty() ? -HUGE_VAL : static_cast<double>(call.sink_logits[at(head)]);
         double top = sink;
         for (const double score : scores) top = std::max(top, score);

@@ -31,8 +31,17 @@ double relative_score(const RelativeKeys& keys, std::int64_t head, const QueryAn
   const double content = dot(query, key);
   double term = 0;
   if (keys.index) {
-    const std::span<const float> row = keys.key_table.row(keys.index(query_id, key_id));
-    term = dot(query, row) + (keys.meets_key ? dot(key, row) : 0.0);
+    const auto row_of = [&](const Tensor& table, std::int64_t index) {
+      const std::int64_t width = keys.per_head ? keys.heads * keys.head_dim : keys.head_dim;
+      const std::int64_t first = index * width + (keys.per_head ? head * keys.head_dim : 0);
+      return std::span<const float>(table.data)
+          .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(keys.head_dim));
+    };
+    const std::int64_t index = keys.index(query_id, key_id);
+    term = dot(query, row_of(keys.key_table, index));
+    if (keys.column_index) term += dot(query, row_of(keys.column_table, keys.column_index(query_id, key_id)));
+    if (keys.meets_key) term += dot(key, row_of(keys.key_table, index));
+    if (!keys.query_table.data.empty()) term += dot(key, row_of(keys.query_table, index));
   } else {
     term = transformer_xl_term(keys, head, query, key, query_id - key_id);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "locus/element.h"
@@ -47,31 +48,60 @@ double rounded(ElementType type, double value) {
 }
 
 // The arithmetic of another engine is the definition here: there is no more exact value to compute.
-void engine_row_of(const Rotation& rotation, std::span<const Position> ids, std::span<double> cos,
+void engine_row_of(const Rotation& rotation, double factor, std::span<const Position> ids, std::span<double> cos,
                    std::span<double> sin) {
   std::vector<float> c(cos.size()), s(sin.size());
   engine_row(rotation, coordinates_of(rotation.map, ids), c, s);
   for (std::size_t i = 0; i < c.size(); ++i) {
-    cos[i] = rounded(rotation.table_type, c[i]);
-    sin[i] = rounded(rotation.table_type, s[i]);
+    cos[i] = rounded(rotation.table_type, c[i]) * factor;
+    sin[i] = rounded(rotation.table_type, s[i]) * factor;
   }
+}
+
+// Pair j of a head has the sum over frequencies i of row_i weights[head, i, j]; pairs beyond them have 1.
+std::vector<double> mixed(const HeadMix& mix, const Tensor& weights, std::int64_t head,
+                          const std::vector<double>& row) {
+  std::vector<double> result(row.size(), 1.0);
+  for (std::int64_t j = 0; j < mix.frequencies; ++j) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < mix.frequencies; ++i) {
+      const std::int64_t at = (head * mix.frequencies + i) * mix.frequencies + j;
+      sum += row[static_cast<std::size_t>(i)] * static_cast<double>(weights.data[static_cast<std::size_t>(at)]);
+    }
+    result[static_cast<std::size_t>(j)] = sum;
+  }
+  return result;
 }
 
 }  // namespace
 
+double query_factor(const Rotation& rotation, Role role, Position id) {
+  if (role == Role::key || !rotation.query_scale) return 1;
+  const QueryScale& scale = *rotation.query_scale;
+  const double n = static_cast<double>(id + scale.shift), length = static_cast<double>(scale.length);
+  if (n < length) return 1;
+  if (scale.kind == QueryScale::Kind::logarithm) return std::max(1.0, std::log(n) / std::log(length));
+  return 1 + scale.beta * std::log1p(std::floor(n / length));
+}
+
 void rotation_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> cos,
                   std::span<double> sin) {
   const bool placed = !before_prefix(rotation.map, ids[0]);
-  if (rotation.profile != Profile::exact && placed) return engine_row_of(rotation, ids, cos, sin);
+  if (rotation.profile != Profile::exact && placed) {
+    return engine_row_of(rotation, query_factor(rotation, role, ids[0]), ids, cos, sin);
+  }
   for (std::size_t i = 0; i < cos.size(); ++i) {
     if (!placed) {
       cos[i] = 1;
       sin[i] = 0;
       continue;
     }
-    const CosSin unit =
-        turn(coordinate(rotation.map, ids, rotation.axis[i]), rotation.inv_freq[i], rotation.inv_freq_low[i]);
-    double scale = rotation.magnitude;
+    CosSin unit = turn(coordinate(rotation.map, ids, rotation.axis[i]), rotation.inv_freq[i], rotation.inv_freq_low[i]);
+    if (!rotation.phases.empty()) {
+      const CosSin start = turn(1, rotation.phases[i].radians, rotation.phases[i].low);
+      unit = {unit.cos * start.cos - unit.sin * start.sin, unit.sin * start.cos + unit.cos * start.sin};
+    }
+    double scale = rotation.magnitude * query_factor(rotation, role, ids[0]);
     if (rotation.scale) {
       const double steps = static_cast<double>(ids[0] - rotation.scale->centre) / rotation.scale->scale_base;
       const double grown = std::exp(steps * std::log(rotation.scale->zeta[i]));
@@ -82,14 +112,22 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
   }
 }
 
+void mix_row(const Rotation& rotation, std::int64_t key_head, std::vector<double>& cos, std::vector<double>& sin) {
+  if (!rotation.mix) return;
+  cos = mixed(*rotation.mix, rotation.mix->cos, key_head, cos);
+  sin = mixed(*rotation.mix, rotation.mix->sin, key_head, sin);
+}
+
 std::vector<double> rotate(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,
-                           std::span<const double> head) {
+                           std::span<const double> head, std::int64_t key_head) {
   const auto pairs = static_cast<std::size_t>(rotation.pairs());
   const auto start = static_cast<std::size_t>(rotation.rotary_offset);
   std::vector<double> cos(pairs);
   std::vector<double> sin(pairs);
   reference::rotation_row(rotation, role, ids, cos, sin);
+  mix_row(rotation, key_head, cos, sin);
   std::vector<double> result(head.begin(), head.end());
+  for (double& value : result) value *= query_factor(rotation, role, ids[0]);  // those that are not rotated
   for (std::size_t i = 0; i < pairs; ++i) {
     const std::size_t near = start + i;
     const std::size_t far = start + pairs + i;

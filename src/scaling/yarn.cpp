@@ -6,7 +6,7 @@
 //   ramp_i  = clamp((i - low) / (high - low), 0, 1)  equal bounds: high += 0.001
 //   keep_i  = e (1 - ramp_i)                         e = ext_factor, 1 in most models
 //   w'_i    = (w_i / f) (1 - keep_i) + w_i keep_i
-//   m(s, k) = 1 if s <= 1, else 0.1 k ln s + 1
+//   m(s, k) = 1 if s <= 1, else g k ln s + 1         g = magnitude_slope, 0.1 except in TeleChat 3 (0.07)
 // cos and sin are multiplied by an explicit attention_factor, else by m(f, mscale) / m(f, mscale_all_dim) if both are
 // given and not 0, else by m(f, 1). DeepSeek also multiplies the softmax scale by m(f, mscale_all_dim)^2.
 // Peng et al. 2023, "YaRN: Efficient Context Window Extension of Large Language Models" (arXiv 2309.00071), section 3.
@@ -25,7 +25,9 @@
 namespace locus {
 namespace {
 
-double yarn_magnitude(double scale, double k) { return scale <= 1 ? 1 : 0.1 * k * std::log(scale) + 1; }
+double yarn_magnitude(const Arguments& arguments, double scale, double k) {
+  return scale <= 1 ? 1 : arguments.real("magnitude_slope") * k * std::log(scale) + 1;
+}
 
 template <class Scalar>
 struct YarnLengths {
@@ -48,8 +50,10 @@ double attention_factor_of(const Arguments& arguments, double factor) {
   if (const auto given = arguments.maybe_real("attention_factor")) return *given;
   const double mscale = arguments.maybe_real("mscale").value_or(0);
   const double all_dim = arguments.maybe_real("mscale_all_dim").value_or(0);
-  if (mscale != 0 && all_dim != 0) return yarn_magnitude(factor, mscale) / yarn_magnitude(factor, all_dim);
-  return yarn_magnitude(factor, 1);
+  if (mscale != 0 && all_dim != 0) {
+    return yarn_magnitude(arguments, factor, mscale) / yarn_magnitude(arguments, factor, all_dim);
+  }
+  return yarn_magnitude(arguments, factor, 1);
 }
 
 template <class Real>
@@ -85,7 +89,7 @@ Frequencies<Real> yarn(const RuleContext& context, const Arguments& arguments) {
     result.inv_freq.push_back(stretched * (Real(1) - keep) + kept * keep);
   }
   result.attention_factor = attention_factor_of(arguments, factor);
-  const double all_dim = yarn_magnitude(factor, arguments.maybe_real("mscale_all_dim").value_or(0));
+  const double all_dim = yarn_magnitude(arguments, factor, arguments.maybe_real("mscale_all_dim").value_or(0));
   result.softmax_scale_factor = all_dim * all_dim;
   return result;
 }
@@ -149,6 +153,11 @@ const Rule& yarn_rule() {
             .kind = ValueKind::real,
             .meaning = "DeepSeek: the square of its magnitude multiplies the softmax scale",
             .least = 0},
+           {.name = "magnitude_slope",
+            .kind = ValueKind::real,
+            .meaning = "growth of the magnitude per unit of ln(factor); 0.07 in TeleChat 3",
+            .fallback = 0.1,
+            .least = 0},
            {.name = "attention_factor",
             .kind = ValueKind::real,
             .meaning = "replaces the rule's magnitude of cos and sin",
@@ -156,7 +165,7 @@ const Rule& yarn_rule() {
             .above_least = true}},
       .example = {{"factor", 4.0}, {"original_length", std::int64_t{4096}}},
       .trained_length = "original_length",
-      .hf_types = {"yarn"},
+      .hf_types = {"yarn", "telechat3-yarn"},
       .gguf_type = "yarn",
       .gguf_keys = {{"yarn_attn_factor", "attention_factor"},
                     {"yarn_beta_fast", "beta_fast"},

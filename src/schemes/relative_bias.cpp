@@ -10,13 +10,12 @@
 // Deviation: transformers computes DeBERTa's logarithm in float32, which can fall on the other side of an integer
 // (profile `hf`). Its bucket function does not clamp; the lookup does.
 #include <algorithm>
-#include <cmath>
 
-#include "locus/double_double.h"
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
 #include "schemes/common_parameters.h"
+#include "schemes/log_buckets.h"
 
 namespace locus {
 namespace {
@@ -24,41 +23,10 @@ namespace {
 constexpr Claims claims{Claim::relative, Claim::cache_safe, Claim::negative_positions, Claim::unbounded,
                         Claim::learned};
 
-using Index = std::function<std::int64_t(Position query, Position key)>;
+using Index = RelativeKeys::Index;
 
 Index clipped_index(std::int64_t left, std::int64_t right) {
   return [left, right](Position query, Position key) { return std::clamp(key - query, -left, right) + left; };
-}
-
-// ceil of ln(distance/mid) / ln((max_position - 1)/mid) (mid - 1).
-std::int64_t log_steps(std::int64_t distance, std::int64_t mid, std::int64_t max_position, bool single) {
-  if (single) {
-    const float part = std::log(static_cast<float>(distance) / static_cast<float>(mid)) /
-                       std::log(static_cast<float>(static_cast<double>(max_position - 1) / static_cast<double>(mid)));
-    return static_cast<std::int64_t>(std::ceil(part * static_cast<float>(mid - 1)));
-  }
-  const DoubleDouble middle(static_cast<double>(mid));
-  const DoubleDouble steps = log(DoubleDouble(static_cast<double>(distance)) / middle) /
-                             log(DoubleDouble(static_cast<double>(max_position - 1)) / middle) *
-                             DoubleDouble(static_cast<double>(mid - 1));
-  const DoubleDouble nearest = floor(steps + 0.5);
-  const DoubleDouble off = steps - nearest;
-  const bool whole = std::fabs(off.hi) < 1e-20 * std::max(1.0, std::fabs(steps.hi));
-  return static_cast<std::int64_t>(whole ? nearest.hi : ceil(steps).hi);
-}
-
-Index deberta_index(std::int64_t bucket_size, std::int64_t max_position, bool single) {
-  return [=](Position query, Position key) {
-    const std::int64_t offset = query - key;
-    const std::int64_t distance = offset < 0 ? -offset : offset;
-    const std::int64_t mid = bucket_size / 2;
-    std::int64_t bucket = offset;
-    if (distance > mid) {
-      const std::int64_t steps = mid + log_steps(distance, mid, max_position, single);
-      bucket = offset < 0 ? -steps : steps;
-    }
-    return std::clamp(bucket + bucket_size, std::int64_t{0}, 2 * bucket_size - 1);
-  };
 }
 
 Index swin_index(std::int64_t height, std::int64_t width) {
@@ -92,7 +60,7 @@ SchemeResult make(const Arguments& arguments) {
     require(max_position - 1 > bucket_size / 2, "relative_bias.max_position must exceed bucket_size / 2 + 1 (",
             bucket_size / 2 + 1, "), got ", max_position);
     bias.buckets = 2 * bucket_size;
-    bias.bucket = deberta_index(bucket_size, max_position, arguments.text("profile") == "hf");
+    bias.bucket = log_bucket_index(bucket_size, max_position, arguments.text("profile") == "hf");
   } else {
     const std::int64_t height = needed(arguments, "window_height");
     const std::int64_t width = needed(arguments, "window_width");

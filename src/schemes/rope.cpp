@@ -16,6 +16,11 @@
 //                      column with w_1, w_3, ..
 //   dinov3             patch centres in [-1, 1], angle 2 pi coordinate base^(-4k/d), [row | column]; `prefix` leading
 //                      tokens are not rotated
+//   sections           any number of axes, as data: pairs per axis and their order, or the axis of each pair; the index
+//                      runs on, or restarts in each axis with the axis's own width (Flux, Wan, HunyuanVideo). The
+//                      coordinate is id_scale * id + id_shift (LTX: fractions of a picture)
+// The query may have a factor by position (query_scale.h), and the output of attention may be turned back by the
+// query's position (turned_output: DeepSeek V4, where values are keys).
 // Bai et al. 2024, Qwen2-VL (arXiv 2409.12191); Agrawal et al. 2024, Pixtral (arXiv 2410.07073); Simeoni et al. 2025,
 // DINOv3 (arXiv 2508.10104).
 //
@@ -23,13 +28,14 @@
 // pairs and returns them as [evens | odds] (output_order = deinterleaved).
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "locus/error.h"
 #include "locus/registry.h"
 #include "locus/scaling.h"
 #include "locus/turns.h"
 #include "schemes/common_parameters.h"
+#include "schemes/query_scale.h"
+#include "schemes/rope_axes.h"
 
 namespace locus {
 namespace {
@@ -41,7 +47,7 @@ const std::vector<Parameter>& own_parameters() {
   static const std::vector<Parameter> parameters = [] {
     std::vector<std::string_view> rule_names;
     for (const Rule* rule : rules()) rule_names.push_back(rule->name);
-    return std::vector<Parameter>{
+    std::vector<Parameter> all{
         head_dim_parameter(2),
         {.name = "pairing",
          .kind = ValueKind::choice,
@@ -71,24 +77,10 @@ const std::vector<Parameter>& own_parameters() {
          .meaning = "frequency rule",
          .fallback = std::string("none"),
          .choices = rule_names},
-        {.name = "axes",
-         .kind = ValueKind::choice,
-         .meaning = "how position axes map to pairs",
-         .fallback = std::string("1d"),
-         .choices = {"1d", "mrope", "mrope_interleaved", "grid", "pixtral", "dinov3"}},
-        {.name = "sections", .kind = ValueKind::list, .meaning = "mrope: pairs per axis", .least = 0, .most = 32768},
-        {.name = "grid_height", .kind = ValueKind::integer, .meaning = "dinov3: rows", .least = 1, .most = 65536},
-        {.name = "grid_width",
-         .kind = ValueKind::integer,
-         .meaning = "pixtral: ids per row; dinov3: columns",
-         .least = 1,
-         .most = 65536},
-        {.name = "prefix",
-         .kind = ValueKind::integer,
-         .meaning = "dinov3: leading tokens that are not rotated",
-         .fallback = std::int64_t{0},
-         .least = 0,
-         .most = 65536},
+        {.name = "turned_output",
+         .kind = ValueKind::boolean,
+         .meaning = "rotates values like keys and the output of attention back by the query's position",
+         .fallback = false},
         {.name = "output_order",
          .kind = ValueKind::choice,
          .meaning = "deinterleaved: returns interleaved pairs as [evens | odds]",
@@ -110,6 +102,13 @@ const std::vector<Parameter>& own_parameters() {
          .fallback = std::string("float32"),
          .choices = {"float32", "bfloat16", "float16"}},
     };
+    const auto after_rule = std::find_if(all.begin(), all.end(), [](const Parameter& p) { return p.name == "rule"; });
+    const std::vector<Parameter> axes = axes_parameters(), temperature = query_scale_parameters("none");
+    all.insert(after_rule + 1, axes.begin(), axes.end());
+    const auto before_order =
+        std::find_if(all.begin(), all.end(), [](const Parameter& p) { return p.name == "turned_output"; });
+    all.insert(before_order, temperature.begin(), temperature.end());
+    return all;
   }();
   return parameters;
 }
@@ -132,106 +131,48 @@ std::vector<Parameter> parameters_for(const Arguments& given) {
   return parameters;
 }
 
-std::vector<std::int64_t> sections_of(const Arguments& arguments, std::int64_t pairs) {
-  require(arguments.has("sections"), "rope.sections must be given with axes=", arguments.text("axes"),
-          ": pairs per axis, e.g. 16,24,24");
-  std::vector<std::int64_t> sections;
-  for (const double count : arguments.list("sections")) {
-    require(count == std::floor(count), "rope.sections must be whole numbers, got ", count);
-    sections.push_back(static_cast<std::int64_t>(count));
-  }
-  const std::int64_t sum = std::accumulate(sections.begin(), sections.end(), std::int64_t{0});
-  require(
-      sum == pairs, "rope.sections must add up to the number of pairs (", pairs, "), got ",
-      [&] { return to_text(*arguments.find("sections")); }, " = ", sum);
-  return sections;
-}
-
-void set_chunked_sections(Rotation& rotation, const std::vector<std::int64_t>& sections) {
-  require(sections.size() >= 2 && sections.size() <= 4, "rope.sections must have 2 to 4 axes, got ", sections.size());
-  rotation.axes = static_cast<int>(sections.size());
-  for (std::size_t axis = 0; axis < sections.size(); ++axis) {
-    rotation.axis.insert(rotation.axis.end(), static_cast<std::size_t>(sections[axis]),
-                         static_cast<std::uint8_t>(axis));
-  }
-}
-
-void set_interleaved_sections(Rotation& rotation, const std::vector<std::int64_t>& sections) {
-  const bool ggml = rotation.profile == Profile::ggml;
-  const bool fourth_is_empty = sections.size() == 4 && sections[3] == 0;
-  require(sections.size() == 3 || (ggml && fourth_is_empty),
-          "rope.sections must have 3 axes with axes=mrope_interleaved, got ", sections.size());
-  rotation.axes = ggml ? 4 : 3;
-  for (std::int64_t i = 0; i < rotation.pairs(); ++i) {
-    const auto turn = static_cast<std::size_t>(i % 3);
-    const bool inside = i < 3 * sections[turn];
-    rotation.axis.push_back(static_cast<std::uint8_t>(inside ? turn : ggml ? 3 : 0));
-  }
-}
-
-// Error: an argument that these axes do not use.
-void check_read_by(const std::string& axes, const Arguments& arguments) {
-  struct Reader {
-    const char* argument;
-    std::vector<std::string> axes;
-  };
-  const Reader readers[] = {
-      {"sections", {"mrope", "mrope_interleaved"}}, {"grid_height", {"dinov3"}}, {"grid_width", {"pixtral", "dinov3"}}};
-  for (const Reader& reader : readers) {
-    const bool reads = std::find(reader.axes.begin(), reader.axes.end(), axes) != reader.axes.end();
-    require(reads || !arguments.has(reader.argument), "rope.", reader.argument, " needs axes=", reader.axes.front(),
-            reader.axes.size() > 1 ? " or " + reader.axes.back() : "", ", got axes=", axes);
-  }
-}
-
-void set_axes(Rotation& rotation, const Arguments& arguments) {
-  const std::string& axes = arguments.text("axes");
-  check_read_by(axes, arguments);
-  const std::int64_t pairs = rotation.pairs();
-  const auto halves = [&] {
-    require(pairs % 2 == 0, "rope.rotary_dim must be a multiple of 4 with axes=", axes, ", got ", rotation.rotary_dim);
-    rotation.axis.assign(static_cast<std::size_t>(pairs), 0);
-    std::fill(rotation.axis.begin() + pairs / 2, rotation.axis.end(), std::uint8_t{1});
-  };
-  if (axes == "1d") {
-    rotation.axis.assign(static_cast<std::size_t>(pairs), 0);
-  } else if (axes == "mrope") {
-    set_chunked_sections(rotation, sections_of(arguments, pairs));
-  } else if (axes == "mrope_interleaved") {
-    set_interleaved_sections(rotation, sections_of(arguments, pairs));
-  } else if (axes == "grid") {
-    halves();
-    rotation.axes = 2;
-    rotation.restarts_per_axis = true;
-  } else if (axes == "pixtral") {
-    halves();
-    require(arguments.has("grid_width"), "rope.grid_width must be given with axes=pixtral: ids per row of patches");
-    rotation.map = {.kind = PositionMap::Kind::row_column, .width = arguments.integer("grid_width")};
-  } else {
-    halves();
-    require(arguments.has("grid_height") && arguments.has("grid_width"),
-            "rope.grid_height and grid_width must be given with axes=dinov3");
-    rotation.map = {.kind = PositionMap::Kind::patch_centres,
-                    .prefix = arguments.integer("prefix"),
-                    .height = arguments.integer("grid_height"),
-                    .width = arguments.integer("grid_width")};
-  }
-}
-
-// Arranges the rule's frequencies in pair order.
 template <class Real>
-std::vector<Real> arrange(const std::string& axes, std::vector<Real> inv_freq) {
+using RuleFunction = Frequencies<Real> (*)(const RuleContext&, const Arguments&);
+
+// The frequencies of axes=sections, before id_scale.
+template <class Real>
+Frequencies<Real> section_frequencies(const Rotation& rotation, RuleContext context, const Arguments& arguments,
+                                      RuleFunction<Real> rule) {
+  if (!rotation.restarts_per_axis) return rule(context, arguments);
+  Frequencies<Real> all;
+  all.inv_freq.resize(rotation.axis.size(), Real(0));
+  for (int axis = 0; axis < rotation.axes; ++axis) {
+    context.rotary_dim = 2 * std::count(rotation.axis.begin(), rotation.axis.end(), axis);
+    if (context.rotary_dim == 0) continue;
+    const Frequencies<Real> own = rule(context, arguments);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < rotation.axis.size(); ++i) {
+      if (rotation.axis[i] == axis) all.inv_freq[i] = own.inv_freq[next++];
+    }
+    all.attention_factor = own.attention_factor;
+    all.softmax_scale_factor = own.softmax_scale_factor;
+  }
+  return all;
+}
+
+// The rule's frequencies in pair order.
+template <class Real>
+Frequencies<Real> arranged(const Rotation& rotation, const RuleContext& context, const Arguments& arguments,
+                           RuleFunction<Real> rule) {
+  const std::string& axes = arguments.text("axes");
+  if (axes == "sections") return section_frequencies(rotation, context, arguments, rule);
+  Frequencies<Real> all = rule(context, arguments);
   if (axes == "grid" || axes == "dinov3") {  // one set of frequencies for both axes
-    const std::vector<Real> once = inv_freq;
-    inv_freq.insert(inv_freq.end(), once.begin(), once.end());
+    const std::vector<Real> once = all.inv_freq;
+    all.inv_freq.insert(all.inv_freq.end(), once.begin(), once.end());
   } else if (axes == "pixtral") {  // even ones for rows, odd ones for columns
     std::vector<Real> split;
     for (const std::size_t start : {std::size_t{0}, std::size_t{1}}) {
-      for (std::size_t i = start; i < inv_freq.size(); i += 2) split.push_back(inv_freq[i]);
+      for (std::size_t i = start; i < all.inv_freq.size(); i += 2) split.push_back(all.inv_freq[i]);
     }
-    return split;
+    all.inv_freq = split;
   }
-  return inv_freq;
+  return all;
 }
 
 GgmlRope ggml_call(const Rule& rule, const RuleContext& context, const Arguments& arguments) {
@@ -251,6 +192,27 @@ GgmlRope ggml_call(const Rule& rule, const RuleContext& context, const Arguments
   return rope;
 }
 
+// Coordinates id_scale * id + id_shift: the scale becomes part of the frequency, the shift an angle that all positions
+// share. A pair without an axis stays as it is.
+void place_coordinates(Rotation& rotation, const Arguments& arguments, std::vector<DoubleDouble>& inv_freq) {
+  if (arguments.has("pair_axis")) {
+    for (std::size_t i = 0; i < inv_freq.size(); ++i) {
+      if (arguments.list("pair_axis")[i] < 0) inv_freq[i] = DoubleDouble(0);
+    }
+  }
+  const std::vector<double> scale = per_axis(rotation, arguments, "id_scale");
+  const std::vector<double> shift = per_axis(rotation, arguments, "id_shift");
+  require((scale.empty() && shift.empty()) || rotation.profile == Profile::exact, "rope.profile ",
+          name_of(rotation.profile), " does not support id_scale and id_shift");
+  for (std::size_t i = 0; i < inv_freq.size(); ++i) {
+    if (!shift.empty()) {
+      const DoubleDouble angle = inv_freq[i] * DoubleDouble(shift[rotation.axis[i]]);
+      rotation.phases.push_back({angle.hi, angle.lo, to_turns(angle)});
+    }
+    if (!scale.empty()) inv_freq[i] = inv_freq[i] * DoubleDouble(scale[rotation.axis[i]]);
+  }
+}
+
 void set_frequencies(Rotation& rotation, const Arguments& arguments) {
   const Rule& rule = find_rule(arguments.text("rule"));
   const std::string& axes = arguments.text("axes");
@@ -259,25 +221,32 @@ void set_frequencies(Rotation& rotation, const Arguments& arguments) {
           ", got ", rule.name);
   require(!rule.whole_head || rotation.rotary_dim == rotation.head_dim, "rope.rotary_dim must be head_dim (",
           rotation.head_dim, ") with rule=", rule.name, ", got ", rotation.rotary_dim);
+  require(!rule.whole_head || !rotation.restarts_per_axis, "rope.frequency_index must be running with rule=", rule.name,
+          ", got restarting");
   const RuleContext context{.rotary_dim = half_width ? rotation.rotary_dim / 2 : rotation.rotary_dim,
                             .base = arguments.real("base"),
                             .profile = rotation.profile};
-  const Frequencies<DoubleDouble> exact = rule.exact(context, arguments);
+  Frequencies<DoubleDouble> exact = arranged<DoubleDouble>(rotation, context, arguments, rule.exact);
   rotation.magnitude = exact.attention_factor;
   rotation.softmax_scale_factor = exact.softmax_scale_factor;
-  for (const DoubleDouble w : arrange(axes, exact.inv_freq)) {
+  place_coordinates(rotation, arguments, exact.inv_freq);
+  for (const DoubleDouble w : exact.inv_freq) {
     require(std::isfinite(w.hi), "rope.base ", arguments.real("base"), " gives a frequency that is not finite");
     rotation.inv_freq.push_back(w.hi);
     rotation.inv_freq_low.push_back(w.lo);
     rotation.turns.push_back(to_turns(w));
   }
   if (rotation.profile == Profile::hf || rotation.profile == Profile::vllm) {
-    rotation.single_freq = arrange(axes, rule.single(context, arguments).inv_freq);
+    rotation.single_freq = arranged<float>(rotation, context, arguments, rule.single).inv_freq;
+    for (std::size_t i = 0; i < rotation.turns.size(); ++i) {
+      if (rotation.inv_freq[i] == 0) rotation.single_freq[i] = 0;  // a pair without an axis
+    }
     rotation.inv_freq.assign(rotation.single_freq.begin(), rotation.single_freq.end());
     rotation.inv_freq_low.assign(rotation.inv_freq.size(), 0);
     for (std::size_t i = 0; i < rotation.turns.size(); ++i) rotation.turns[i] = to_turns(rotation.inv_freq[i]);
   } else if (rotation.profile == Profile::ggml) {
-    require(axes != "pixtral" && axes != "dinov3", "rope.profile ggml does not support axes=", axes);
+    require(axes != "pixtral" && axes != "dinov3" && axes != "sections",
+            "rope.profile ggml does not support axes=", axes);
     rotation.ggml = ggml_call(rule, context, arguments);
   }
 }
@@ -312,8 +281,15 @@ SchemeResult make(const Arguments& arguments) {
   rotation.table_type = table_type_of(arguments.text("table_type"));
   set_axes(rotation, arguments);
   set_frequencies(rotation, arguments);
+  rotation.query_scale = query_scale_of("rope", arguments);
+  require(!rotation.query_scale || rotation.map.kind == PositionMap::Kind::direct,
+          "rope.temperature needs ids that are positions, got axes=", arguments.text("axes"));
+  rotation.turns_output = arguments.boolean("turned_output");
+  require(!rotation.turns_output || !rotation.deinterleaved_output,
+          "rope.turned_output needs output_order=same, got deinterleaved");
 
   Claims kept = claims;
+  if (rotation.query_scale) kept = kept.without(Claim::relative).without(Claim::norm_preserving);
   if (rotation.magnitude != 1) kept = kept.without(Claim::norm_preserving);
   if (find_rule(arguments.text("rule")).length_dependent) kept = kept.without(Claim::cache_safe);
   if (rotation.map.kind != PositionMap::Kind::direct) {
@@ -360,6 +336,24 @@ std::vector<Example> variants() {
       {"axes=grid", small_rope({{"axes", "grid"}})},
       {"axes=pixtral", small_rope({{"axes", "pixtral"}, {"grid_width", 64}})},
       {"axes=dinov3", small_rope({{"axes", "dinov3"}, {"grid_height", 3}, {"grid_width", 5}, {"prefix", 1}})},
+      {"axes=sections frequency_index=restarting",
+       small_rope({{"axes", "sections"}, {"sections", List{2, 3, 3}}, {"frequency_index", "restarting"}})},
+      {"axes=sections section_order=first_last",
+       small_rope({{"axes", "sections"}, {"sections", List{2, 3, 3}}, {"section_order", "first_last"}})},
+      {"axes=sections section_order=balanced",
+       small_rope({{"axes", "sections"}, {"sections", List{4, 2, 2}}, {"section_order", "balanced"}})},
+      {"axes=sections pair_axis", small_rope({{"axes", "sections"}, {"pair_axis", List{4, 0, 3, -1, 1, 2, 2, 0}}})},
+      {"axes=sections id_scale", small_rope({{"axes", "sections"},
+                                             {"sections", List{3, 3, 2}},
+                                             {"section_order", "in_turn"},
+                                             {"frequency_index", "restarting"},
+                                             {"rule", "geometric"},
+                                             {"id_scale", List{0.25, 0.03125, 0.03125}},
+                                             {"id_shift", List{-1, -1, -1}}})},
+      {"turned_output=true", small_rope({{"rotary_dim", 8}, {"rotary_offset", 8}, {"turned_output", true}})},
+      {"temperature=steps", small_rope({{"temperature", "steps"}, {"temperature_length", 8}})},
+      {"temperature=logarithm",
+       small_rope({{"rotary_dim", 8}, {"temperature", "logarithm"}, {"temperature_length", 8}})},
   };
   all.insert(all.end(), std::begin(layouts), std::end(layouts));
   return all;

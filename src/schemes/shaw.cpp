@@ -33,6 +33,7 @@ SchemeResult make(const Arguments& arguments) {
   const std::int64_t right = arguments.maybe_integer("clip_right").value_or(left);
   const bool query_first = arguments.text("index") == "query_minus_key";
   const bool clip = arguments.boolean("clip");
+  keys.refuses = !clip;
   keys.index = [=](Position query, Position key) {
     const std::int64_t offset = std::clamp(key - query, -left, right);
     require(clip || offset == key - query, "shaw has rows for offsets key - query from ", -left, " to ", right,

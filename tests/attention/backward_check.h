@@ -7,6 +7,7 @@
 
 #include "attention_check.h"
 #include "locus/attention_backward.h"
+#include "locus/named_gradients.h"
 
 namespace locus::testing {
 
@@ -43,22 +44,37 @@ inline std::vector<Learned> learned_encodings(std::int64_t heads, std::int64_t d
       {"kerple", {{"heads", heads}, {"form", "power"}}, {"r1", "r2"}},
       {"shaw", shaw, {"key_table"}},
       {"shaw", shaw, {"key_table", "value_table"}},
-      {"transformer_xl", {{"heads", heads}, {"head_dim", dim}, {"model_dim", Int{6}}}, {"u", "v", "w_r"}}};
+      {"transformer_xl", {{"heads", heads}, {"head_dim", dim}, {"model_dim", Int{6}}}, {"u", "v", "w_r"}},
+      {"deberta",
+       {{"heads", heads}, {"head_dim", dim}, {"max_relative_positions", Int{3}}},
+       {"key_table", "query_table"}},
+      {"decomposed_2d",
+       {{"heads", heads}, {"head_dim", dim}, {"grid_height", Int{16}}, {"grid_width", Int{16}}},
+       {"row_table", "column_table"}},
+      {"fire", {{"heads", heads}, {"width", Int{3}}}, {"w1", "b1", "w2", "b2", "c", "threshold"}},
+      {"dynamic_bias",
+       {{"heads", heads}, {"width", Int{3}}, {"norm", true}, {"log_distance", true}},
+       {"w_in", "b_in", "w", "b", "gamma", "beta", "w_out", "b_out"}},
+      {"swin_v2",
+       {{"heads", heads}, {"width", Int{3}}, {"window_height", Int{16}}, {"window_width", Int{16}}},
+       {"w1", "b1", "w2"}}};
   all[9].arguments.set("scaled", false);
   all[9].arguments.set("meets_key", true);
   std::uint64_t seed = 100;
   for (Learned& one : all) {
     for (const std::string& name : one.weights) {
-      std::vector<std::int64_t> shape{6, dim};
-      if (name == "table") shape = {one.scheme == "t5" ? 8 : one.arguments.has("index") ? 31 * 31 : 6, heads};
-      if (name == "u" || name == "v") shape = {heads, dim};
-      if (name == "w_r") shape = {heads * dim, 6};
-      if (one.scheme == "kerple") {
-        std::vector<double> list;
-        for (std::int64_t h = 0; h < heads; ++h) list.push_back(0.5 + 0.25 * static_cast<double>(h));
-        one.arguments.set(name, list);
-      } else {
-        one.arguments.set(name, short_numbers(shape, ++seed));
+      if (one.scheme == "shaw" && name == "value_table") one.arguments.set("values", true);
+      const Encoding encoding(one.scheme, one.arguments);
+      for (const LearnedWeight& weight : encoding.learned_weights()) {
+        if (weight.name != name) continue;
+        if (weight.positive) {
+          std::vector<double> list;
+          for (std::int64_t h = 0; h < weight.shape[0]; ++h) list.push_back(0.5 + 0.25 * static_cast<double>(h));
+          if (name == "threshold") list = {3.5};
+          one.arguments.set(name, list);
+        } else {
+          one.arguments.set(name, short_numbers(weight.shape, ++seed));
+        }
       }
     }
   }
@@ -90,28 +106,20 @@ class Backward {
     call.query_gradient = like(t.call.query, dq, t.q.size());
     call.key_gradient = like(t.call.key, dk, t.k.size());
     call.value_gradient = like(t.call.value, dv, t.v.size());
-    weights.assign(learned_.weights.size(), {});
-    const auto heads = static_cast<std::size_t>(t.e.heads);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      const std::string& name = learned_.weights[i];
-      if (learned_.scheme == "kerple") {
-        parameters.assign(2 * heads, 77.0);
-        call.learned.bias_parameters = parameters;
-        continue;
-      }
-      weights[i].assign(learned_.arguments.tensor(name).data.size(), 77.0);
-      (name == "table"         ? call.learned.bias_table
-       : name == "key_table"   ? call.learned.key_table
-       : name == "value_table" ? call.learned.value_table
-       : name == "u"           ? call.learned.u
-       : name == "v"           ? call.learned.v
-                               : call.learned.w_r) = weights[i];
+    NamedGradients named(encoding);
+    call.learned = named.spans();
+    for (const LearnedWeight& weight : encoding.learned_weights()) {
+      const std::span<double> sums = call.learned.*gradient_member(weight.gradient);
+      std::fill(sums.begin(), sums.end(), 77.0);
     }
     sinks.assign(t.call.sink_logits.size(), 77.0);
     call.learned.sink_logits = sinks;
     const AttentionWork work = attend_backward(call);
-    for (std::size_t i = 0; i < weights.size() && learned_.scheme == "kerple"; ++i) {
-      for (std::size_t h = 0; h < heads; ++h) weights[i].push_back(parameters[2 * h + i]);
+    weights.clear();
+    for (const std::string& name : learned_.weights) {
+      for (const LearnedWeight& weight : encoding.learned_weights()) {
+        if (weight.name == name) weights.push_back(named.of(weight));
+      }
     }
     return work;
   }
@@ -120,7 +128,7 @@ class Backward {
   Learned learned_;
   Encoding encoding;
   std::vector<T> g, dq, dk, dv;
-  std::vector<double> sinks, parameters;
+  std::vector<double> sinks;
   std::vector<std::vector<double>> weights;  ///< in the order of learned_.weights
 };
 

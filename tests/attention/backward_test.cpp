@@ -71,7 +71,7 @@ void check_differences(const Extents& e, const Learned& learned, const Change& s
     for (std::size_t i = 0; i < b.weights[w].size(); i += b.weights[w][i] == 0 ? stride : 1) {
       const auto loss = [&](double change) {
         Learned moved = learned;
-        if (learned.scheme == "kerple") {
+        if (learned.arguments.all().at(name).index() == Value(std::vector<double>()).index()) {
           std::vector<double> list = learned.arguments.list(name);
           list[i] += change;
           moved.arguments.set(name, list);
@@ -146,6 +146,7 @@ double largest_factor(const Backward<double>& b, double size) {
   if (const auto* keys = std::get_if<RelativeKeys>(&b.encoding.term())) {
     // A row of the table, or W_r times waves of at most 1, plus u, v and the key.
     factor += largest(keys->key_table) + largest(keys->u) + largest(keys->v) + 1;
+    factor += largest(keys->query_table) + largest(keys->column_table);
     if (!keys->w_r.data.empty()) factor += largest(keys->w_r) * static_cast<double>(keys->w_r.dim(1));
   }
   if (const auto* bias = std::get_if<ScoreBias>(&b.encoding.term()); bias != nullptr && bias->parameters > 0) {
@@ -154,6 +155,16 @@ double largest_factor(const Backward<double>& b, double size) {
         double slopes[2];
         bias->parameter_slopes(head, 0, n, slopes);
         factor = std::max({factor, std::fabs(slopes[0]), std::fabs(slopes[1])});
+      }
+    }
+  }
+  if (const auto* bias = std::get_if<ScoreBias>(&b.encoding.term()); bias != nullptr && bias->network_weights > 0) {
+    for (const Position n : {0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200, 255}) {
+      for (std::int64_t head = 0; head < bias->heads; ++head) {
+        std::vector<double> slopes(static_cast<std::size_t>(bias->network_weights), 0.0);
+        bias->add_network_gradient(head, n, 0, 1, slopes);
+        bias->add_network_gradient(head, 0, n, 1, slopes);
+        for (const double slope : slopes) factor = std::max(factor, std::fabs(slope));
       }
     }
   }

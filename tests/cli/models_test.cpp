@@ -10,15 +10,24 @@ const std::string ministral = R"({"model_type": "ministral3", "head_dim": 8, "ma
     "rope_parameters": {"rope_type": "yarn", "rope_theta": 1000000.0, "factor": 16.0, "llama_4_scaling_beta": 0.1,
     "original_max_position_embeddings": 16384, "mscale": 1.0, "mscale_all_dim": 1.0}})";
 const std::string sentence =
-    "this model also multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet";
+    "this model also turns queries and keys the other way, by minus the angle; Locus does not apply that yet";
+
+TEST(ModelsCommand, ShowReportsTheQueryTemperatureAndVerifyTakesTheModel) {
+  const TemporaryFolder folder;
+  folder.write("config.json", ministral);
+  const Json json = json_of(folder, "show --config config.json --positions 0,16384");
+  EXPECT_EQ(json.count("not_applied"), 0u);
+  EXPECT_EQ(json["softmax_scale_factor"], 1.0);
+  EXPECT_EQ(json["query_scale"]["length"], 16384);
+  EXPECT_EQ(json["query_factor"][0], 1.0);
+  EXPECT_NEAR(json["query_factor"][1].get<double>(), 1.0693147180559945, 1e-15);
+}
 
 TEST(ModelsCommand, ShowReportsNotAppliedAndVerifyRefuses) {
   const TemporaryFolder folder;
-  folder.write("config.json", ministral);
+  folder.write("config.json", R"({"model_type": "nanochat"})");
   const Json json = json_of(folder, "show --config config.json");
   EXPECT_EQ(json["not_applied"], Json({sentence}));
-  EXPECT_EQ(json["softmax_scale_factor"], 1.0);
-  EXPECT_EQ(json["query_scale"]["length"], 16384);
   const CommandResult refused = run_locus(folder, "verify --config config.json");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_NE(refused.err.find(sentence), std::string::npos) << refused.err;

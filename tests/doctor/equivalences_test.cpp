@@ -34,16 +34,24 @@ TEST(Equivalences, EverySchemeOfTheRegistry) {
     const std::vector<Check> checks = verify_equivalences(Encoding(scheme->name, scheme->example));
     expect_equivalent(checks);
     for (const char* type : {" (float32)", " (bfloat16)", " (float16)"}) {
-      for (const char* name : {"prefill = exact reference", "chunked prefill = whole", "one token at a time = whole",
-                               "left-padded = whole", "right-padded = whole", "packed = whole",
-                               "forked from a shared prefix = whole", "sharded contiguous, merged = whole",
-                               "sharded striped, merged = whole", "sharded zigzag, merged = whole"}) {
+      for (const char* name :
+           {"prefill = exact reference", "chunked prefill = whole", "one token at a time = whole",
+            "left-padded = whole", "right-padded = whole", "packed = whole", "forked from a shared prefix = whole",
+            "a random history of the cache = whole"}) {
         EXPECT_TRUE(has(checks, std::string(name) + type)) << name << type;
+      }
+      // A shard of the keys does not know what the others count.
+      const bool mergeable = scheme->name != "cope";
+      for (const char* name : {"sharded contiguous, merged = whole", "sharded striped, merged = whole",
+                               "sharded zigzag, merged = whole"}) {
+        EXPECT_EQ(has(checks, std::string(name) + type), mergeable) << name << type;
       }
     }
     const bool relative = scheme->claims.has(Claim::relative);
     EXPECT_EQ(has(checks, "shifted = whole (float32)"), relative);
     EXPECT_EQ(has(checks, "shifted differs from whole (float32)"), !relative);
+    EXPECT_EQ(has(checks, "stored elsewhere in the cache and moved = whole (float32)"),
+              scheme->site == Site::query_key);
     EXPECT_EQ(has(checks, "full attention, decoded, differs from the whole (float32)"),
               !scheme->claims.has(Claim::causal_only));
   }

@@ -85,9 +85,17 @@ TEST(VerifyRotate, PassesWhatIsRight) {
 TEST(VerifyAttend, PassesWhatIsRight) {
   std::vector<Encoding> all = rotations();
   for (const Scheme* scheme : schemes()) {
+    // A function of queries, keys, values and ids gets no numbers from tokens, and its scores are sums over pairs.
+    if (scheme->name == "forget_gate" || scheme->name == "cope") continue;
     if (scheme->site != Site::hidden) all.emplace_back(scheme->name, scheme->example);
   }
   for (const Encoding& encoding : all) expect_all_pass(verify_attend(encoding, our_attend(encoding)));
+}
+
+TEST(VerifyAttend, RefusesWhatAFunctionOfPairsCannotDo) {
+  const Encoding gated("forget_gate", {{"heads", 2}}), counted("cope", {{"heads", 2}, {"head_dim", 4}});
+  EXPECT_THROW(verify_attend(gated, our_attend(gated)), Error);
+  EXPECT_THROW(verify_attend(counted, our_attend(counted)), Error);
 }
 
 // One encoding passed in place of another.

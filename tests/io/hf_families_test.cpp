@@ -131,7 +131,7 @@ TEST(HfFamilies, OtherVersionsAreNamedWhereTheyReadOtherwise) {
   EXPECT_EQ(gemma[0].arguments.integer("rotary_dim"), 256);
 }
 
-TEST(HfFamilies, WhatIsNotAppliedIsNamedAndRefusedWhereNumbersAreMade) {
+TEST(HfFamilies, AQueryTemperatureIsReadAndApplied) {
   const auto layer = resolve_hf_config(
                          R"({"model_type": "ministral3", "rope_parameters": {"rope_type": "yarn", "rope_theta": 1e6,
           "factor": 16, "original_max_position_embeddings": 16384, "mscale": 1, "mscale_all_dim": 1,
@@ -143,14 +143,19 @@ TEST(HfFamilies, WhatIsNotAppliedIsNamedAndRefusedWhereNumbersAreMade) {
   EXPECT_NEAR(layer.query_scale->at(16384), 1 + 0.1 * std::log(2.0), 1e-15);
   EXPECT_EQ(Encoding("rope", layer.arguments).rotation().softmax_scale_factor, 1);
   EXPECT_EQ(Encoding("rope", layer.arguments).rotation().magnitude, 1);
+  EXPECT_EQ(Encoding("rope", layer.arguments).rotation().query_scale->at(16384), layer.query_scale->at(16384));
+  EXPECT_NO_THROW(require_applicable(layer, "c"));
+}
+
+TEST(HfFamilies, WhatIsNotAppliedIsNamedAndRefusedWhereNumbersAreMade) {
+  const auto layer = resolve_hf_config(R"({"model_type": "nanochat"})", "c").layers.at(0);
   try {
     require_applicable(layer, "c");
     ADD_FAILURE() << "was taken";
   } catch (const UnsupportedModel& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "c: this model also multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that "
-        "yet");
+    EXPECT_STREQ(error.what(),
+                 "c: this model also turns queries and keys the other way, by minus the angle; Locus does not apply "
+                 "that yet");
   }
 }
 

@@ -2,6 +2,7 @@
 // `locus learn` as a student uses it: start, fail in several ways, ask for hints, pass, read the explanation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -46,8 +47,11 @@ class LearnCommand : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+/// Lines may be broken anywhere between words.
 void expect_says(const CommandResult& result, const std::string& words) {
-  EXPECT_NE(result.out.find(words), std::string::npos) << words << " is not in\n" << result.out << result.err;
+  std::string text = result.out;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << result.out << result.err;
 }
 
 TEST_F(LearnCommand, WithoutExercisesItSaysHowToGetThem) {

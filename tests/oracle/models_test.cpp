@@ -15,14 +15,10 @@ namespace {
 /// Reviewed: the model and what its refusal must contain.
 const std::map<std::string, std::string> refusals = {
     {"beit-base", "beit adds a learned number per head and offset on the grid of patches to the scores"},
-    {"deberta-base", "deberta has disentangled attention"},
     {"falcon-mamba-7b", "falcon_mamba has no attention (it is a state-space model)"},
     {"mamba-130m", "mamba has no attention (it is a state-space model)"},
     {"reformer-enwik8", "reformer adds axial learned tables of 128 x 512"},
     {"rwkv-4-430m", "rwkv has no attention (it is a recurrent model with time decay)"},
-    {"sam-vit-base",
-     "sam_vision_model adds a learned table of the grid of patches, and rows for vertical and horizontal"},
-    {"swinv2-tiny", "swinv2 adds to the scores what a small network makes"},
     {"vjepa2-vitl", "vjepa2 turns three parts of the head by frame, row and column"},
     {"wav2vec2-base", "wav2vec2 gets positions from a convolution over 128 neighbouring frames"},
     {"wavlm-base", "wavlm gets positions from a convolution over 128 neighbouring frames"},
@@ -30,13 +26,10 @@ const std::map<std::string, std::string> refusals = {
 
 /// Read correctly, with something not applied: the model and what the note must contain.
 const std::map<std::string, std::string> named = {
-    {"deepseek-v4-pro", "turns the output of its attention back"},
-    {"llama-4-scout", "multiplies the queries of these layers by position (attn_temperature_tuning"},
-    {"ministral-3-3b", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
-    {"ministral-3-8b", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
-    {"mistral4-default", "multiplies its queries by position (llama_4_scaling_beta); Locus does not apply that yet"},
+    {"deepseek-v4-pro", "pools several tokens into one key (compress_ratios)"},
     {"nanochat-d20", "turns queries and keys the other way"},
     {"qwen2.5-7b-1m-dual-chunk", "dual_chunk_attention_config"},
+    {"swinv2-tiny", "this model's scores are cosines"},
 };
 
 const std::vector<Json>& golden_models() {

@@ -22,7 +22,7 @@ TEST(RuleFacts, SomeNeedAFactorOnly) {
   for (const Rule* rule : rules()) {
     if (needs_factor_only(*rule)) found.insert(rule->name);
   }
-  EXPECT_EQ(found, (Names{"linear", "ntk", "dynamic_ntk", "ntk_by_parts", "yarn", "llama3"}));
+  EXPECT_EQ(found, (Names{"linear", "ntk", "ntk_mixed", "dynamic_ntk", "ntk_by_parts", "yarn", "llama3"}));
 }
 
 // The four that stretch a model that was not trained for it; the others belong to their models.

@@ -48,6 +48,27 @@ TEST(RulesByHand, NtkOfVllmDividesAllByARoot) {
 }
 
 // f = 2, L = 4 L_max: 2 * 4 - 1 = 7, base 100 * 7^2 = 4900. vLLM freezes L at f L_max: 2 * 2 - 1 = 3, base 900.
+// b = 1 is the base times the factor, and a root of the factor on all: w = (100 * 4)^(-i/2) / 4^(2/4).
+TEST(RulesByHand, NtkMixedWithOneIsTheFixedForm) {
+  const auto w = apply("ntk_mixed", {.rotary_dim = 4, .base = 100}, {{"factor", 4}}).inv_freq;
+  EXPECT_NEAR(w[0].hi, 0.5, 1e-15);
+  EXPECT_NEAR(w[1].hi, 0.025, 1e-15);
+}
+
+// Four frequencies from pi/2 to 1000 pi/2, each ten times the last.
+TEST(RulesByHand, GeometricHasBothEnds) {
+  const auto w = apply("geometric", {.rotary_dim = 8, .base = 1000}, {}).inv_freq;
+  for (std::size_t j = 0; j < 4; ++j) EXPECT_NEAR(w[j].hi / (1.5707963267948966 * std::pow(10.0, j)), 1, 1e-14);
+  EXPECT_NEAR(apply("geometric", {.rotary_dim = 2, .base = 1000}, {{"lowest", 1}}).inv_freq[0].hi, 3.14159265358979,
+              1e-14);
+}
+
+// TeleChat 3's magnitude: 0.07 ln 4 + 1.
+TEST(RulesByHand, YarnWithAnotherSlope) {
+  const Arguments telechat{{"factor", 4}, {"original_length", 4096}, {"magnitude_slope", 0.07}};
+  EXPECT_NEAR(apply("yarn", {.rotary_dim = 64, .base = 10000}, telechat).attention_factor, 1.0970406052783923, 1e-15);
+}
+
 TEST(RulesByHand, DynamicNtkGrowsWithTheLengthAndVllmFreezesIt) {
   const RuleContext context{.rotary_dim = 4, .base = 100};
   const RuleContext frozen{.rotary_dim = 4, .base = 100, .profile = Profile::vllm};
@@ -181,6 +202,9 @@ TEST(RulesRefuse, EachWithTheThingAndTheRule) {
       {"ntk", {}, "rope.factor must be given"},
       {"ntk", {{"factor", 0}}, "rope.factor must be at least 1, got 0"},
       {"ntk", {{"factor", 4}}, "ntk needs rotary_dim above 2, got 2", {.rotary_dim = 2, .base = 10000}},
+      {"ntk_mixed", {{"mixed_b", 0.75}}, "rope.factor must be given"},
+      {"ntk_mixed", {{"factor", 2}, {"mixed_b", 0}}, "rope.mixed_b must be above 0 and at most 16, got 0"},
+      {"geometric", {{"lowest", 0}}, "rope.lowest must be above 0, got 0"},
       {"dynamic_ntk", {{"max_length", 2048}}, "rope.factor must be given"},
       {"dynamic_ntk", {{"factor", 2}}, "rope.max_length must be given"},
       {"dynamic_ntk", {{"factor", 0.9}, {"max_length", 2048}}, "rope.factor must be at least 1, got 0.9"},

@@ -203,6 +203,34 @@ TEST_F(RulesAgainstMpfr, NtkOfVllm) {
   }
 }
 
+TEST_F(RulesAgainstMpfr, NtkMixed) {
+  for (const double f : {1.0, 4.0, 3.3}) {
+    for (const double b : {1.0, 0.75, 0.3, 2.5}) {
+      for (const RuleContext& c : contexts()) {
+        Reals want = plain(c.rotary_dim, c.base);
+        const MpfrReal a = log(MpfrReal(f)) / pow(real(c.rotary_dim / 2), MpfrReal(b));
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          want[i] = want[i] / exp(a * pow(real(static_cast<std::int64_t>(i) + 1), MpfrReal(b)));
+        }
+        expect("ntk_mixed", c, {{"factor", f}, {"mixed_b", b}}, want);
+      }
+    }
+  }
+}
+
+TEST_F(RulesAgainstMpfr, Geometric) {
+  for (const double lowest : {0.5, 1.0, 0.3}) {
+    for (const RuleContext& c : contexts()) {
+      Reals want;
+      for (std::int64_t j = 0; j < c.rotary_dim / 2; ++j) {
+        const MpfrReal share = real(j) / real(c.rotary_dim / 2 - 1);
+        want.push_back(MpfrReal(lowest) * MpfrReal::pi() * pow(MpfrReal(c.base), share));
+      }
+      expect("geometric", c, {{"lowest", lowest}}, want);
+    }
+  }
+}
+
 TEST_F(RulesAgainstMpfr, DynamicNtkAtSeveralLengths) {
   for (const double f : {1.0, 2.0, 3.3}) {
     for (const std::int64_t length : {1, 2048, 2049, 5000, 1 << 20}) {

@@ -268,6 +268,8 @@ typedef struct locus_attention {
   locus_span_i64 rows_wanted;                      /**< queries whose probabilities to write */
   float* probabilities;                            /**< [batch, heads, rows_wanted, keys] */
   locus_pool* pool;
+  locus_heads query_numbers, key_numbers; /**< what tokens bring (forget_gate: running sums of log gates), [batch,
+                                               tokens, query heads, numbers], float32 or float64; data NULL: none */
 } locus_attention;
 /** Runs the call. A query that sees no key gets zeros. Results have the same bits for any number of threads. */
 LOCUS_API int locus_attend(const locus_attention* call);
@@ -288,6 +290,7 @@ typedef struct locus_attention_gradient {
   locus_out_f64 sink_logits;             /**< [heads] */
   const locus_learned_gradient* learned; /**< the requested weights of the encoding, in any order */
   int64_t learned_count;
+  locus_heads query_numbers_gradient, key_numbers_gradient; /**< float64; data NULL: not wanted */
 } locus_attention_gradient;
 /** Runs the backward pass. */
 LOCUS_API int locus_attend_backward(const locus_attention_gradient* call);

@@ -43,6 +43,8 @@ AttentionCall call_of(const locus_attention& given) {
   call.rows_wanted = span_of(given.rows_wanted, "rows_wanted");
   call.probabilities = given.probabilities;
   call.executor = executor_of(given.pool);
+  if (given.query_numbers.data != nullptr) call.query_numbers = heads_of(given.query_numbers, "query_numbers");
+  if (given.key_numbers.data != nullptr) call.key_numbers = heads_of(given.key_numbers, "key_numbers");
   return call;
 }
 
@@ -89,6 +91,12 @@ int locus_attend_backward(const locus_attention_gradient* call) {
     const auto weights = wanted_of(given_learned, wanted.forward.encoding);
     std::optional<locus::NamedGradients> gradients;
     if (!weights.empty()) wanted.learned = gradients.emplace(*wanted.forward.encoding).spans();
+    if (given.query_numbers_gradient.data != nullptr) {
+      wanted.query_numbers_gradient = heads_of(given.query_numbers_gradient, "query_numbers_gradient");
+    }
+    if (given.key_numbers_gradient.data != nullptr) {
+      wanted.key_numbers_gradient = heads_of(given.key_numbers_gradient, "key_numbers_gradient");
+    }
     wanted.learned.sink_logits = span_of(given.sink_logits, "sink_logits");
     locus::attend_backward(wanted);
     for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -30,6 +30,20 @@ def _floats(values: Any) -> Optional[np.ndarray]:
     return None if values is None else np.ascontiguousarray(np.asarray(values), dtype=np.float32)
 
 
+def _numbers(values: Any, name: str) -> Optional[np.ndarray]:
+    """[batch, tokens, heads, numbers] in double, from that or without the last axis."""
+    if values is None:
+        return None
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 3:
+        array = array[..., np.newaxis]
+    if array.ndim != 4:
+        raise ValueError(f"{name} must be [batch, tokens, heads] or [batch, tokens, heads, numbers], got {array.shape}")
+    return np.ascontiguousarray(array)
+
+
 class Backend:
     """Computes attention on arrays; locus.torch has a version that supports autograd."""
 
@@ -64,6 +78,8 @@ def plan(
     scale: Optional[float],
     soft_cap: float,
     sink_logits: Any,
+    query_numbers: Any,
+    key_numbers: Any,
     axes: str,
 ) -> Tuple[Any, np.ndarray, np.ndarray]:
     """Returns the options of a call and the ids [axes, rows, tokens] of queries and keys, given (batch, tokens)."""
@@ -99,6 +115,8 @@ def plan(
         scale=scale,
         soft_cap=soft_cap,
         sink_logits=_floats(sink_logits),
+        query_numbers=_numbers(query_numbers, "query_numbers"),
+        key_numbers=_numbers(key_numbers, "key_numbers"),
         axes=axes,
     )
     return options, query_ids, key_ids
@@ -132,6 +150,8 @@ class Attention:
         scale: Optional[float] = None,
         soft_cap: float = 0.0,
         sink_logits: Any = None,
+        query_numbers: Any = None,
+        key_numbers: Any = None,
         weights: Optional[Mapping[str, Any]] = None,
         rotated: bool = False,
         axes: str = "",
@@ -151,8 +171,11 @@ class Attention:
         `boundaries` 0, l0, l0 + l1, ... separate packed documents. With return_lse, returns (output, ln of the sum of
         e^score [batch, heads, queries]).
 
-        In locus.torch, gradients reach q, k, v, sink_logits and weights. Memory is linear in the number of tokens:
-        the backward pass recomputes the probabilities."""
+        forget_gate takes numbers from the tokens: query_numbers and key_numbers are [batch, tokens, heads], the running
+        sums of the log gates up to each query and key (numpy.cumsum along the tokens); bidirectional, [..., 2].
+
+        In locus.torch, gradients reach q, k, v, sink_logits, numbers and weights. Memory is linear in the number of
+        tokens: the backward pass recomputes the probabilities."""
         if weights:
             if encoding is None:
                 raise ValueError("weights need an encoding, and none is given")
@@ -175,12 +198,19 @@ class Attention:
             scale=scale,
             soft_cap=soft_cap,
             sink_logits=sink_logits,
+            query_numbers=query_numbers,
+            key_numbers=key_numbers,
             axes=axes,
         )
         if encoding is not None and encoding.site == "query_key" and not rotated:
             q = self._backend.rotate(q, encoding, query_ids, axes, "query")
             k = self._backend.rotate(k, encoding, key_ids, axes, "key")
-        learned = {"sink_logits": sink_logits, **(weights or {})}
+        learned = {
+            "sink_logits": sink_logits,
+            "query_numbers": query_numbers,
+            "key_numbers": key_numbers,
+            **(weights or {}),
+        }
         output, lse = self._backend.attend(options, q, k, v, learned)
         return (output, lse) if return_lse else output
 

@@ -62,6 +62,8 @@ class AttentionOptions:
         scale: Optional[float],
         soft_cap: float,
         sink_logits: Optional[np.ndarray],
+        query_numbers: Optional[np.ndarray],
+        key_numbers: Optional[np.ndarray],
         axes: str,
     ) -> None: ...
 

@@ -45,9 +45,19 @@ def rope(
     rule: Union[str, Rule] = 'none',
     axes: str = '1d',
     sections: Optional[Sequence[float]] = None,
+    section_order: str = 'chunked',
+    pair_axis: Optional[Sequence[float]] = None,
+    frequency_index: str = 'running',
+    id_scale: Optional[Sequence[float]] = None,
+    id_shift: Optional[Sequence[float]] = None,
     grid_height: Optional[int] = None,
     grid_width: Optional[int] = None,
     prefix: int = 0,
+    temperature: str = 'none',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
+    turned_output: bool = False,
     output_order: str = 'same',
     max_length: Optional[int] = None,
     profile: str = 'exact',
@@ -66,12 +76,58 @@ def xpos(
     length: Optional[int] = None,
 ) -> Encoding: ...
 
+def offset_map(
+    *,
+    map: str,
+    window: Optional[int] = None,
+    group: Optional[int] = None,
+    chunk_size: Optional[int] = None,
+    local_size: Optional[int] = None,
+    unscaled_length: Optional[int] = None,
+    length: Optional[int] = None,
+    head_dim: int,
+    pairing: str,
+    base: float = 10000.0,
+    rotary_dim: Optional[int] = None,
+    rotary_offset: int = 0,
+    rule: Union[str, Rule] = 'none',
+    output_order: str = 'same',
+    max_length: Optional[int] = None,
+    profile: str = 'exact',
+    table_type: str = 'float32',
+    **rule_arguments: Any,
+def query_temperature(
+    *,
+    head_dim: int,
+    temperature: str = 'steps',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
+) -> Encoding: ...
+
+def fope(
+    *,
+    heads: int,
+    head_dim: int,
+    pairing: str = 'half',
+    base: float = 10000.0,
+    frequencies: Optional[int] = None,
+    max_length: Optional[int] = None,
+    cos_mix: Optional[ArrayLike] = None,
+    sin_mix: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
 def alibi(
     *,
     heads: int,
     bias_max: float = 8.0,
     form: str = 'causal',
     length: Optional[int] = None,
+    total_heads: Optional[int] = None,
+    first_head: int = 0,
+    biased_heads: Optional[int] = None,
 ) -> Encoding: ...
 
 def t5(
@@ -117,6 +173,60 @@ def sandwich(
     base: float = 10000.0,
 ) -> Encoding: ...
 
+def fire(
+    *,
+    heads: int,
+    width: int = 32,
+    w1: Optional[ArrayLike] = None,
+    b1: Optional[ArrayLike] = None,
+    w2: Optional[ArrayLike] = None,
+    b2: Optional[ArrayLike] = None,
+    c: Sequence[float] = [0.1],
+    threshold: Sequence[float] = [512.0],
+    seed: int = 0,
+    deviation: float = 0.5,
+) -> Encoding: ...
+
+def dynamic_bias(
+    *,
+    heads: int,
+    width: int = 16,
+    depth: int = 2,
+    log_distance: bool = False,
+    norm: bool = False,
+    w_in: Optional[ArrayLike] = None,
+    b_in: Optional[ArrayLike] = None,
+    w: Optional[ArrayLike] = None,
+    b: Optional[ArrayLike] = None,
+    gamma: Optional[ArrayLike] = None,
+    beta: Optional[ArrayLike] = None,
+    w_out: Optional[ArrayLike] = None,
+    b_out: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.5,
+) -> Encoding: ...
+
+def swin_v2(
+    *,
+    heads: int,
+    window_height: int,
+    window_width: int,
+    pretrained_height: int = 0,
+    pretrained_width: int = 0,
+    width: int = 512,
+    w1: Optional[ArrayLike] = None,
+    b1: Optional[ArrayLike] = None,
+    w2: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.5,
+) -> Encoding: ...
+
+def forget_gate(
+    *,
+    heads: int,
+    bidirectional: bool = False,
+) -> Encoding: ...
+
 def shaw(
     *,
     heads: int,
@@ -147,6 +257,60 @@ def transformer_xl(
     deviation: float = 0.02,
 ) -> Encoding: ...
 
+def conformer(
+    *,
+    heads: int,
+    head_dim: int,
+    model_dim: Optional[int] = None,
+    base: float = 10000.0,
+    u: Optional[ArrayLike] = None,
+    v: Optional[ArrayLike] = None,
+    w_r: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def deberta(
+    *,
+    heads: int,
+    head_dim: int,
+    max_relative_positions: int = 512,
+    position_buckets: int = 0,
+    c2p: bool = True,
+    p2c: bool = True,
+    key_table: Optional[ArrayLike] = None,
+    query_table: Optional[ArrayLike] = None,
+    profile: str = 'exact',
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def decomposed_2d(
+    *,
+    heads: int,
+    head_dim: int,
+    grid_height: int,
+    grid_width: int,
+    key_height: Optional[int] = None,
+    key_width: Optional[int] = None,
+    row_table: Optional[ArrayLike] = None,
+    column_table: Optional[ArrayLike] = None,
+    profile: str = 'exact',
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def cope(
+    *,
+    heads: int,
+    head_dim: int,
+    max_positions: int = 64,
+    table: Optional[ArrayLike] = None,
+    gate_mix: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
 def none() -> Rule: ...
 
 def linear(
@@ -157,6 +321,12 @@ def linear(
 def ntk(
     *,
     factor: float,
+) -> Rule: ...
+
+def ntk_mixed(
+    *,
+    factor: float,
+    mixed_b: float = 1.0,
 ) -> Rule: ...
 
 def dynamic_ntk(
@@ -185,6 +355,7 @@ def yarn(
     truncate: bool = True,
     mscale: Optional[float] = None,
     mscale_all_dim: Optional[float] = None,
+    magnitude_slope: float = 0.1,
     attention_factor: Optional[float] = None,
 ) -> Rule: ...
 
@@ -213,4 +384,9 @@ def proportional(
     *,
     rotary_fraction: float,
     factor: float = 1.0,
+) -> Rule: ...
+
+def geometric(
+    *,
+    lowest: float = 0.5,
 ) -> Rule: ...

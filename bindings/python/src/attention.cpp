@@ -34,10 +34,19 @@ struct Options {
   std::optional<double> scale;
   double soft_cap = 0;
   std::vector<float> sink_logits;
+  std::vector<double> query_numbers, key_numbers;        // [batch, tokens, heads, numbers]
+  std::vector<std::int64_t> query_extents, key_extents;  // of those
   std::string axes;
+
+  static HeadsView numbers_of(const std::vector<double>& numbers, const std::vector<std::int64_t>& extents) {
+    if (extents.empty()) return {};
+    return heads_view(const_cast<double*>(numbers.data()), ElementType::float64, "bthd", extents);  // only read
+  }
 
   AttentionCall call() const {
     AttentionCall call;
+    call.query_numbers = numbers_of(query_numbers, query_extents);
+    call.key_numbers = numbers_of(key_numbers, key_extents);
     call.encoding = encoding ? &*encoding : nullptr;
     call.query_ids = query_ids;
     call.key_ids = key_ids;
@@ -52,6 +61,15 @@ struct Options {
     return call;
   }
 };
+
+// Numbers that tokens bring, [batch, tokens, heads, numbers].
+std::vector<double> take_numbers(const py::kwargs& given, const char* name, std::vector<std::int64_t>& extents) {
+  const auto array = entry<std::optional<py::array_t<double, py::array::c_style>>>(given, name);
+  if (!array) return {};
+  require(array->ndim() == 4, name, " must be [batch, tokens, heads, numbers], got ", array->ndim(), " axes");
+  extents.assign(array->shape(), array->shape() + 4);
+  return values_of<double>(array);
+}
 
 // From the keyword arguments of AttentionOptions in _core.pyi.
 Options make_options(const py::kwargs& given) {
@@ -71,6 +89,8 @@ Options make_options(const py::kwargs& given) {
   options.scale = entry<std::optional<double>>(given, "scale");
   options.soft_cap = entry<double>(given, "soft_cap");
   options.sink_logits = values_of<float>(entry<OptionalFloats>(given, "sink_logits"));
+  options.query_numbers = take_numbers(given, "query_numbers", options.query_extents);
+  options.key_numbers = take_numbers(given, "key_numbers", options.key_extents);
   options.axes = entry<std::string>(given, "axes");
   return options;
 }
@@ -124,6 +144,10 @@ py::dict attend_backward_call(const Options& options, const py::dict& given,
   std::vector<double> sinks(learned ? options.sink_logits.size() : 0);
   if (learned && options.encoding) call.learned = weights.emplace(*options.encoding).spans();
   call.learned.sink_logits = sinks;
+  std::vector<double> of_query(learned ? options.query_numbers.size() : 0),
+      of_key(learned ? options.key_numbers.size() : 0);
+  if (!of_query.empty()) call.query_numbers_gradient = Options::numbers_of(of_query, options.query_extents);
+  if (!of_key.empty()) call.key_numbers_gradient = Options::numbers_of(of_key, options.key_extents);
   const std::shared_ptr<Executor> threads = executor();
   call.forward.executor = threads.get();
   {
@@ -131,6 +155,11 @@ py::dict attend_backward_call(const Options& options, const py::dict& given,
     attend_backward(call);
   }
   py::dict result;
+  const auto extents = [](const std::vector<std::int64_t>& all) {
+    return std::vector<py::ssize_t>(all.begin(), all.end());
+  };
+  if (!of_query.empty()) result["query_numbers"] = numpy_of(of_query, extents(options.query_extents));
+  if (!of_key.empty()) result["key_numbers"] = numpy_of(of_key, extents(options.key_extents));
   if (!sinks.empty()) result["sink_logits"] = numpy_of(sinks, {py::ssize_t(sinks.size())});
   if (!weights) return result;
   for (const LearnedWeight& weight : options.encoding->learned_weights()) {

@@ -51,7 +51,9 @@ struct Subject {
   std::function<Subject(std::int64_t length)> at_length;  ///< the subject at a sequence length
   std::function<Subject()> with_other_weights;            ///< learned: the subject with other weights
   bool absolute = false;        ///< theory predicts that a shift of all ids changes the result
+  bool keys_placed = true;      ///< false if positions act on queries alone
   bool length_matters = false;  ///< theory predicts that the numbers depend on the length
+  bool tokens_decide = false;   ///< score: tokens bring the numbers; positions alone add nothing
 };
 
 /// Returns the encoding as a subject, through its public functions (rotate() and rows in double).

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "locus/error.h"
+#include "locus/site.h"
 #include "locus/value.h"
 
 namespace locus::io {
@@ -21,14 +22,6 @@ struct HfOptions {
   std::optional<std::string> pairing;     ///< `half` or `interleaved`, instead of what the model type implies
   std::optional<std::int64_t> length;     ///< current sequence length; used by the rules dynamic_ntk and longrope only
   bool any_list_length = false;           ///< accepts LongRoPE lists of a wrong length, for lint
-};
-
-/// Queries are multiplied by 1 + beta ln(1 + floor((position + shift) / length)); keys are not.
-struct QueryScale {
-  double beta = 0;
-  std::int64_t length = 1, shift = 0;
-
-  double at(std::int64_t position) const;
 };
 
 /// Another reading of the same file: `reader` uses `arguments` where Locus uses the layer's arguments.
@@ -53,7 +46,7 @@ struct LayerEncoding {
   std::vector<std::int64_t> layers = {};  ///< which layers, from 0 on; empty: all, or unknown
   /// What the model also does but Locus does not, one sentence each. The numbers then differ from the model's.
   std::vector<std::string> not_applied = {};
-  std::optional<QueryScale> query_scale = {};         ///< one of `not_applied`, for programs
+  std::optional<QueryScale> query_scale = {};         ///< the same as the arguments' temperature, for programs
   std::optional<double> softmax_scale = {};           ///< instead of 1 / sqrt(head_dim), if the model has another
   std::vector<AlternativeReading> alternatives = {};  ///< as other versions and engines read the file
 };

@@ -67,7 +67,7 @@ double BiasShape::noise_in(std::vector<Step> steps) const {
   steps.resize(count);
   std::vector<double> offs;
   for (const Step& one : steps) offs.push_back(std::max(0.0, one.off - 2 * unit_ * one.size));
-  constexpr double share = 0.6, sigmas_within = 0.842;  // of a normal number
+  constexpr double share = 0.6, sigmas_within = 0.842;  // of a normal distribution
   return quantile(std::move(offs), share) / sigmas_within;
 }
 
@@ -88,8 +88,8 @@ double BiasShape::step_noise(std::int64_t key_step) const {
   return noise_in(std::move(steps)) / std::sqrt(2.0);
 }
 
-// Measures how far the middle one of three keys of a single query is from the mean of the other two. Where the bias is
-// linear, this is noise.
+// Measures how far the middle of three keys of a single query is from the mean of the other two. If the bias is linear,
+// this is noise.
 double BiasShape::bend_noise() const {
   std::vector<Step> steps;
   for (std::int64_t h = 0; h < dump_.heads; ++h) {
@@ -126,7 +126,7 @@ std::vector<std::optional<double>> BiasShape::by_offset(std::int64_t head) const
     for (std::int64_t k = 0; k < dump_.keys; ++k) {
       if (masked(head, q, k)) continue;
       const auto offset = static_cast<std::size_t>(k - position(q) + dump_.keys - 1);
-      // Without noise they are equal; with it, their mean tells more.
+      // Without noise they are equal; with noise, their mean is more precise.
       values[offset] = noise_ > 0 ? values[offset].value_or(0) + at(head, q, k) : at(head, q, k);
       ++counts[offset];
     }

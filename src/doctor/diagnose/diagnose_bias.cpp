@@ -17,7 +17,7 @@
 namespace locus {
 namespace {
 
-using namespace doctor;  // NOLINT: this file puts its parts together
+using namespace doctor;  // NOLINT: this file combines the parts
 
 template <class... Parts>
 std::string joined_text(const Parts&... parts) {
@@ -50,7 +50,7 @@ struct Linear {
   std::string form;                // "causal", "symmetric", "signed", "masked" or "key"
 };
 
-// Past keys lie on a line; future ones tell the form.
+// Past keys are on a line; future keys show the form.
 std::optional<Linear> by_distance(const BiasShape& shape) {
   Linear linear;
   const std::int64_t zero = shape.dump().keys - 1;
@@ -117,7 +117,7 @@ std::string describe(const Linear& linear, std::int64_t keys) {
 
 std::vector<Verdict> judge_linear(const Linear& linear, const BiasShape& shape) {
   const auto keys = static_cast<double>(shape.dump().keys);
-  // A line through `keys` numbers is known this well.
+  // The precision of a line through `keys` numbers.
   const SlopeError error{.relative = 3 * storage_noise(shape.storage()),
                          .absolute = 6 * shape.noise() * std::sqrt(12 / (keys * keys * keys))};
   const std::string where = describe(linear, shape.dump().keys);
@@ -158,7 +158,7 @@ std::vector<Verdict> judge_alone(const BiasShape& shape, BiasDiagnosis& diagnosi
   return {{Verdict::About::dump, "unexplained", "depends on more than key - query, in no known form", "", 0.5}};
 }
 
-// ---- against an expectation
+// ---- comparison with an expectation
 
 Verdict verdict_of(const char* name, const std::string& what, const std::string& evidence, double confidence) {
   return {Verdict::About::dump, name, what, evidence, confidence};
@@ -176,7 +176,7 @@ BucketForm buckets_of(const Encoding& encoding) {
   return {arguments.integer("num_buckets"), arguments.integer("max_distance"), arguments.boolean("bidirectional")};
 }
 
-// The numbers are learned and were not given: only where they change can be compared.
+// Learned numbers that were not given: only the offsets at which they change can be compared.
 std::vector<Verdict> judge_buckets(const BiasShape& shape, const BucketForm& form, const std::vector<Verdict>& alone) {
   if (!changes_at_edges_of(shape, form)) return renamed(alone, "t5", "buckets_wrong");
   return {verdict_of("as_expected", "the bias changes where the expected buckets start: " + text_of(form),
@@ -199,7 +199,7 @@ std::string largest_difference(const BiasShape& shape, const std::vector<double>
   return "largest difference at " + where;
 }
 
-// Right but for some heads or entries.
+// Right except for some heads or entries.
 std::optional<Verdict> mostly_right(const BiasShape& shape, const std::vector<double>& right) {
   std::int64_t off = 0, all = 0;
   std::vector<std::int64_t> heads;
@@ -208,7 +208,7 @@ std::optional<Verdict> mostly_right(const BiasShape& shape, const std::vector<do
     const std::int64_t before = off;
     for (std::int64_t q = 0; q < shape.dump().queries; ++q) {
       for (std::int64_t k = 0; k < shape.dump().keys; ++k, ++n) {
-        // Where both are 0, as after the query with ALiBi, nothing was asked.
+        // Entries that are 0 in both, as after the query with ALiBi, are not counted.
         if (shape.masked(h, q, k) || (right[n] == 0 && shape.equal(shape.at(h, q, k), 0))) continue;
         ++all;
         off += shape.equal(shape.at(h, q, k), right[n]) ? 0 : 1;

@@ -26,7 +26,7 @@ double norm_of(const double* values, std::size_t count) {
   return std::sqrt(sum);
 }
 
-// What was added to each token, and the rows that it may be.
+// The differences of all tokens, and the rows they are compared with.
 class Added {
  public:
   Added(const RotationDump& dump, const Encoding& encoding)
@@ -42,10 +42,10 @@ class Added {
     loudest_ = 2e-3 * norm_of(dump.before.data(), dump.before.size()) / std::sqrt(count);
   }
 
-  // How far numbers are off from the expected rows, where most of them are right: rounding, and noise if it is there.
-  // More than two thousandths of the states is no noise.
+  // Measures the error relative to the expected rows, if most are right: rounding, and noise if there is any. More than
+  // two thousandths of the states is not noise.
   void measure_noise(const std::vector<Position>& meant) {
-    constexpr double share = 0.3, sigmas_within = 0.385;  // of a normal number
+    constexpr double share = 0.3, sigmas_within = 0.385;  // of a normal distribution
     std::vector<double> offs;
     for (std::size_t n = 0; n < added_.size(); ++n) {
       if (serves(meant[n / dim_])) offs.push_back(std::abs(added_[n] - row(meant[n / dim_])[n % dim_]));
@@ -53,13 +53,13 @@ class Added {
     measured_ = std::min(quantile(std::move(offs), share) / sigmas_within, loudest_);
   }
   double measured_noise() const { return measured_; }
-  /// Whether noise is there that rounding does not explain.
+  /// True if there is noise that rounding does not explain.
   bool noisy() const { return 3 * measured_ * std::sqrt(static_cast<double>(dim_)) > median(noise_); }
 
   double tolerance(std::size_t t) const {
     return std::max(noise_[t], 3 * measured_ * std::sqrt(static_cast<double>(dim_)));
   }
-  /// Whether the row of p is large enough to be seen in token t.
+  /// True if the row of p is large enough to be visible in token t.
   bool shows(std::size_t t, Position p) { return norm_of(row(p).data(), dim_) > 2 * tolerance(t); }
 
   std::size_t tokens() const { return added_.size() / dim_; }
@@ -88,7 +88,7 @@ class Added {
 
   bool fits(std::size_t t, Position p, double scale = 1) { return serves(p) && distance(t, p, scale) <= tolerance(t); }
 
-  // The factor of the expected row that is in what was added.
+  // Returns the factor of the expected row in the difference.
   double scale(std::size_t t, Position p) {
     const Row& meant = row(p);
     double product = 0, size = 0;
@@ -99,7 +99,7 @@ class Added {
     return size > 0 ? product / size : 1;
   }
 
-  // How far the median of the factors may be from 1: the row is rounded, and what it was added to.
+  // Bounds the distance of the median factor from 1: both the row and the state it was added to are rounded.
   double scale_error(const std::vector<Position>& positions) {
     double sum = 0;
     for (std::size_t t = 0; t < tokens(); ++t) sum += tolerance(t) / norm_of(row(positions[t]).data(), dim_);
@@ -107,7 +107,7 @@ class Added {
     return 2 * unit_ + 3 * sum / count / std::sqrt(count * static_cast<double>(dim_));
   }
 
-  // Numbers that are off by far more than is usual for the dump.
+  // Returns the numbers that are off by far more than the others of the dump.
   std::vector<std::int64_t> spoilt(const std::vector<Position>& positions, std::int64_t in_row) {
     std::vector<double> offs;
     for (std::size_t n = 0; n < added_.size(); ++n) {
@@ -116,7 +116,7 @@ class Added {
     const double usual = quantile(offs, 0.7);
     std::vector<std::int64_t> list;
     for (std::size_t n = 0; n < offs.size(); ++n) {
-      const double rounding = noise_[n / dim_];  // of the whole token: more than that of any number of it
+      const double rounding = noise_[n / dim_];  // of the whole token: an upper bound for each number
       if (offs[n] > std::max(12 * usual, rounding)) list.push_back(static_cast<std::int64_t>(n / dim_) % in_row);
     }
     return list;
@@ -127,14 +127,14 @@ class Added {
   PositionRange range_;
   std::size_t dim_ = 0;
   Row added_;
-  std::vector<double> noise_;  // of rounding: the length of what a token may be off by
+  std::vector<double> noise_;  // rounding: the length of the error of each token
   double unit_ = 0;
   double loudest_ = 0;
   double measured_ = 0;  // the standard deviation of a number
   std::map<Position, Row> rows_;
 };
 
-// The row that was added; near ones first, then all of a table.
+// Finds the added row: tries near rows first, then the whole table.
 std::optional<Position> found_row(Added& added, std::size_t t, Position guess) {
   constexpr Position nearby = 64, furthest = 16384;
   for (Position by = 0; by <= nearby; ++by) {

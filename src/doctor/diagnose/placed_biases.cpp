@@ -16,8 +16,8 @@ namespace {
 
 constexpr double nothing_fits = std::numeric_limits<double>::infinity();
 
-// How far head `head` of the dump is from head `like` of what is expected: the sum of squares over rounding and noise;
-// infinite where an entry is off by more than these, or all of them together are.
+// Returns the distance of head `head` of the dump from the expected head `like`: the sum of squares over rounding and
+// noise. Infinite if an entry, or all entries together, are off by more than these.
 double squares_of_head(const BiasShape& shape, const std::vector<double>& expected, std::int64_t head,
                        std::int64_t like) {
   const double unit = storage_noise(shape.storage());
@@ -35,10 +35,10 @@ double squares_of_head(const BiasShape& shape, const std::vector<double>& expect
     ++count;
   }
   if (shape.noise() == 0 || count == 0) return squares;
-  // Single entries hide in the noise what all of them show: another size, or numbers that are none of these.
+  // A different size, or different numbers, may be hidden in the noise of single entries, but not of all together.
   const double off = length > 0 ? std::abs(product / length - 1) : 0;
   const bool sized = off <= 2 * unit + 8 * shape.noise() / std::sqrt(std::max(length, 1e-300));
-  const bool quiet = std::sqrt(squares / count) <= 1.6 + 4 / std::sqrt(count);  // the noise itself is measured on few
+  const bool quiet = std::sqrt(squares / count) <= 1.6 + 4 / std::sqrt(count);  // few entries measure the noise
   return sized && quiet ? squares : nothing_fits;
 }
 
@@ -48,7 +48,7 @@ double squares_of(const BiasShape& shape, const std::vector<double>& expected) {
   return sum;
 }
 
-// The bias at other places: `at` gives query and key for those of the dump.
+// Returns the bias at other positions: `at` maps a query and key of the dump to them.
 std::vector<double> bias_at(const Encoding& encoding, const BiasShape& shape,
                             const std::function<std::pair<Position, Position>(Position, Position)>& at) {
   std::vector<double> bias;
@@ -63,14 +63,14 @@ std::vector<double> bias_at(const Encoding& encoding, const BiasShape& shape,
   return bias;
 }
 
-// Softmax does not see what is the same for all keys of a row: the expected numbers with what each row of visible past
-// keys has more, and what is seen in the future.
+// Softmax ignores a constant per row: returns the expected numbers plus the constant of each row of visible past keys,
+// and the dump's own numbers in the future.
 std::vector<double> with_row_constants(const BiasShape& shape, std::vector<double> expected) {
   const double unit = storage_noise(shape.storage());
   for (std::int64_t row = 0; row < shape.dump().heads * shape.dump().queries; ++row) {
     const std::int64_t h = row / shape.dump().queries, q = row % shape.dump().queries;
     const auto at = [&](std::int64_t k) { return static_cast<std::size_t>(row * shape.dump().keys + k); };
-    double sum = 0, weights = 0;  // small numbers are rounded least
+    double sum = 0, weights = 0;  // small numbers have the smallest rounding errors
     for (std::int64_t k = 0; k <= shape.position(q); ++k) {
       if (shape.masked(h, q, k)) continue;
       const double seen = shape.at(h, q, k);
@@ -81,7 +81,7 @@ std::vector<double> with_row_constants(const BiasShape& shape, std::vector<doubl
     const double constant = weights > 0 ? sum / weights : 0;
     for (std::int64_t k = 0; k < shape.dump().keys; ++k) {
       const double sum_of_both = expected[at(k)] + constant;
-      const bool cancels = std::abs(sum_of_both) <= 1e-12 * std::abs(constant);  // but for the rounding of doubles
+      const bool cancels = std::abs(sum_of_both) <= 1e-12 * std::abs(constant);  // except for the rounding of double
       expected[at(k)] = k > shape.position(q) ? shape.at(h, q, k) : cancels ? 0 : sum_of_both;
     }
   }
@@ -137,7 +137,7 @@ class Places {
   }
 
  private:
-  static constexpr double usual = 0.3;  // of a fault, beside that nothing is wrong
+  static constexpr double usual = 0.3;  // prior of a fault, relative to no fault
 
   struct Place {
     std::string name, text;
@@ -166,12 +166,12 @@ class Places {
         add(other == 0 ? "queries_counted_from_zero" : "queries_off_by_one",
             sentence("the first query was taken for position ", other, ", it is at ", first),
             expected_bias(encoding_, shape_, other), usual);
-      } catch (const Error&) {  // outside the encoding's range
+      } catch (const Error&) {  // outside the range of the encoding
       }
     }
   }
 
-  // Which head's bias each head has.
+  // Finds the expected head that each head equals.
   void add_other_heads(const std::vector<double>& right) {
     std::vector<std::int64_t> map, reversed;
     double sum = 0;
@@ -192,7 +192,7 @@ class Places {
       heads += (heads.empty() ? "" : ", ") + std::to_string(found);
     }
     const bool slopes = !encoding_.score().slopes.empty() && map == reversed;
-    // Of so many orders one fits the noise a little better.
+    // Among so many orders, one fits the noise slightly better by chance.
     const double prior = slopes ? usual : usual * std::pow(static_cast<double>(count), -2);
     all_.push_back({slopes ? "alibi_slopes_reversed" : "heads_permuted", "heads carry the bias of heads " + heads,
                     prior, right, sum});

@@ -17,7 +17,8 @@ namespace {
 const Rotation* rotation_of(const LintLayer& layer) {
   if (!layer.encoding) return nullptr;
   const auto* rotation = std::get_if<Rotation>(&layer.encoding->term());
-  return rotation != nullptr && rotation->map.kind == PositionMap::Kind::direct ? rotation : nullptr;
+  const bool rotates = rotation != nullptr && rotation->pairs() > 0;
+  return rotates && rotation->map.kind == PositionMap::Kind::direct ? rotation : nullptr;
 }
 
 /// Returns the length beyond which a length-dependent rule changes the frequencies.

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "locus/turn_output.h"
+
 namespace locus::doctor {
 namespace {
 
@@ -32,12 +34,18 @@ double AttentionError::before_rounding(std::int64_t token, std::int64_t head) co
 double AttentionError::of_attention(std::int64_t token, std::int64_t head, double output) const {
   const double error = before_rounding(token, head);
   const double smallest = type_ == ElementType::float16 ? 0x1p-25 : 0;  // half a step of a subnormal float16
-  return error + unit_roundoff(type_) * (std::fabs(output) + error) + smallest;
+  const double rounded = error + unit_roundoff(type_) * (std::fabs(output) + error) + smallest;
+  if (!turns_output(encoding_)) return rounded;
+  // Turned back: the errors of both coordinates of a pair, each as large as the largest value, and one more rotation.
+  const double of_pair = error + unit_roundoff(type_) * (exact_.largest_value + error) + smallest;
+  return 2 * of_pair + 2 * input_error_ * exact_.largest_value + smallest;
 }
 
 double AttentionError::of_everything(std::int64_t token, std::int64_t head, double output) const {
   const double score = 2 * input_error_ * (1 + input_error_) * exact_.norm_product[row(token, head)];
-  const double values = encoding_.site() == Site::hidden ? input_error_ * exact_.largest_value : 0;
+  const bool moves_values = encoding_.site() == Site::hidden || turns_output(encoding_);
+  const double roundings = encoding_.site() == Site::hidden ? 1 : 2;  // a rotation combines two coordinates
+  const double values = moves_values ? roundings * input_error_ * exact_.largest_value : 0;
   return of_attention(token, head, output) + std::expm1(2 * score) * exact_.largest_value + values;
 }
 

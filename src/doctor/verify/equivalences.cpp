@@ -55,7 +55,13 @@ Sample make_sample(const Encoding& encoding, std::int64_t wanted, RandomNumbers&
     do key_heads = 1 + random.up_to(heads - 1);
     while (heads % key_heads != 0);
   };
-  if (const auto* rotation = std::get_if<Rotation>(&encoding.term())) head_dim = rotation->head_dim;
+  if (const auto* rotation = std::get_if<Rotation>(&encoding.term())) {
+    head_dim = rotation->head_dim;
+    if (rotation->mix) {
+      heads *= rotation->mix->heads;
+      key_heads = rotation->mix->heads;
+    }
+  }
   if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) {
     heads = bias->heads;
     group();
@@ -103,10 +109,17 @@ class Equivalences {
     same("left-padded = whole", padded(sample_, type_, true), "ids count the padding, or the mask lets it through");
     same("right-padded = whole", padded(sample_, type_, false), "the mask lets padding through");
     same("packed = whole", packed(sample_, type_), "ids are not reset at the start of a document");
+    const auto* keys = std::get_if<RelativeKeys>(&sample_.encoding().term());
+    const bool counted = keys != nullptr && keys->counted;
+    if (n > 1 && !counted) {  // a count is over all keys before the query, also a draft's siblings
+      same("drafts verified as a tree = whole", drafted(sample_, type_),
+           "a draft has the id of its index instead of its depth, or sees its siblings");
+    }
     same("forked from a shared prefix = whole", forked(sample_, type_), "sequences write into shared pages");
     same("a random history of the cache = whole", with_history(sample_, type_, random_),
          "pages, sharing or moves change what a sequence holds");
-    if (ranks_for(sample_) > 0) {
+    // A shard does not know what the keys of the others count.
+    if (ranks_for(sample_) > 0 && !counted) {
       for (const auto& [kind, name] :
            {std::pair{positions::ShardKind::contiguous, "contiguous"},
             std::pair{positions::ShardKind::striped, "striped"}, std::pair{positions::ShardKind::zigzag, "zigzag"}}) {
@@ -121,7 +134,7 @@ class Equivalences {
 
   void shifted(Position shift, const Sample::Exact& moved) {
     // Keys are rounded at the place where they were stored and when they are turned, and angles of both count.
-    if (sample_.encoding().site() == Site::query_key && sample_.tokens() > 1) {
+    if (sample_.encoding().site() == Site::query_key && sample_.tokens() > 1 && keys_move(sample_.encoding())) {
       const AttentionError there(sample_, sample_.encoding(), moved, type_);
       const auto twice = [&](std::int64_t token, std::int64_t head, double want) {
         return 2 * error_.of_everything(token, head, want) + there.of_everything(token, head, want) +

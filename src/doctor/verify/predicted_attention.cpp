@@ -66,6 +66,7 @@ PredictedAttention::PredictedAttention(const Encoding& encoding, const FaultMode
       relative_(model_.relative ? model_.relative.get() : std::get_if<RelativeKeys>(&encoding.term())) {
   scale_ = 1 / std::sqrt(static_cast<double>(call.head_dim));
   if (bias_ != nullptr && bias_->softmax_scale) scale_ = *bias_->softmax_scale;
+  if (relative_ != nullptr && relative_->softmax_scale) scale_ = *relative_->softmax_scale;
   if (rotation_ != nullptr) {
     turned_.emplace(*rotation_, model_, &shared);
     scale_ *= rotation_->softmax_scale_factor;
@@ -171,8 +172,11 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
   }
   if (relative_ == nullptr) return 0;
   if (relative_->index) {
-    const std::span<const float> row = relative_->key_table.row(relative_->index(query, key));
-    sum = dot(q, row, own) + (relative_->meets_key ? dot(k, row, own) : 0.0);
+    const RelativeKeys& keys = *relative_;
+    const std::int64_t index = keys.index(query, key);
+    sum = dot(q, keys.row(keys.key_table, index, head), own);
+    if (keys.column_index) sum += dot(q, keys.row(keys.column_table, keys.column_index(query, key), head), own);
+    if (keys.meets_keys()) sum += dot(k, keys.row(keys.meeting_table(), index, head), own);
   } else {
     const std::span<const double> met(projected(head, query - key));
     sum = dot(k, relative_->u.row(head), own) + dot(q, met, own) + dot(met, relative_->v.row(head), own);
@@ -194,6 +198,28 @@ double PredictedAttention::angle_error(std::span<const double> query_pairs, std:
   return sum * both * std::fabs(scale_);
 }
 
+// The query as a key sees it under an offset map: turned by the difference between the remapped offset and its own.
+// Empty without a map.
+std::vector<double> PredictedAttention::remapped_query(std::span<const double> q, Position query, Position key) const {
+  if (rotation_ == nullptr || !rotation_->offsets) return {};
+  const OffsetMap& map = *rotation_->offsets;
+  std::size_t region = 0;
+  while (region + 1 < map.regions.size() && key < map.regions[region].first_key(query)) ++region;
+  const Position offset = map.regions[region].query_at(query) - map.regions[region].key_at(key);
+  const double change =
+      static_cast<double>(offset - (query - key) * map.denominator) / static_cast<double>(map.denominator);
+  std::vector<double> turned(q.begin(), q.end());
+  const std::size_t pairs = at(rotation_->pairs()), first = at(rotation_->rotary_offset);
+  const bool neighbours = rotation_->pairing == Pairing::interleaved && !rotation_->deinterleaved_output;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const std::size_t x = first + (neighbours ? 2 * i : i), y = neighbours ? x + 1 : x + pairs;
+    const double angle = change * rotation_->inv_freq[i] + change * rotation_->inv_freq_low[i];
+    turned[x] = q[x] * std::cos(angle) - q[y] * std::sin(angle);
+    turned[y] = q[x] * std::sin(angle) + q[y] * std::cos(angle);
+  }
+  return turned;
+}
+
 void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::span<const double> q,
                                     const Rounding& rounding, Scores& result) {
   const AskedCall& asked = call_.asked;
@@ -211,7 +237,9 @@ void PredictedAttention::score_keys(std::int64_t query, std::int64_t head, std::
     if (!seen) continue;
     const std::span<const double> k = key_of(key, key_head);
     double size = 0;
-    const double content = dot(q.first(scored), k.first(scored), size) * scale_;
+    const std::vector<double> remapped = remapped_query(q, query_id, key_id(key));
+    const std::span<const double> met = remapped.empty() ? q : std::span<const double>(remapped);
+    const double content = dot(met.first(scored), k.first(scored), size) * scale_;
     size *= std::fabs(scale_);
     const double product = query_length * length(k) * std::fabs(scale_);
     double term_size = 0;

@@ -50,6 +50,7 @@ class PredictedAttention {
   std::int64_t value_head_of(std::int64_t head) const;
   const std::vector<double>& projected(std::int64_t head, Position distance);
   bool reads_other_branch(std::int64_t key) const;
+  std::vector<double> remapped_query(std::span<const double> q, Position query, Position key) const;
   void score_keys(std::int64_t query, std::int64_t head, std::span<const double> q, const Rounding& rounding,
                   Scores& scores);
   double term(std::int64_t head, std::span<const double> q, std::span<const double> k, Position query, Position key,

@@ -13,6 +13,7 @@ namespace {
 void turn(const Rotation& rotation, const RotationRow& row, bool inverse, const FaultModel::PairFunction& pair,
           std::span<double> head) {
   const std::vector<double> in(head.begin(), head.end());
+  for (double& value : head) value *= row.rest;
   const bool interleaved = rotation.pairing == Pairing::interleaved;
   for (std::int64_t i = 0; i < rotation.pairs(); ++i) {
     const std::int64_t start = rotation.rotary_offset;
@@ -59,6 +60,7 @@ RotationRow PredictedRotation::made_row(const FaultModel& model, Role role, Role
   row.cos.resize(at(rotation.pairs()));
   row.sin.resize(at(rotation.pairs()));
   reference::rotation_row(rotation, role, ids, row.cos, row.sin);
+  row.rest = reference::query_factor(rotation, role, ids[0]);
   if (model.row) model.row(rotation, role, ids, row.cos, row.sin);
   return row;
 }
@@ -87,7 +89,15 @@ const RotationRow& PredictedRotation::row(const AskedCall& call, Role side, std:
 void PredictedRotation::rotate_head(const AskedCall& call, const Place& place, std::span<double> head) {
   const FaultModel& model = active(model_, call);
   const Rotation& rotation = rotation_for(model, place.side);
-  const RotationRow& numbers = row(call, place.side, place.token);
+  RotationRow by_head;
+  const RotationRow& of_token = row(call, place.side, place.token);
+  if (rotation.mix) {
+    by_head = of_token;
+    const std::int64_t group = std::max<std::int64_t>(place.heads / rotation.mix->heads, 1);
+    const std::int64_t key_head = std::min(place.head / group, rotation.mix->heads - 1);
+    reference::mix_row(rotation, key_head, by_head.cos, by_head.sin);
+  }
+  const RotationRow& numbers = rotation.mix ? by_head : of_token;
   const bool inverse = place.side == Role::query ? model.query_inverse : model.key_inverse;
   const int times = model.times ? model.times(call, place.side, place.token, place.head, place.heads) : 1;
   for (int i = 0; i < times; ++i) turn(rotation, numbers, inverse, model.pair, head);

@@ -10,9 +10,10 @@
 
 namespace locus::doctor {
 
-/// cos and sin of one token.
+/// cos and sin of one token, and the factor of what is not rotated.
 struct RotationRow {
   std::vector<double> cos, sin;
+  double rest = 1;
 };
 
 /// Numbers of the encoding that all predictions of one verification share, since most faults do not change them.

@@ -64,7 +64,7 @@ void append_unclaimed(Checks& checks, const Subject& subject) {
   }
   if (lacks(Claim::norm_preserving) && subject.site == Site::query_key) append(checks, rotation_changes_norms(subject));
   // The two sides of a learned table cannot be predicted.
-  if (lacks(Claim::distance_only) && subject.site == Site::score && lacks(Claim::learned)) {
+  if (lacks(Claim::distance_only) && subject.site == Site::score && lacks(Claim::learned) && !subject.tokens_decide) {
     append(checks, bias_differs_both_ways(subject));
   }
   if (lacks(Claim::cache_safe) && subject.length_matters) append(checks, numbers_change_with_length(subject));

@@ -55,7 +55,11 @@ std::vector<Check> verify_reach(const Encoding& encoding, const EquivalenceOptio
     append("rotate", verify_rotate(
                          encoding, [&](const RotateRequest& request) { rotate_by_kernel(encoding, request); }, asked));
   }
-  if (encoding.site() != Site::hidden && (rotation == nullptr || rotation->axes == 1)) {
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  const bool brings = bias != nullptr && bias->token_numbers > 0;  // which a function of q, k, v and ids does not get
+  const auto* keys = std::get_if<RelativeKeys>(&encoding.term());
+  const bool counts = keys != nullptr && keys->counted;  // its scores are no sums over pairs
+  if (encoding.site() != Site::hidden && (rotation == nullptr || rotation->axes == 1) && !brings && !counts) {
     append("attend", verify_attend(
                          encoding, [&](const AttendRequest& request) { attend_by_kernel(encoding, request); }, asked));
   }

@@ -31,6 +31,7 @@ class RotationFaults {
 
   Models all() {
     add_times("no_positions", "", [](const AskedCall&, Role, std::int64_t, std::int64_t, std::int64_t) { return 0; });
+    if (rotation_.pairs() == 0) return std::move(models_);  // queries have a factor, and nothing is rotated
     shapes();
     directions();
     // Rotating twice equals doubling the frequencies; the more likely fault comes first.

@@ -8,11 +8,12 @@
 #include "doctor/verify/index.h"
 #include "locus/add.h"
 #include "locus/reference.h"
+#include "locus/turn_output.h"
 
 namespace locus::doctor {
 namespace {
 
-// Text has one axis, images within text have three or four, and patches two.
+// Text has one axis; an image, sound and a video within text have three or more, and patches two.
 PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position start) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   const int axes = rotation == nullptr ? 1 : rotation->axes;
@@ -21,7 +22,8 @@ PositionIds ids_for(const Encoding& encoding, std::int64_t tokens, Position star
   if (axes == 2) {
     all = positions::grid((tokens + 3) / 4, 4);
   } else {
-    const std::vector<positions::Segment> segments{positions::Text{tokens / 4}, positions::Vision{1, 2, 3},
+    const std::vector<positions::Segment> segments{positions::Text{tokens / 8}, positions::Vision{1, 2, 3},
+                                                   positions::Audio{3, 1.5}, positions::Vision{2, 1, 2, 2.5},
                                                    positions::Text{tokens}};
     all = positions::multimodal(segments).ids;
   }
@@ -44,11 +46,18 @@ std::vector<double> rows_at(std::span<const double> all, std::span<const std::in
   return rows;
 }
 
+// Which head of how many.
+struct HeadIndex {
+  std::int64_t head, heads;
+};
+
 std::vector<double> rotated(const Encoding& encoding, Role role, std::span<const double> head,
-                            std::span<const Position> ids) {
+                            std::span<const Position> ids, const HeadIndex& index,
+                            Direction direction = Direction::forward) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   if (rotation == nullptr) return {head.begin(), head.end()};
-  return reference::rotate(*rotation, role, Direction::forward, ids, head);
+  const std::int64_t key_head = rotation->mix ? index.head / (index.heads / rotation->mix->heads) : 0;
+  return reference::rotate(*rotation, role, direction, ids, head, key_head);
 }
 
 double length_of(std::span<const double> head) {
@@ -65,9 +74,25 @@ double largest(std::span<const double> values) {
 
 }  // namespace
 
+HeadsView numbers_view(const HeadsArray& numbers) {
+  const HeadsView view = numbers.view();
+  return view.head_dim == 0 ? HeadsView{} : view;
+}
+
+HeadsArray Sample::numbers_of_first(std::int64_t count) const {
+  const std::int64_t row = shape_.heads * number_count_;
+  return {ElementType::float64, {1, count, shape_.heads, number_count_}, std::span(numbers_).first(at(count * row))};
+}
+
 Sample::Sample(const Encoding& encoding, const SampleShape& shape, Position start, RandomNumbers& random)
     : encoding_(encoding), shape_(shape), ids_(ids_for(encoding, shape.tokens, start)) {
   const auto& [tokens, heads, key_heads, head_dim] = shape;
+  if (const auto* bias = std::get_if<ScoreBias>(&encoding.term())) number_count_ = bias->token_numbers;
+  numbers_ = random.elements(tokens * heads * number_count_);
+  const std::size_t row = at(heads * number_count_);
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {  // running sums of numbers that are not above 0
+    numbers_[i] = (i < row ? 0 : numbers_[i - row]) - std::fabs(numbers_[i]);
+  }
   if (encoding.site() != Site::hidden) {
     query_ = random.elements(tokens * heads * head_dim);
     key_ = random.elements(tokens * key_heads * head_dim);
@@ -112,11 +137,12 @@ std::vector<double> Sample::project(std::span<const double> hidden, std::span<co
 }
 
 Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
-                       std::int64_t batch, Position shift) const {
+                       std::int64_t batch, Position shift, std::span<const std::int64_t> placed_as) const {
+  const std::span<const std::int64_t> where = placed_as.empty() ? slots : placed_as;
   const std::int64_t tokens = static_cast<std::int64_t>(slots.size()) / batch;
   const Extents query{batch, tokens, shape_.heads, shape_.head_dim},
       key{batch, tokens, shape_.key_heads, shape_.head_dim};
-  const PositionIds ids = ids_of(slots, batch, shift);
+  const PositionIds ids = ids_of(where, batch, shift);
   std::vector<double> q, k, v;
   if (encoding.site() == Site::hidden) {
     const std::int64_t dim = encoding.hidden().dim;
@@ -137,12 +163,15 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
                  HeadsArray(type, key, k),
                  HeadsArray(type, key, v),
                  {},
-                 ids.ids};
+                 ids.ids,
+                 HeadsArray(ElementType::float64, {batch, tokens, shape_.heads, number_count_},
+                            rows_at(numbers_, slots, shape_.heads * number_count_))};
   if (encoding.site() == Site::query_key) {
     rotate(encoding, result.query.view(), ids, Role::query);
     rotate(encoding, result.key.view(), ids, Role::key);
+    if (turns_output(encoding)) rotate(encoding, result.value.view(), ids, Role::key);
   }
-  for (const std::int64_t slot : slots) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
+  for (const std::int64_t slot : where) result.places.push_back(place(std::max<std::int64_t>(slot, 0)) + shift);
   return result;
 }
 
@@ -165,19 +194,22 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   for (std::int64_t t = 0; t < shape_.tokens; ++t) slots.push_back(t);
   const PositionIds ids = ids_of(slots, 1, shift);
   Inputs inputs = exact_inputs(encoding, ids);
-  std::vector<double>&q = inputs.query, &k = inputs.key;
-  const std::vector<double>& v = inputs.value;
+  std::vector<double>&q = inputs.query, &k = inputs.key, &v = inputs.value;
   const double row = inputs.largest_row;
   Exact result;
-  std::vector<double> query_norms, key_norms;
+  std::vector<double> query_norms, key_norms, value_norms;
+  const auto ids_at = [&](std::int64_t t) {
+    std::vector<Position> own;
+    for (std::int64_t axis = 0; axis < ids.axes; ++axis) own.push_back(ids.axis(axis)[at(t)]);
+    return own;
+  };
   const auto turn = [&](std::vector<double>& rows, std::int64_t heads, Role role, std::vector<double>& norms) {
     for (std::int64_t t = 0; t < shape_.tokens; ++t) {
-      std::vector<Position> own;
-      for (std::int64_t axis = 0; axis < ids.axes; ++axis) own.push_back(ids.axis(axis)[at(t)]);
+      const std::vector<Position> own = ids_at(t);
       const Encoding under = role == Role::key && keys_under ? keys_under(t) : encoding;
       for (std::int64_t h = 0; h < heads; ++h) {
         const auto head = std::span(rows).subspan(at((t * heads + h) * shape_.head_dim), at(shape_.head_dim));
-        const std::vector<double> turned = rotated(under, role, head, own);
+        const std::vector<double> turned = rotated(under, role, head, own, {h, heads});
         std::copy(turned.begin(), turned.end(), head.begin());
         // A vector with an added row has the rounding errors of both.
         norms.push_back(length_of(turned) + row * std::sqrt(static_cast<double>(shape_.head_dim)));
@@ -186,6 +218,8 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   };
   turn(q, shape_.heads, Role::query, query_norms);
   turn(k, shape_.key_heads, Role::key, key_norms);
+  const bool turns = turns_output(encoding);
+  if (turns) turn(v, shape_.key_heads, Role::key, value_norms);
 
   const HeadsArray query(ElementType::float64, {1, shape_.tokens, shape_.heads, shape_.head_dim}, q);
   const HeadsArray key(ElementType::float64, {1, shape_.tokens, shape_.key_heads, shape_.head_dim}, k);
@@ -196,6 +230,8 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   call.encoding = &encoding;
   call.query_ids = call.key_ids = places;
   call.mask.causal = causal;
+  const HeadsArray numbers(ElementType::float64, {1, shape_.tokens, shape_.heads, number_count_}, numbers_);
+  call.query_numbers = call.key_numbers = numbers_view(numbers);
   const reference::Attention attention = reference::attend(call);
 
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
@@ -205,7 +241,9 @@ Sample::Exact Sample::exact(const Encoding& encoding, Position shift, bool causa
   for (std::int64_t t = 0; t < shape_.tokens; ++t) {
     for (std::int64_t h = 0; h < shape_.heads; ++h) {
       const auto from = attention.output.begin() + (h * shape_.tokens + t) * shape_.head_dim;
-      result.output.insert(result.output.end(), from, from + shape_.head_dim);
+      std::vector<double> output(from, from + shape_.head_dim);
+      if (turns) output = rotated(encoding, Role::key, output, ids_at(t), {h, shape_.heads}, Direction::inverse);
+      result.output.insert(result.output.end(), output.begin(), output.end());
       result.log_sum_exp.push_back(attention.log_sum_exp[at(h * shape_.tokens + t)]);
       result.magnitude.push_back(attention.magnitude[at(h * shape_.tokens + t)]);
       double key_norm = 0;

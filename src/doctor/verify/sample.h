@@ -26,7 +26,11 @@ struct Encoded {
   HeadsArray value;
   std::vector<Position> places;  ///< for attend(): ids, or indices if ids have several axes
   std::vector<Position> ids;     ///< [axes, batch, tokens]
+  HeadsArray numbers;            ///< brought by the tokens: running sums; of width 0 if they bring none
 };
+
+/// The view of numbers for attend(): without data where tokens bring none.
+HeadsView numbers_view(const HeadsArray& numbers);
 
 struct SampleShape {
   std::int64_t tokens = 0, heads = 0, key_heads = 0, head_dim = 0;
@@ -44,11 +48,14 @@ class Sample {
   std::int64_t key_heads() const { return shape_.key_heads; }
   std::int64_t head_dim() const { return shape_.head_dim; }
   Position id(std::int64_t token) const { return ids_.ids[static_cast<std::size_t>(token)]; }
+  /// What the first `count` tokens bring.
+  HeadsArray numbers_of_first(std::int64_t count) const;
   Position place(std::int64_t token) const { return ids_.axes == 1 ? id(token) : token; }
 
-  /// `slots` are tokens of the sample, or padding, which is filled with NaN. All batch rows have the same length.
+  /// `slots` are tokens of the sample, or padding, which is filled with NaN. All batch rows have the same length. Tokens
+  /// have the ids of those in `placed_as`, or their own.
   Encoded encode(const Encoding& encoding, ElementType type, std::span<const std::int64_t> slots,
-                 std::int64_t batch = 1, Position shift = 0) const;
+                 std::int64_t batch = 1, Position shift = 0, std::span<const std::int64_t> placed_as = {}) const;
   Encoded encode(ElementType type, std::span<const std::int64_t> slots, std::int64_t batch = 1,
                  Position shift = 0) const {
     return encode(encoding_, type, slots, batch, shift);
@@ -80,6 +87,8 @@ class Sample {
   SampleShape shape_;
   PositionIds ids_;
   std::vector<double> query_, key_, value_;  // [tokens, heads, head_dim]; empty at the site hidden
+  std::int64_t number_count_ = 0;            // that every token brings per head
+  std::vector<double> numbers_;              // [tokens, heads, number_count_]
   std::vector<double> hidden_;               // [tokens, dim]
   std::vector<std::int64_t> choose_query_, choose_key_, choose_value_;  // coordinate + 1, negative for a minus sign
 };

@@ -145,7 +145,7 @@ class BiasFaults {
     const auto with = [&](std::string_view fault, const std::string& detail, std::vector<double> other) {
       // A bias is slope times distance: replaces the slope.
       add(fault, detail, [v = value_, own = bias_.slopes, other](std::int64_t h, Position q, Position k) {
-        return v(h, q, k) / own[at(h)] * other[at(h)];
+        return own[at(h)] == 0 ? 0 : v(h, q, k) / own[at(h)] * other[at(h)];
       });
     };
     std::vector<double> sorted = bias_.slopes;
@@ -305,12 +305,13 @@ Models relative_faults(const RelativeKeys& keys) {
     add("table_transposed", "", [](RelativeKeys& k) {
       for (Wave& wave : k.sinusoid.waves) wave.inv_freq = -wave.inv_freq, wave.inv_freq_low = -wave.inv_freq_low;
     });
-    add("sinusoid_order", "", [](RelativeKeys& k) {
+    add("sinusoid_order", "", [](RelativeKeys& k) {  // interleaved for [sin | cos], or the other way
       const std::vector<Wave> old = k.sinusoid.waves;
       const std::size_t half = old.size() / 2;
+      const bool interleaved = old.size() > 1 && old[1].cosine;
       for (std::size_t i = 0; i < half; ++i) {
-        k.sinusoid.waves[2 * i] = old[i];
-        k.sinusoid.waves[2 * i + 1] = old[half + i];
+        k.sinusoid.waves[interleaved ? i : 2 * i] = old[interleaved ? 2 * i : i];
+        k.sinusoid.waves[interleaved ? half + i : 2 * i + 1] = old[interleaved ? 2 * i + 1 : half + i];
       }
     });
     add("sinusoid_order", "cos before sin", [](RelativeKeys& k) {
@@ -322,13 +323,36 @@ Models relative_faults(const RelativeKeys& keys) {
     return all;
   }
   const auto own = keys.index;
-  const std::int64_t rows = static_cast<std::int64_t>(keys.key_table.data.size()) / keys.head_dim;
-  add("no_positions", "", [&](RelativeKeys& k) {
+  const std::int64_t rows = keys.key_table.dim(0);
+  const auto zero_keys = [&](RelativeKeys& k) {
     zero(k.key_table);
+    zero(k.column_table);
+  };
+  add("no_positions", "", [&](RelativeKeys& k) {
+    zero_keys(k);
+    zero(k.query_table);
     zero(k.value_table);
   });
-  add("relative_term_missing", "", [&](RelativeKeys& k) { zero(k.key_table); });
-  add("relative_key_term", "", [](RelativeKeys& k) { k.meets_key = !k.meets_key; });
+  add("relative_term_missing", "", zero_keys);
+  if (keys.query_table.data.empty()) {
+    add("relative_key_term", "", [](RelativeKeys& k) { k.meets_key = !k.meets_key; });
+  } else {
+    add("relative_key_term", "", [&](RelativeKeys& k) { zero(k.query_table); });
+    add("relative_key_term", "the query's rows in its place", [](RelativeKeys& k) { k.query_table = k.key_table; });
+    add("relative_key_term", "the tables exchanged", [](RelativeKeys& k) { std::swap(k.key_table, k.query_table); });
+  }
+  if (keys.column_index) {
+    add("grid_tables_exchanged", "", [](RelativeKeys& k) {
+      std::swap(k.key_table, k.column_table);
+      for (auto [index, table] : {std::pair{&k.index, &k.key_table}, std::pair{&k.column_index, &k.column_table}}) {
+        *index = [own = *index, last = table->dim(0) - 1](Position q, Position key) {
+          return std::min(own(q, key), last);
+        };
+      }
+    });
+    add("relative_term_missing", "of the columns", [&](RelativeKeys& k) { zero(k.column_table); });
+    add("relative_term_missing", "of the rows", [&](RelativeKeys& k) { zero(k.key_table); });
+  }
   if (!keys.value_table.data.empty()) {
     add("relative_value_missing", "", [&](RelativeKeys& k) { zero(k.value_table); });
     add("relative_value_missing", "the keys' table in its place", [](RelativeKeys& k) { k.value_table = k.key_table; });

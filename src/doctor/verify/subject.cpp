@@ -77,7 +77,8 @@ void take_errors(Subject& subject, const Rotation& rotation) {
   if (rotation.profile != Profile::exact || rotation.table_type != ElementType::float32)
     subject.entry_error = 2 * units;
   if (rotation.profile == Profile::exact) return;
-  const double fastest = *std::max_element(rotation.inv_freq.begin(), rotation.inv_freq.end());
+  double fastest = 0;
+  for (const double w : rotation.inv_freq) fastest = std::max(fastest, w);
   const double steps = rotation.profile == Profile::ggml ? static_cast<double>(rotation.pairs()) + 2 : 2;
   subject.angle_error = steps * fastest * 0x1p-24;
 }
@@ -91,15 +92,20 @@ void take_rotation(Subject& subject, const Encoding& encoding) {
       is_grid(rotation.map.kind == PositionMap::Kind::patch_centres ? std::optional<std::int64_t>(rotation.map.height)
                                                                     : std::nullopt,
               rotation.map.width);
-  subject.absolute = rotation.map.kind != PositionMap::Kind::direct && grid;
+  subject.absolute = (rotation.map.kind != PositionMap::Kind::direct && grid) || rotation.query_scale || rotation.mix;
+  subject.keys_placed = rotation.pairs() > 0;
   take_errors(subject, rotation);
   // xPos grows as zeta^-(p/512): within three scale bases, rotated vectors stay within e^4 of their length.
   if (rotation.scale) subject.distances = {100, static_cast<Position>(3 * rotation.scale->scale_base)};
   subject.rotate = [encoding](Role role, std::span<const Position> ids, std::span<const double> head) {
-    std::vector<double> values(head.begin(), head.end());
-    const std::int64_t extents[] = {1, static_cast<std::int64_t>(values.size())};
-    rotate(encoding, heads_view(values.data(), ElementType::float64, "td", extents),
+    const auto& mix = encoding.rotation().mix;
+    const std::int64_t heads = mix ? mix->heads : 1;
+    std::vector<double> values;
+    for (std::int64_t h = 0; h < heads; ++h) values.insert(values.end(), head.begin(), head.end());
+    const std::int64_t extents[] = {1, heads, static_cast<std::int64_t>(head.size())};
+    rotate(encoding, heads_view(values.data(), ElementType::float64, "thd", extents),
            PositionIds{static_cast<std::int64_t>(ids.size()), 1, 1, {ids.begin(), ids.end()}}, role);
+    values.resize(head.size());
     return values;
   };
 }
@@ -111,6 +117,7 @@ void take_score(Subject& subject, const Encoding& encoding) {
   subject.scale = bias.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(subject.width)));
   subject.absolute =
       !bias.toeplitz && is_grid(arguments.maybe_integer("window_height"), arguments.maybe_integer("window_width"));
+  subject.tokens_decide = bias.token_numbers > 0;
   const double factor = bias.before_scale ? subject.scale : 1;
   subject.bias = [encoding, factor](std::int64_t head, Position query, Position key) {
     return factor * encoding.score().value(head, query, key);
@@ -121,8 +128,11 @@ void take_relative_keys(Subject& subject, const Encoding& encoding) {
   const RelativeKeys& keys = encoding.relative_keys();
   subject.heads = keys.heads;
   subject.width = keys.head_dim;
-  subject.scale = 1 / std::sqrt(static_cast<double>(keys.head_dim));
-  if (keys.index && !encoding.claims().has(Claim::unbounded)) {  // offsets beyond the table are errors
+  subject.scale = keys.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(keys.head_dim)));
+  const Arguments& given = encoding.arguments();
+  subject.absolute =
+      keys.column_index != nullptr && is_grid(given.maybe_integer("grid_height"), given.maybe_integer("grid_width"));
+  if (keys.refuses && !subject.absolute) {  // offsets beyond the table are refused
     const Arguments& arguments = encoding.arguments();
     const std::int64_t left = arguments.integer("clip_left");
     subject.reach = std::min(left, arguments.maybe_integer("clip_right").value_or(left));

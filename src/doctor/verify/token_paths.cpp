@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "locus/cache.h"
+#include "locus/turn_output.h"
 
 namespace locus::doctor {
 namespace {
@@ -13,6 +14,21 @@ namespace {
 void append_rows(PathResult& into, const std::vector<double>& output, std::span<const std::int64_t> tokens) {
   into.output.insert(into.output.end(), output.begin(), output.end());
   into.tokens.insert(into.tokens.end(), tokens.begin(), tokens.end());
+}
+
+// What follows attention at the site output.
+void turn_back(const Encoding& encoding, const HeadsView& output, const Encoded& queries) {
+  if (!turns_output(encoding)) return;
+  turn_output(encoding, output,
+              {.axes = std::ssize(queries.ids) / (output.batch * output.tokens),
+               .batch = output.batch,
+               .tokens = output.tokens,
+               .ids = queries.ids});
+}
+
+void attend_whole(const AttentionCall& call, const Encoded& queries) {
+  attend(call);
+  turn_back(*call.encoding, call.output, queries);
 }
 
 // A sequence in a KvCache.
@@ -36,8 +52,15 @@ class KeyStore {
 
   void attend(const Encoded& queries, PathResult& into, std::span<const std::int64_t> tokens) const {
     const HeadsArray output(type_, {1, queries.query.view().tokens, sample_.heads(), sample_.head_dim()});
-    const CachedQueries one{.sequence = sequence_, .query = queries.query.view(), .output = output.view()};
+    // A sequence holds the first tokens of the sample whenever it is asked.
+    const HeadsArray numbers = sample_.numbers_of_first(cache_.length(sequence_));
+    const CachedQueries one{.sequence = sequence_,
+                            .query = queries.query.view(),
+                            .output = output.view(),
+                            .query_numbers = numbers_view(queries.numbers),
+                            .key_numbers = numbers_view(numbers)};
     cache_.attend({.queries = std::span(&one, 1)});
+    turn_back(sample_.encoding(), output.view(), queries);
     append_rows(into, output.values(), tokens);
   }
 
@@ -60,6 +83,7 @@ AttentionCall call_of(const Encoding& encoding, const Encoded& tokens, const Hea
       .query = tokens.query.view(), .key = tokens.key.view(), .value = tokens.value.view(), .output = output.view()};
   call.encoding = &encoding;
   call.query_ids = call.key_ids = tokens.places;
+  call.query_numbers = call.key_numbers = numbers_view(tokens.numbers);
   call.mask.causal = true;
   return call;
 }
@@ -79,7 +103,8 @@ void attend_to(const Sample& sample, const Encoding& encoding, const Encoded& qu
   call.key = over.keys;
   call.value = over.values;
   call.key_ids = over.places;
-  attend(call);
+  call.key_numbers = over.numbers;
+  attend_whole(call, queries);
   append_rows(into, output.values(), tokens);
 }
 
@@ -89,7 +114,7 @@ PathResult whole(const Sample& sample, ElementType type, Position shift, bool ca
   const HeadsArray output(type, {1, sample.tokens(), sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(sample.encoding(), encoded, output);
   call.mask.causal = causal;
-  attend(call);
+  attend_whole(call, encoded);
   return {tokens, output.values()};
 }
 
@@ -156,6 +181,7 @@ void change_and_undo(KeyStore& store, const Sample& sample, ElementType type, st
       cache.truncate(own, done);
       break;
     case 3:  // there and back
+      if (!keys_move(sample.encoding())) break;
       cache.shift(own, 1);
       cache.shift(own, -1);
       break;
@@ -192,6 +218,51 @@ PathResult moved_back(const Sample& sample, ElementType type, Position by, Rando
   return result;
 }
 
+bool keys_move(const Encoding& encoding) {
+  const auto* rotation = std::get_if<Rotation>(&encoding.term());
+  return rotation == nullptr || !(rotation->mix || rotation->turns_output);
+}
+
+PathResult drafted(const Sample& sample, ElementType type) {
+  const std::int64_t prefix = (sample.tokens() + 1) / 2, drafts = sample.tokens() - prefix;
+  // Node 2i is wrong and node 2i + 1 right; both follow the right node before them.
+  std::vector<std::int64_t> parents, slots, places;
+  for (std::int64_t i = 0; i < drafts; ++i) {
+    parents.insert(parents.end(), 2, 2 * i - 1);
+    slots.insert(slots.end(), {i % prefix, prefix + i});
+    places.insert(places.end(), 2, prefix + i);
+  }
+  const std::int64_t nodes = 2 * drafts;
+  const std::vector<std::uint8_t> tree = positions::ancestor_mask(parents);
+  std::vector<std::uint8_t> visible;
+  for (std::int64_t node = 0; node < nodes; ++node) {
+    visible.insert(visible.end(), static_cast<std::size_t>(prefix), 1);
+    visible.insert(visible.end(), tree.begin() + node * nodes, tree.begin() + (node + 1) * nodes);
+  }
+  std::vector<std::int64_t> all = range(0, prefix), all_places = all;
+  all.insert(all.end(), slots.begin(), slots.end());
+  all_places.insert(all_places.end(), places.begin(), places.end());
+  const Encoded over = sample.encode(sample.encoding(), type, all, 1, 0, all_places);
+  const Encoded queries = sample.encode(sample.encoding(), type, slots, 1, 0, places);
+  const HeadsArray output(type, {1, nodes, sample.heads(), sample.head_dim()});
+  AttentionCall call = call_of(sample.encoding(), queries, output);
+  call.key = over.key.view();
+  call.value = over.value.view();
+  call.key_ids = over.places;
+  call.key_numbers = numbers_view(over.numbers);
+  call.mask = {.pairs = visible};
+  attend_whole(call, queries);
+  PathResult result;
+  const std::vector<double> rows = output.values();
+  const auto row = static_cast<std::ptrdiff_t>(sample.heads() * sample.head_dim());
+  for (const std::int64_t node :
+       drafts == 0 ? std::vector<std::int64_t>{} : positions::accepted_path(parents, nodes - 1)) {
+    const std::int64_t token[] = {places[static_cast<std::size_t>(node)]};
+    append_rows(result, {rows.begin() + node * row, rows.begin() + (node + 1) * row}, token);
+  }
+  return result;
+}
+
 PathResult padded(const Sample& sample, ElementType type, bool left) {
   const std::vector<std::int64_t> lengths = lengths_of(sample);
   const std::int64_t width = sample.tokens() + padding_slots, batch = static_cast<std::int64_t>(lengths.size());
@@ -205,7 +276,7 @@ PathResult padded(const Sample& sample, ElementType type, bool left) {
   const HeadsArray output(type, {batch, width, sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(sample.encoding(), encoded, output);
   call.mask.keys = plan.mask;
-  attend(call);
+  attend_whole(call, encoded);
   PathResult result;
   const std::vector<double> all = output.values();
   const auto row = static_cast<std::ptrdiff_t>(sample.heads() * sample.head_dim());
@@ -225,7 +296,7 @@ PathResult packed(const Sample& sample, ElementType type) {
   const HeadsArray output(type, {1, boundaries.back(), sample.heads(), sample.head_dim()});
   AttentionCall call = call_of(sample.encoding(), encoded, output);
   call.query_boundaries = call.key_boundaries = boundaries;
-  attend(call);
+  attend_whole(call, encoded);
   return {slots, output.values()};
 }
 
@@ -250,6 +321,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
     call.key = keys.key.view();
     call.value = keys.value.view();
     call.key_ids = keys.places;
+    call.key_numbers = numbers_view(keys.numbers);
     call.log_sum_exp = lses.back().data();
     attend(call);
   }
@@ -257,6 +329,7 @@ PathResult sharded(const Sample& sample, ElementType type, positions::ShardKind 
   for (std::size_t i = 0; i < outputs.size(); ++i) parts.push_back({outputs[i].view(), lses[i].data()});
   const HeadsArray merged(type, extents);
   merge(parts, merged.view());
+  turn_back(sample.encoding(), merged.view(), queries);
   return {range(0, tokens), merged.values()};
 }
 

@@ -16,6 +16,11 @@ struct PathResult {
 PathResult whole(const Sample& sample, ElementType type, Position shift = 0, bool causal = true);
 /// Through a cache: a first chunk, then chunks of the given size.
 PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, std::int64_t size);
+/// The second half as a tree of drafts, each beside a wrong one with the same ids, verified in one call. Returns the rows
+/// of the right ones.
+PathResult drafted(const Sample& sample, ElementType type);
+/// Whether keys in a cache may move: not where values or heads have rotations of their own.
+bool keys_move(const Encoding& encoding);
 /// A batch of three rows: all tokens, some of them, one token.
 PathResult padded(const Sample& sample, ElementType type, bool left);
 /// The same three rows, concatenated.
@@ -35,6 +40,7 @@ std::int64_t ranks_for(const Sample& sample);
 struct KeysAndValues {
   HeadsView keys, values;
   std::span<const Position> places;  ///< of the keys
+  HeadsView numbers = {};            ///< that their tokens bring
 };
 
 /// Runs attend() for the queries of these tokens of the sample over the given keys.

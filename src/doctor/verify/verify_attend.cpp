@@ -399,6 +399,12 @@ std::vector<Check> verify_attend(const Encoding& encoding, const AttendFunction&
           " adds its rows before attention; use verify_rows");
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   require(rotation == nullptr || rotation->axes == 1, "verify_attend: ids must have one axis");
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  require(bias == nullptr || bias->token_numbers == 0, "verify_attend: ", encoding.scheme().name,
+          " takes numbers from tokens, which the function would not get");
+  const auto* keys = std::get_if<RelativeKeys>(&encoding.term());
+  require(keys == nullptr || !keys->counted, "verify_attend: ", encoding.scheme().name,
+          " chooses rows by counting, which verify_attend does not predict");
   return AttendVerifier(encoding, attend, options).run();
 }
 

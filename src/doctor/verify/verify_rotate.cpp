@@ -249,7 +249,8 @@ class RotateVerifier {
     for (Position& id : moved) id += shift;
     const std::vector<double> q = call(query, query.ids), k = call(key, query.ids);
     const std::vector<double> q_moved = call(query, moved), k_moved = call(key, moved);
-    const double fastest = *std::max_element(rotation_.inv_freq.begin(), rotation_.inv_freq.end());
+    double fastest = 0;
+    for (const double w : rotation_.inv_freq) fastest = std::max(fastest, w);
     const double angle = rounding_.angle_error(fastest, moved.back());
     const double own = 16 * 0x1p-24 + angle + table_rounding() + (rounding_.narrow() ? 5 * rounding_.unit() : 0.0);
     double value = 0, bound = 1, worst = -1;

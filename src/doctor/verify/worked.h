@@ -38,6 +38,7 @@ Checks worked_scores();
 
 // ---- worked_positions.cpp
 Checks decode_goes_on(const std::function<PositionIds(std::int64_t prefix, std::int64_t tokens)>& decode);
+Checks pictures_go_on();
 /// A learned table of 8 rows: `add` throws Error for ids beyond it.
 Checks rows_beyond_the_table_are_refused(const std::function<void(Position id)>& add);
 Checks worked_positions();

@@ -16,6 +16,7 @@ Html english(std::string_view text) { return element("span", Html(text), "lang=\
 
 Message where_it_enters(Site site) {
   switch (site) {
+    case Site::output:  // no scheme acts there alone
     case Site::none:
       break;
     case Site::hidden:

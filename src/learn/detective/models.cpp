@@ -22,12 +22,14 @@ constexpr std::array planted_settings = {
                             R"(, "rope_scaling": {"rope_type": "yarn", "factor": )" + shown(2 * factor) +
                             R"(, "original_max_position_embeddings": 8192})";
                    }},
-    PlantedSetting{
-        "cache-unsafe",
-        [](Random& random) {
-          return R"("rope_theta": 10000, "max_position_embeddings": 4096, "rope_scaling": {"rope_type": "dynamic", "factor": )" +
-                 one_factor(random) + "}";
-        }},
+    PlantedSetting{"list-length",
+                   [](Random& random) {
+                     std::string factors = "1";
+                     for (std::int64_t i = random.between(3, 20); i > 0; --i) factors += ", 1";
+                     return R"("rope_theta": 10000, "max_position_embeddings": 32768, "rope_scaling": {)"
+                            R"("rope_type": "longrope", "original_max_position_embeddings": 4096, "short_factor": [)" +
+                            factors + R"(], "long_factor": [)" + factors + "]}";
+                   }},
     PlantedSetting{
         "settings-refused",
         [](Random& random) {

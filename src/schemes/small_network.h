@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small network that turns a few numbers of an offset into one number per head, with the gradients of its weights.
+//
+//   x -> (linear, [layer norm], activation) repeated -> linear
+//
+// The heads share all layers but the rows of the last one.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "locus/error.h"
+#include "locus/initial_weights.h"
+#include "locus/registry.h"
+#include "locus/value.h"
+
+namespace locus {
+
+enum class Activation : std::uint8_t { relu, silu };
+
+/// One layer: y = weight x + bias, then gamma (y - mean) / deviation + beta if there is a gamma. Gradients are added
+/// from the given places of one array; `weight` [out][in] and so on are contiguous there.
+struct NetworkLayer {
+  std::int64_t in = 0, out = 0;
+  std::vector<double> weight = {}, bias = {}, gamma = {}, beta = {};  ///< all but the first may be empty
+  std::int64_t weight_at = 0, bias_at = 0, gamma_at = 0, beta_at = 0;
+};
+
+struct SmallNetwork {
+  std::vector<NetworkLayer> hidden = {};
+  NetworkLayer last = {};  ///< [heads][width]
+  Activation activation = Activation::relu;
+
+  /// The output of a head, without an activation.
+  double value(std::int64_t head, std::span<const double> input) const;
+  /// Adds gradient x d value / d weights to `sums`, and d value / d input to `input_gradient` unless it is empty.
+  void add_gradient(std::int64_t head, std::span<const double> input, double gradient, std::span<double> sums,
+                    std::span<double> input_gradient = {}) const;
+};
+
+/// The layer norm's epsilon, that of torch.
+inline constexpr double layer_norm_epsilon = 1e-5;
+
+/// Takes the weights of a network from the arguments, one tensor after another, and declares them as learned.
+class NetworkWeights {
+ public:
+  NetworkWeights(std::string_view owner, const Arguments& arguments) : owner_(owner), arguments_(arguments) {}
+
+  struct Taken {
+    std::vector<double> values;
+    std::int64_t at;  ///< the place of its gradient
+  };
+  /// A tensor argument, or seeded weights. Training starts with a deviation of 1 / sqrt(3 fan_in), that of torch.
+  Taken tensor(std::string_view name, const std::vector<std::int64_t>& shape, std::int64_t fan_in);
+  /// A tensor argument, or ones, with which training starts.
+  Taken factors(std::string_view name, const std::vector<std::int64_t>& shape);
+  /// A positive number, given as a list of one.
+  double positive_number(std::string_view name);
+
+  std::int64_t count() const { return count_; }
+  const std::vector<LearnedWeight>& learned() const { return learned_; }
+
+ private:
+  void learn(LearnedWeight weight);
+
+  std::string_view owner_;
+  const Arguments& arguments_;
+  std::int64_t count_ = 0;
+  std::vector<LearnedWeight> learned_;
+};
+
+/// The parameter of one of its tensors.
+inline Parameter network_tensor(std::string_view name, std::string_view meaning);
+/// The standard deviation of seeded weights: larger than that of tables, or a product of two layers would be nothing.
+inline Parameter network_deviation();
+
+// ---- the definitions
+
+namespace network {
+
+using Numbers = std::vector<double>;
+
+inline std::size_t index_of(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// What a layer computed, for its gradient.
+struct Trace {
+  Numbers input;
+  Numbers linear;      // weight x + bias
+  Numbers normalised;  // (linear - mean) / deviation, if there is a norm
+  double deviation = 1;
+  Numbers before;  // what the activation gets
+};
+
+inline Numbers linear_of(const NetworkLayer& layer, std::span<const double> x) {
+  Numbers y(index_of(layer.out));
+  for (std::int64_t o = 0; o < layer.out; ++o) {
+    double sum = layer.bias.empty() ? 0 : layer.bias[index_of(o)];
+    for (std::int64_t i = 0; i < layer.in; ++i) sum += layer.weight[index_of(o * layer.in + i)] * x[index_of(i)];
+    y[index_of(o)] = sum;
+  }
+  return y;
+}
+
+inline Trace traced(const NetworkLayer& layer, std::span<const double> x) {
+  Trace trace{.input = {x.begin(), x.end()}, .linear = linear_of(layer, x), .normalised = {}, .before = {}};
+  trace.before = trace.linear;
+  if (layer.gamma.empty()) return trace;
+  double mean = 0, square = 0;
+  for (const double y : trace.linear) mean += y / static_cast<double>(layer.out);
+  for (const double y : trace.linear) square += (y - mean) * (y - mean) / static_cast<double>(layer.out);
+  trace.deviation = std::sqrt(square + layer_norm_epsilon);
+  for (std::size_t o = 0; o < trace.linear.size(); ++o) {
+    trace.normalised.push_back((trace.linear[o] - mean) / trace.deviation);
+    trace.before[o] = trace.normalised[o] * layer.gamma[o] + (layer.beta.empty() ? 0 : layer.beta[o]);
+  }
+  return trace;
+}
+
+inline double activated(Activation activation, double x) {
+  if (activation == Activation::relu) return x > 0 ? x : 0;
+  return x / (1 + std::exp(-x));
+}
+
+inline double slope(Activation activation, double x) {
+  if (activation == Activation::relu) return x > 0 ? 1 : 0;
+  const double part = 1 / (1 + std::exp(-x));
+  return part * (1 + x * (1 - part));
+}
+
+// Turns the gradient of what the activation gets into that of the linear part, and adds those of gamma and beta.
+inline Numbers through_norm(const NetworkLayer& layer, const Trace& trace, Numbers gradient, std::span<double> sums) {
+  if (layer.gamma.empty()) return gradient;
+  const auto width = static_cast<double>(layer.out);
+  double mean = 0, along = 0;
+  for (std::size_t o = 0; o < gradient.size(); ++o) {
+    sums[index_of(layer.gamma_at) + o] += gradient[o] * trace.normalised[o];
+    if (!layer.beta.empty()) sums[index_of(layer.beta_at) + o] += gradient[o];
+    gradient[o] *= layer.gamma[o];
+    mean += gradient[o] / width;
+    along += gradient[o] * trace.normalised[o] / width;
+  }
+  for (std::size_t o = 0; o < gradient.size(); ++o) {
+    gradient[o] = (gradient[o] - mean - trace.normalised[o] * along) / trace.deviation;
+  }
+  return gradient;
+}
+
+// Adds the gradients of weight and bias, and returns that of the input.
+inline Numbers through_linear(const NetworkLayer& layer, std::span<const double> x, const Numbers& gradient,
+                              std::span<double> sums) {
+  Numbers of_input(index_of(layer.in), 0.0);
+  for (std::int64_t o = 0; o < layer.out; ++o) {
+    const double g = gradient[index_of(o)];
+    if (!layer.bias.empty()) sums[index_of(layer.bias_at + o)] += g;
+    for (std::int64_t i = 0; i < layer.in; ++i) {
+      const std::int64_t at = o * layer.in + i;
+      sums[index_of(layer.weight_at + at)] += g * x[index_of(i)];
+      of_input[index_of(i)] += g * layer.weight[index_of(at)];
+    }
+  }
+  return of_input;
+}
+
+inline Numbers activated(Activation activation, const Numbers& before) {
+  Numbers after;
+  for (const double x : before) after.push_back(activated(activation, x));
+  return after;
+}
+
+}  // namespace network
+
+inline double SmallNetwork::value(std::int64_t head, std::span<const double> input) const {
+  network::Numbers x(input.begin(), input.end());
+  for (const NetworkLayer& layer : hidden) x = network::activated(activation, network::traced(layer, x).before);
+  double sum = last.bias.empty() ? 0 : last.bias[network::index_of(head)];
+  for (std::int64_t i = 0; i < last.in; ++i)
+    sum += last.weight[network::index_of(head * last.in + i)] * x[network::index_of(i)];
+  return sum;
+}
+
+inline void SmallNetwork::add_gradient(std::int64_t head, std::span<const double> input, double gradient,
+                                       std::span<double> sums, std::span<double> input_gradient) const {
+  std::vector<network::Trace> traces;
+  network::Numbers x(input.begin(), input.end());
+  for (const NetworkLayer& layer : hidden) {
+    traces.push_back(network::traced(layer, x));
+    x = network::activated(activation, traces.back().before);
+  }
+  network::Numbers of_x(x.size());
+  if (!last.bias.empty()) sums[network::index_of(last.bias_at + head)] += gradient;
+  for (std::int64_t i = 0; i < last.in; ++i) {
+    sums[network::index_of(last.weight_at + head * last.in + i)] += gradient * x[network::index_of(i)];
+    of_x[network::index_of(i)] = gradient * last.weight[network::index_of(head * last.in + i)];
+  }
+  for (std::size_t l = hidden.size(); l-- > 0;) {
+    for (std::size_t o = 0; o < of_x.size(); ++o) of_x[o] *= network::slope(activation, traces[l].before[o]);
+    of_x = network::through_norm(hidden[l], traces[l], std::move(of_x), sums);
+    of_x = network::through_linear(hidden[l], traces[l].input, of_x, sums);
+  }
+  for (std::size_t i = 0; i < input_gradient.size(); ++i) input_gradient[i] += of_x[i];
+}
+
+inline void NetworkWeights::learn(LearnedWeight weight) {
+  weight.gradient = LearnedGradient::bias_network;
+  weight.column = count_;
+  std::int64_t size = 1;
+  for (const std::int64_t extent : weight.shape) size *= extent;
+  count_ += size;
+  learned_.push_back(std::move(weight));
+}
+
+inline NetworkWeights::Taken NetworkWeights::tensor(std::string_view name, const std::vector<std::int64_t>& shape,
+                                                    std::int64_t fan_in) {
+  const Tensor tensor = weights_or_normal(owner_, arguments_, name, shape, static_cast<std::int64_t>(learned_.size()));
+  const std::int64_t at = count_;
+  learn({.name = name, .shape = shape, .deviation = 1 / std::sqrt(3 * static_cast<double>(fan_in))});
+  return {{tensor.data.begin(), tensor.data.end()}, at};
+}
+
+inline NetworkWeights::Taken NetworkWeights::factors(std::string_view name, const std::vector<std::int64_t>& shape) {
+  Tensor tensor = weights_or_normal(owner_, arguments_, name, shape);
+  if (!arguments_.has(name)) std::fill(tensor.data.begin(), tensor.data.end(), 1.0f);
+  const std::int64_t at = count_;
+  learn({.name = name, .shape = shape, .deviation = 0, .initial = 1});
+  return {{tensor.data.begin(), tensor.data.end()}, at};
+}
+
+inline double NetworkWeights::positive_number(std::string_view name) {
+  const std::vector<double>& given = arguments_.list(name);
+  require(given.size() == 1, owner_, ".", name, " must be one number, got ", given.size());
+  learn({.name = name, .shape = {1}, .deviation = 0, .positive = true, .initial = std::log(given[0])});
+  return given[0];
+}
+
+inline Parameter network_tensor(std::string_view name, std::string_view meaning) {
+  return {.name = name, .kind = ValueKind::tensor, .meaning = meaning};
+}
+
+inline Parameter network_deviation() {
+  Parameter deviation = deviation_parameter();
+  deviation.fallback = 0.5;
+  return deviation;
+}
+
+}  // namespace locus

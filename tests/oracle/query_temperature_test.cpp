@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// query_temperature/: queries of Llama 4, Ministral 3 and Mistral 4 with their factor by position, and the attention on
+// them.
+#include <numeric>
+
+#include "locus/attention.h"
+#include "rotation_check.h"
+
+namespace locus::testing {
+namespace {
+
+class QueryTemperatureOracle : public ::testing::TestWithParam<std::string> {
+ protected:
+  OracleCase peer_{"query_temperature", GetParam()};
+  const Json& settings_ = peer_.json().at("settings");
+  std::vector<Position> positions_ = peer_.integers("positions");
+  std::int64_t tokens_ = static_cast<std::int64_t>(positions_.size());
+
+  std::string scheme() const { return settings_.at("scheme"); }
+  bool latent() const { return settings_.contains("qk_rope_head_dim"); }
+  std::int64_t integer(const char* key) const { return settings_.at(key).get<std::int64_t>(); }
+  std::int64_t head_dim() const {
+    return latent() ? integer("qk_nope_head_dim") + integer("qk_rope_head_dim") : integer("head_dim");
+  }
+
+  Encoding encoding() const { return scheme() == "llama4" ? llama4() : from_config(); }
+
+  Encoding llama4() const {
+    const bool tuned = settings_.at("attn_temperature_tuning").get<bool>();
+    if (!settings_.at("use_rope").get<bool>()) {
+      if (!tuned) return Encoding("nope");
+      return Encoding("query_temperature", {{"head_dim", head_dim()},
+                                            {"temperature_length", integer("floor_scale")},
+                                            {"temperature_beta", settings_.at("attn_scale").get<double>()},
+                                            {"temperature_shift", integer("position_offset_in_factor")}});
+    }
+    Json rope = settings_.at("rope_extra").is_null() ? Json::object() : settings_.at("rope_extra");
+    rope["rope_theta"] = settings_.at("rope_theta");
+    rope["rope_type"] = settings_.at("rope_type");
+    return encoding_of({{"model_type", "llama"},
+                        {"head_dim", head_dim()},
+                        {"max_position_embeddings", 131072},
+                        {"rope_parameters", rope}},
+                       {.layer_type = {}, .pairing = settings_.at("pairing").get<std::string>(), .length = {}});
+  }
+
+  /// By the model type, as the product reads the model's file.
+  Encoding from_config() const {
+    Json config = {{"model_type", latent() ? "mistral4" : "ministral3"},
+                   {"num_attention_heads", integer("heads")},
+                   {"hidden_size", integer("heads") * head_dim()},
+                   {"max_position_embeddings", 1 << 20},
+                   {"rope_parameters", settings_.at("rope_parameters")}};
+    if (latent()) {
+      for (const char* key :
+           {"qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "kv_lora_rank", "rope_interleave"}) {
+        config[key] = settings_.at(key);
+      }
+    } else {
+      config["head_dim"] = head_dim();
+    }
+    return encoding_of(config, {.layer_type = {}, .pairing = {}, .length = {}});
+  }
+
+  /// [tokens, heads, d]; Mistral 4 makes its keys from a latent vector.
+  std::vector<double> inputs(const std::string& array) const {
+    if (array == "q" || !latent()) return peer_.doubles(array);
+    const std::vector<double> latent_k = peer_.doubles("latent_k"), weights = peer_.doubles("kv_b");
+    const std::int64_t rank = integer("kv_lora_rank"), nope = integer("qk_nope_head_dim");
+    const std::int64_t rope = integer("qk_rope_head_dim"), value = integer("v_head_dim");
+    std::vector<double> keys;
+    for (std::int64_t t = 0; t < tokens_; ++t) {
+      const auto row = latent_k.begin() + t * (rank + rope);
+      for (std::int64_t h = 0; h < integer("heads"); ++h) {
+        for (std::int64_t i = 0; i < nope; ++i) {
+          keys.push_back(std::inner_product(row, row + rank, weights.begin() + (h * (nope + value) + i) * rank, 0.0));
+        }
+        keys.insert(keys.end(), row + rank, row + rank + rope);
+      }
+    }
+    return keys;
+  }
+
+  HeadsView view(std::vector<double>& data) const {
+    const std::int64_t d = static_cast<std::int64_t>(data.size()) / tokens_;
+    const std::int64_t extents[] = {tokens_, d / head_dim(), head_dim()};
+    return heads_view(data.data(), ElementType::float64, "thd", extents);
+  }
+
+  /// Llama 4 norms queries and keys of its rotated layers.
+  void norm(std::vector<double>& data) const {
+    if (!settings_.value("use_qk_norm", false) || !settings_.at("use_rope").get<bool>()) return;
+    const auto d = static_cast<std::ptrdiff_t>(head_dim());
+    for (auto head = data.begin(); head != data.end(); head += d) {
+      const double square = std::inner_product(head, head + d, head, 0.0) / static_cast<double>(d);
+      const double size = std::sqrt(square + settings_.at("rms_norm_eps").get<double>());
+      std::for_each(head, head + d, [&](double& x) { x /= size; });
+    }
+  }
+
+  std::vector<double> rotated_by(const std::string& array, bool by_reference) const {
+    std::vector<double> data = inputs(array);
+    const Encoding e = encoding();
+    const PositionIds ids{.tokens = tokens_, .ids = positions_};
+    const Role role = array == "q" ? Role::query : Role::key;
+    if (e.site() == Site::none) return data;
+    if (!by_reference) {
+      rotate(e, view(data), ids, role);
+    } else {
+      const auto d = static_cast<std::size_t>(head_dim());
+      for (std::size_t at = 0; at < data.size(); at += d) {
+        const Position id[] = {positions_[at * positions_.size() / data.size()]};
+        const std::vector<double> out =
+            reference::rotate(e.rotation(), role, Direction::forward, id, std::span(data).subspan(at, d));
+        std::copy(out.begin(), out.end(), data.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    }
+    norm(data);
+    return data;
+  }
+
+  /// The peer's [batch, heads, tokens, d] in our order.
+  std::vector<double> by_token(const std::string& array) const {
+    const std::vector<double> values = peer_.doubles(array);
+    const std::int64_t heads = peer_.shape(array).at(1), d = head_dim();
+    std::vector<double> result(values.size());
+    for (std::int64_t h = 0; h < heads; ++h) {
+      for (std::int64_t t = 0; t < tokens_; ++t) {
+        std::copy_n(values.begin() + (h * tokens_ + t) * d, d, result.begin() + (t * heads + h) * d);
+      }
+    }
+    return result;
+  }
+
+  double largest_position() const {
+    return static_cast<double>(*std::max_element(positions_.begin(), positions_.end()));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Oracle, QueryTemperatureOracle, ::testing::ValuesIn(oracle_cases("query_temperature")),
+                         case_name);
+
+TEST_P(QueryTemperatureOracle, Factor) {
+  if (!peer_.has("factor_f64")) GTEST_SKIP() << "this layer has no factor";
+  const Rotation rotation = encoding().rotation();
+  const std::vector<double> want = peer_.doubles("factor_f64");
+  Worst kernel("kernel"), exact("reference");
+  for (std::size_t t = 0; t < want.size(); ++t) {
+    kernel.see(rotation.query_scale->at(positions_[t]), want[t], 1e-12, t);
+    exact.see(reference::query_factor(rotation, Role::query, positions_[t]), want[t], 1e-12, t);
+    EXPECT_EQ(reference::query_factor(rotation, Role::key, positions_[t]), 1);
+  }
+}
+
+TEST_P(QueryTemperatureOracle, Frequencies) {
+  if (!peer_.has("inv_freq_f64")) GTEST_SKIP() << "nothing is rotated";
+  const Rotation rotation = encoding().rotation();
+  const std::vector<double> want = peer_.doubles("inv_freq_f64");
+  ASSERT_EQ(rotation.inv_freq.size(), want.size());
+  Worst worst("inv_freq");
+  for (std::size_t i = 0; i < want.size(); ++i) worst.see(rotation.inv_freq[i], want[i], 1e-12 * want[i], i);
+  EXPECT_NEAR(rotation.magnitude, peer_.doubles("attention_factor_f64").at(0), 1e-12);
+  if (!peer_.has("softmax_scale_f64")) return;
+  EXPECT_NEAR(rotation.softmax_scale_factor / std::sqrt(static_cast<double>(head_dim())),
+              peer_.doubles("softmax_scale_f64").at(0), 1e-12);
+}
+
+// Two products and a sum of cos, sin and the factor; 1e-16 per position for the peer's angles.
+TEST_P(QueryTemperatureOracle, InDouble) {
+  for (const std::string array : {"q", "k"}) {
+    const std::vector<double> want = by_token(array + "_out_f64");
+    for (const bool by_reference : {false, true}) {
+      const std::vector<double> got = rotated_by(array, by_reference);
+      ASSERT_EQ(got.size(), want.size());
+      double size = 0;
+      for (const double x : want) size = std::max(size, std::fabs(x));
+      Worst worst(array + (by_reference ? ".reference" : ".kernel"));
+      for (std::size_t i = 0; i < got.size(); ++i)
+        worst.see(got[i], want[i], 4 * size * double_bound(largest_position()), i);
+    }
+  }
+}
+
+TEST_P(QueryTemperatureOracle, Attention) {
+  if (!peer_.has("v")) GTEST_SKIP() << "values of another width than keys";
+  std::vector<double> q = rotated_by("q", false), k = rotated_by("k", false), v = peer_.doubles("v");
+  std::vector<double> out(q.size());
+  const AttentionCall call{.query = view(q),
+                           .key = view(k),
+                           .value = view(v),
+                           .output = view(out),
+                           .mask = {.causal = true, .by_index = true},
+                           .scale = settings_.at("softmax_scale").get<double>()};
+  attend(call);
+  const std::vector<double> want = peer_.doubles("attn_f64");
+  ASSERT_EQ(out.size(), want.size());
+  Worst worst("attn");
+  for (std::size_t i = 0; i < out.size(); ++i) worst.see(out[i], want[i], 64 * double_bound(largest_position()), i);
+}
+
+}  // namespace
+}  // namespace locus::testing
