@@ -88,7 +88,8 @@ std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&
   const std::vector<std::int64_t> pretrained =
       network ? read_pretrained_windows(shared, heads->size()) : std::vector<std::int64_t>();
   // Swin2SR keeps its grid; Swin V2 halves it with every stage.
-  auto grid = context.model.name == "swinv2" ? read_patch_grid(shared, context.model) : std::nullopt;
+  PatchGrid grid;  // of the stage; without rows if it does not matter
+  if (context.model.name == "swinv2") grid = read_patch_grid(shared, context.model).value_or(PatchGrid{});
   std::vector<LayerEncoding> layers;
   for (std::size_t stage = 0; stage < heads->size(); ++stage) {
     Notes notes = shared.notes();
@@ -97,11 +98,11 @@ std::vector<LayerEncoding> resolve_windows(const Fields& model, const HfContext&
     LayerEncoding layer{.layer_type = "stage" + std::to_string(stage), .scheme = network ? "swin_v2" : "relative_bias"};
     layer.arguments.set("heads", static_cast<std::int64_t>((*heads)[stage]));
     std::int64_t rows = window->rows, columns = window->columns;
-    if (grid) {  // a stage that is no larger than the window is one window
-      const std::int64_t side = std::max<std::int64_t>(std::min(grid->rows, grid->columns), 1);
+    if (grid.rows > 0) {  // a stage that is no larger than the window is one window
+      const std::int64_t side = std::max<std::int64_t>(std::min(grid.rows, grid.columns), 1);
       rows = std::min(rows, side);
       columns = std::min(columns, side);
-      grid = PatchGrid{grid->rows / 2, grid->columns / 2};
+      grid = {std::max<std::int64_t>(grid.rows / 2, 1), std::max<std::int64_t>(grid.columns / 2, 1)};
     }
     if (network) {
       layer.arguments.set("pretrained_height", pretrained[stage]);
