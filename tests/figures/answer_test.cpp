@@ -2,7 +2,9 @@
 // What the report opens with: the sentence in both languages, and the picture with a label at the end of every line.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "figures/report/answer_sentence.h"
 #include "figures/report/results_figures.h"

@@ -93,7 +93,7 @@ TEST(Report, HasEverySectionAndEveryCheck) {
   if (!can_write_pages()) GTEST_SKIP() << "built without npm: no pages";
   std::vector<Check> checks = {at_most("first <check>", "rope", 0.5, 1), at_most("second check", "rope", 2, 1)};
   const std::string page = report_html(results_of_fixture(), checks);
-  EXPECT_NE(page.find("<section class=\"opening\" id=\"answer\">"), std::string::npos);
+  EXPECT_NE(page.find("<section class=\"opening\" id=\"opening\">"), std::string::npos);
   for (const char* id : {"when", "results", "why", "schemes", "verification", "run"}) {
     EXPECT_NE(page.find("<h2 id=\"" + std::string(id) + "\">"), std::string::npos) << id;
   }

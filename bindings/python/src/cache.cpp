@@ -35,12 +35,12 @@ KvCache make_cache(const Encoding& encoding, const py::kwargs& given) {
                             .share_equal_pages = entry<bool>(given, "share_equal_pages")});
 }
 
-std::int64_t axes_of(const KvCache& cache) {
+std::int64_t cached_axes(const KvCache& cache) {
   return cache.encoding().site() == Site::query_key ? cache.encoding().rotation().axes : 1;
 }
 
 py::array_t<Position> positions_of(const KvCache& cache, SequenceId sequence) {
-  return numpy_of(cache.positions(sequence), {axes_of(cache), cache.length(sequence)});
+  return numpy_of(cache.positions(sequence), {cached_axes(cache), cache.length(sequence)});
 }
 
 void append_tokens(KvCache& cache, SequenceId sequence, const std::pair<py::object, py::object>& both,

@@ -217,11 +217,10 @@ class RotateVerifier {
     for (const RotateCase& one : cases_) {
       for (std::int64_t head = 0; head < one.tokens() * one.heads; ++head) {
         if (!one.mask.empty() && one.mask[at(head / one.heads)] == 0) continue;
-        double before = 0, after = 0, sum = 0;
+        double before = 0, after = 0;
         for (std::int64_t j = head * rotation_.head_dim; j < (head + 1) * rotation_.head_dim; ++j) {
           before += one.given[at(j)] * one.given[at(j)];
           after += one.got[at(j)] * one.got[at(j)];
-          sum += std::fabs(one.got[at(j)]);
         }
         if (before == 0) continue;
         const double change = std::fabs(std::sqrt(after / before) - 1);

@@ -92,7 +92,7 @@ void add_opening(Page& page, const results::Results& results) {
   }
   add_other_tasks(page, results, task);
   if (task != nullptr) add_statistics(page, results, answer);
-  page.end_opening("answer");
+  page.end_opening("opening");
 }
 
 }  // namespace locus::figures

@@ -11,6 +11,7 @@ namespace locus::figures {
 namespace {
 
 Figure draw_temperature(const Request& request) {
+  const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   require(rotation != nullptr && rotation->query_scale, encoding.scheme().name, " has no query temperature");
@@ -25,14 +26,12 @@ Figure draw_temperature(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 220;
   spec["mark"] = {{"type", "line"}, {"interpolate", "step-after"}, {"tooltip", true}};
-  spec["encoding"] = {{"x", quantitative("position", "position of the query")},
-                      {"y", quantitative("factor", "factor on the query")}};
+  spec["encoding"] = {{"x", quantitative("position", words(Message::temperature_position))},
+                      {"y", quantitative("factor", words(Message::temperature_factor))}};
   return {.name = {},
-          .title = "Queries grow from 1 to " + pretty(scale.at(last)) + " times their length within " +
-                   pretty(static_cast<double>(last)) + " positions",
-          .caption =
-              "What a query is multiplied by at its position; keys are left as they are. The factor sharpens the "
-              "softmax as more keys compete.",
+          .title = words(Message::temperature_title,
+                         {{"factor", words.digits(pretty(scale.at(last)))}, {"last", words.grouped(last)}}),
+          .caption = words(Message::temperature_caption),
           .spec = std::move(spec)};
 }
 
