@@ -14,7 +14,7 @@ namespace locus::python {
 namespace {
 
 using Bytes = std::optional<py::array_t<std::uint8_t, py::array::c_style>>;
-using Floats = std::optional<py::array_t<float, py::array::c_style>>;
+using OptionalRow = std::optional<py::array_t<float, py::array::c_style>>;
 
 ElementType type_of(const std::string& name) {
   for (const ElementType type : {ElementType::float32, ElementType::bfloat16, ElementType::float16}) {
@@ -82,7 +82,7 @@ void attend_batch(const KvCache& cache, const py::list& items, const py::kwargs&
   call.mask.sinks = entry<std::int64_t>(given, "sinks");
   call.scale = entry<std::optional<double>>(given, "scale");
   call.soft_cap = entry<double>(given, "soft_cap");
-  const auto sinks = entry<Floats>(given, "sink_logits");
+  const auto sinks = entry<OptionalRow>(given, "sink_logits");
   if (sinks) call.sink_logits = std::span(sinks->data(), static_cast<std::size_t>(sinks->size()));
   const std::shared_ptr<Executor> threads = executor();
   call.executor = threads.get();
