@@ -38,7 +38,7 @@ int main(void) {
 
   check(locus_cache_new(rope, &shape, &cache)); /* rotates keys as they are appended */
   check(locus_cache_create(cache, &sequence));
-  check(locus_cache_append(cache, sequence, &key, &value, (locus_span_i64){positions, TOKENS}, 0, NULL));
+  check(locus_cache_append(cache, sequence, &key, &value, (locus_span_i64){positions, TOKENS}, NULL));
   check(locus_cache_gather(cache, sequence, &cached));
   check(locus_cached_get(cached, &stored));
   call.key = stored.keys;

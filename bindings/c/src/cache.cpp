@@ -67,13 +67,22 @@ int locus_cache_pages_for(const locus_cache* cache, int64_t sequence, int64_t to
 }
 
 int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_heads* keys, const locus_heads* values,
-                       locus_span_i64 ids, int any_order, locus_pool* pool) {
+                       locus_span_i64 ids, locus_pool* pool) {
+  return guarded([&] {
+    cache_of(cache).append(
+        sequence, {.keys = heads_of(keys, "keys"), .values = heads_of(values, "values"), .ids = span_of(ids, "ids")},
+        executor_of(pool));
+  });
+}
+
+int locus_cache_append_tree(locus_cache* cache, int64_t sequence, const locus_heads* keys, const locus_heads* values,
+                            locus_span_i64 ids, locus_pool* pool) {
   return guarded([&] {
     cache_of(cache).append(sequence,
                            {.keys = heads_of(keys, "keys"),
                             .values = heads_of(values, "values"),
                             .ids = span_of(ids, "ids"),
-                            .any_order = any_order != 0},
+                            .any_order = true},
                            executor_of(pool));
   });
 }
