@@ -12,8 +12,8 @@
 namespace locus::bench {
 namespace {
 
-constexpr std::int64_t query_heads = 8, key_heads = 2, cache_dim = 128;
-constexpr std::int64_t token_bytes = 2 * key_heads * cache_dim * static_cast<std::int64_t>(sizeof(float));
+constexpr std::int64_t query_heads = 8, cached_heads = 2, cache_dim = 128;
+constexpr std::int64_t token_bytes = 2 * cached_heads * cache_dim * static_cast<std::int64_t>(sizeof(float));
 
 Encoding cache_rope() { return Encoding("rope", {{"head_dim", cache_dim}, {"pairing", "half"}, {"base", 5e5}}); }
 
@@ -24,8 +24,8 @@ class CacheWork {
  public:
   CacheWork(std::int64_t capacity, std::int64_t users, int threads)
       : pool_(threads),
-        cache_(cache_rope(), {.capacity = capacity, .heads = key_heads, .head_dim = cache_dim}),
-        numbers_(whole_pages(most_new * key_heads * cache_dim * 4)),
+        cache_(cache_rope(), {.capacity = capacity, .heads = cached_heads, .head_dim = cache_dim}),
+        numbers_(whole_pages(most_new * cached_heads * cache_dim * 4)),
         query_(whole_pages(users * query_heads * cache_dim * 4)),
         output_(whole_pages(users * query_heads * cache_dim * 4)) {
     fill_normal(numbers_, 1);
@@ -38,7 +38,7 @@ class CacheWork {
   void append(SequenceId sequence, std::int64_t count) {
     for (; count > 0; count -= most_new) {
       const std::int64_t now = std::min(count, most_new);
-      const HeadsView view = view_of(numbers_, 0, now, key_heads);
+      const HeadsView view = view_of(numbers_, 0, now, cached_heads);
       const std::vector<Position> last = cache_.last_position(sequence);
       cache_.append(sequence, view, view, positions::prefill(now, last.empty() ? 0 : last[0] + 1).ids, &pool_);
     }

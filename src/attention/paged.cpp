@@ -21,7 +21,7 @@ namespace locus {
 namespace {
 
 constexpr std::int64_t portion_keys = 256;
-constexpr std::int64_t block_keys = 32;  // keys, values and the next keys fit the L1 cache or nearly so
+constexpr std::int64_t keys_at_once = 32;  // keys, values and the next keys fit the L1 cache or nearly so
 
 struct Kernels {
   AttendKernels own;  // of the queries
@@ -119,8 +119,8 @@ class BlockReader {
   }
 
   void turn(Piece& piece, const StoredPiece& stored) {
-    keys_.resize(static_cast<std::size_t>(block_keys * dim_ * layout_.element_size));
-    scales_.resize(block_keys);
+    keys_.resize(static_cast<std::size_t>(keys_at_once * dim_ * layout_.element_size));
+    scales_.resize(keys_at_once);
     std::byte* keys = keys_.data() + piece.at * dim_ * layout_.element_size;
     turn_stored(layout_,
                 {.keys = static_cast<const std::byte*>(piece.keys.data),
@@ -185,7 +185,7 @@ class PortionRows {
         queries_(document_.queries),
         rows_(p_.group() * queries_),
         dim_(p_.head_dim()),
-        stride_(block_keys + kernels.own.panel),
+        stride_(keys_at_once + kernels.own.panel),
         query_(rows_ * dim_),
         scores_(rows_ * stride_),
         top_(static_cast<std::size_t>(rows_), masked_score),
@@ -417,10 +417,10 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
     for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.portion, head, kernels);
     BlockReader reader(shared.spans, head, layout, dim);
     const std::int64_t keys = members[0].keys();
-    const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, block_keys); };
+    const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, keys_at_once); };
     reader.advance(block_at(0));
-    for (std::int64_t first = 0; first < keys; first += block_keys) {
-      reader.advance(block_at(first + block_keys));
+    for (std::int64_t first = 0; first < keys; first += keys_at_once) {
+      reader.advance(block_at(first + keys_at_once));
       bool seen = false;
       for (PortionRows& member : members) seen |= member.move_to(first, block_at(first));
       if (!seen) continue;

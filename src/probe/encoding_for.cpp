@@ -39,7 +39,8 @@ Encoding scheme_for(const Model& model, const Spelling& spelling) {
       if (const Value* value = own.find(parameter.name)) arguments.set(parameter.name, *value);
     }
   }
-  for (const auto& [name, value] : arguments_of(spelling).all()) arguments.set(name, value);
+  const Arguments given = arguments_of(spelling);
+  for (const auto& [name, value] : given.all()) arguments.set(name, value);
   const auto fill = [&](std::string_view name, std::int64_t value) {
     const bool taken = std::any_of(scheme.parameters.begin(), scheme.parameters.end(),
                                    [&](const Parameter& parameter) { return parameter.name == name; });

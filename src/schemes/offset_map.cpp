@@ -13,12 +13,13 @@
 // Deviations. The code of SelfExtend leaves the map out while the longest position is below w, which changes nothing.
 // Qwen's dual chunk attention also multiplies keys and softmax scale by m = max(1, 1 + 0.1 ln(length /
 // unscaled_length)), so that scores carry m^2. ReRoPE's code also multiplies the query by max(1, ln(i + 1) / ln(trained
-// length)), a query temperature that is not part of the map.
+// length)), and SelfExtend's if asked: temperature=logarithm.
 #include <algorithm>
 #include <cmath>
 
 #include "locus/error.h"
 #include "locus/registry.h"
+#include "schemes/rope_axes.h"
 
 namespace locus {
 
@@ -49,13 +50,11 @@ bool has(const std::vector<Parameter>& parameters, std::string_view name) {
   return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& one) { return one.name == name; });
 }
 
-// RoPE's, but for those of several axes: an offset is one number.
+// RoPE's, but for those of several axes, since an offset is one number, and of an output that turns back by the id.
 std::vector<Parameter> rope_parameters(const Arguments& given) {
   std::vector<Parameter> all = rope_scheme().parameters_for(given);
-  std::erase_if(all, [](const Parameter& one) {
-    return one.name == "axes" || one.name == "sections" || one.name == "grid_height" || one.name == "grid_width" ||
-           one.name == "prefix";
-  });
+  const std::vector<Parameter> axes = axes_parameters();
+  std::erase_if(all, [&](const Parameter& one) { return has(axes, one.name) || one.name == "turned_output"; });
   return all;
 }
 

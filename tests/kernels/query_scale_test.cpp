@@ -14,7 +14,7 @@
 namespace locus {
 namespace {
 
-constexpr std::int64_t tokens = 40, heads = 3, head_dim = 24;
+constexpr std::int64_t token_count = 40, head_count = 3, dim = 24;
 
 std::vector<float> numbers(std::size_t count) {
   std::vector<float> values;
@@ -23,7 +23,7 @@ std::vector<float> numbers(std::size_t count) {
 }
 
 Encoding scaled(const std::string& kind, const std::string& pairing) {
-  return Encoding("rope", {{"head_dim", head_dim},
+  return Encoding("rope", {{"head_dim", dim},
                            {"rotary_dim", 16},
                            {"rotary_offset", 4},
                            {"pairing", pairing},
@@ -32,9 +32,9 @@ Encoding scaled(const std::string& kind, const std::string& pairing) {
 }
 
 void expect_like_reference(const Encoding& encoding, Role role) {
-  const std::vector<float> input = numbers(static_cast<std::size_t>(tokens * heads * head_dim));
-  const std::int64_t extents[] = {tokens, heads, head_dim};
-  const PositionIds ids = positions::prefill(tokens, 3);
+  const std::vector<float> input = numbers(static_cast<std::size_t>(token_count * head_count * dim));
+  const std::int64_t extents[] = {token_count, head_count, dim};
+  const PositionIds ids = positions::prefill(token_count, 3);
   std::vector<float> in_place = input, from = input, to(input.size());
   rotate(encoding, heads_view(in_place.data(), ElementType::float32, "thd", extents), ids, role);
   rotate(encoding,
@@ -43,10 +43,10 @@ void expect_like_reference(const Encoding& encoding, Role role) {
          ids, role);
   EXPECT_EQ(in_place, to);
   const std::vector<double> wide(input.begin(), input.end());
-  for (std::size_t head = 0; head < input.size(); head += head_dim) {
-    const Position id[] = {ids.ids[head / (heads * head_dim)]};
+  for (std::size_t head = 0; head < input.size(); head += dim) {
+    const Position id[] = {ids.ids[head / (head_count * dim)]};
     const std::vector<double> want =
-        reference::rotate(encoding.rotation(), role, Direction::forward, id, std::span(wide).subspan(head, head_dim));
+        reference::rotate(encoding.rotation(), role, Direction::forward, id, std::span(wide).subspan(head, dim));
     for (std::size_t j = 0; j < want.size(); ++j) {
       EXPECT_NEAR(static_cast<double>(in_place[head + j]), want[j], 1e-6) << "position " << id[0] << ", " << j;
     }
@@ -60,17 +60,18 @@ TEST(QueryScale, IsFusedIntoTheRotation) {
       expect_like_reference(scaled(kind, pairing), Role::key);
     }
   }
-  const Encoding alone("query_temperature", {{"head_dim", head_dim}, {"temperature_length", 8}});
+  const Encoding alone("query_temperature", {{"head_dim", dim}, {"temperature_length", 8}});
   expect_like_reference(alone, Role::query);
   expect_like_reference(alone, Role::key);
 }
 
 TEST(QueryScale, LeavesKeysAlone) {
-  const Encoding alone("query_temperature", {{"head_dim", head_dim}, {"temperature_length", 8}});
-  const std::vector<float> input = numbers(static_cast<std::size_t>(tokens * heads * head_dim));
+  const Encoding alone("query_temperature", {{"head_dim", dim}, {"temperature_length", 8}});
+  const std::vector<float> input = numbers(static_cast<std::size_t>(token_count * head_count * dim));
   std::vector<float> keys = input;
-  const std::int64_t extents[] = {tokens, heads, head_dim};
-  rotate(alone, heads_view(keys.data(), ElementType::float32, "thd", extents), positions::prefill(tokens), Role::key);
+  const std::int64_t extents[] = {token_count, head_count, dim};
+  rotate(alone, heads_view(keys.data(), ElementType::float32, "thd", extents), positions::prefill(token_count),
+         Role::key);
   EXPECT_EQ(keys, input);
 }
 
@@ -78,16 +79,16 @@ TEST(QueryScale, LeavesKeysAlone) {
 TEST(TurnOutput, UndoesTheTurnOfValues) {
   const Encoding rope(
       "rope",
-      {{"head_dim", head_dim}, {"rotary_dim", 8}, {"rotary_offset", 16}, {"pairing", "half"}, {"turned_output", true}});
-  std::vector<float> values = numbers(static_cast<std::size_t>(tokens * heads * head_dim));
+      {{"head_dim", dim}, {"rotary_dim", 8}, {"rotary_offset", 16}, {"pairing", "half"}, {"turned_output", true}});
+  std::vector<float> values = numbers(static_cast<std::size_t>(token_count * head_count * dim));
   const std::vector<float> input = values;
-  const std::int64_t extents[] = {tokens, heads, head_dim};
+  const std::int64_t extents[] = {token_count, head_count, dim};
   const HeadsView view = heads_view(values.data(), ElementType::float32, "thd", extents);
-  rotate(rope, view, positions::prefill(tokens, 1000), Role::key);
-  turn_output(rope, view, positions::prefill(tokens, 1000));
+  rotate(rope, view, positions::prefill(token_count, 1000), Role::key);
+  turn_output(rope, view, positions::prefill(token_count, 1000));
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], input[i], 1e-6f);
-  const Encoding plain("rope", {{"head_dim", head_dim}, {"pairing", "half"}});
-  EXPECT_THROW(turn_output(plain, view, positions::prefill(tokens)), Error);
+  const Encoding plain("rope", {{"head_dim", dim}, {"pairing", "half"}});
+  EXPECT_THROW(turn_output(plain, view, positions::prefill(token_count)), Error);
 }
 
 }  // namespace

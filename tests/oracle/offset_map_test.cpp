@@ -33,15 +33,11 @@ class OffsetMapOracle : public ::testing::TestWithParam<std::string> {
       arguments.set("unscaled_length", integer("original_max_position_embeddings"));
       arguments.set("length", tokens_);
     }
+    if (settings_.contains("query_factor") && !settings_.at("query_factor").is_null()) {
+      arguments.set("temperature", std::string("logarithm"));  // max(1, ln(p + 1) / ln(length))
+      arguments.set("temperature_length", integer(settings_.contains("scale_base") ? "scale_base" : "training_length"));
+    }
     return Encoding("offset_map", arguments);
-  }
-
-  // max(1, ln(p + 1) / ln(length)), a factor of the query.
-  double query_factor(std::int64_t position) const {
-    if (!settings_.contains("query_factor") || settings_.at("query_factor").is_null()) return 1;
-    const double length = settings_.contains("scale_base") ? settings_.at("scale_base").get<double>()
-                                                           : settings_.at("training_length").get<double>();
-    return std::max(1.0, std::log(static_cast<double>(position + 1)) / std::log(length));
   }
 };
 
@@ -68,10 +64,6 @@ TEST_P(OffsetMapOracle, ScoresAndOutputs) {
   const Encoding all = encoding();
   PeerTensors tensors = PeerTensors::of(peer_, "bhtd");
   const auto rotated = [&](std::vector<double>& vectors, const std::vector<std::int64_t>& shape, Role role) {
-    const auto dim = static_cast<std::size_t>(shape.at(3));
-    for (std::size_t i = 0; i < vectors.size(); ++i) {
-      if (role == Role::query) vectors[i] *= query_factor(static_cast<std::int64_t>(i / dim) % tokens_);
-    }
     PositionIds ids{.tokens = tokens_, .ids = {}};
     for (Position p = 0; p < tokens_; ++p) ids.ids.push_back(p);
     rotate(all, heads_view(vectors.data(), ElementType::float64, "bhtd", shape), ids, role);

@@ -14,7 +14,7 @@ namespace locus::python {
 namespace {
 
 using Bytes = std::optional<py::array_t<std::uint8_t, py::array::c_style>>;
-using Floats = std::optional<py::array_t<float, py::array::c_style>>;
+using OptionalRow = std::optional<py::array_t<float, py::array::c_style>>;
 
 ElementType type_of(const std::string& name) {
   for (const ElementType type : {ElementType::float32, ElementType::bfloat16, ElementType::float16}) {
@@ -35,12 +35,12 @@ KvCache make_cache(const Encoding& encoding, const py::kwargs& given) {
                             .share_equal_pages = entry<bool>(given, "share_equal_pages")});
 }
 
-std::int64_t axes_of(const KvCache& cache) {
+std::int64_t cached_axes(const KvCache& cache) {
   return cache.encoding().site() == Site::query_key ? cache.encoding().rotation().axes : 1;
 }
 
 py::array_t<Position> positions_of(const KvCache& cache, SequenceId sequence) {
-  return numpy_of(cache.positions(sequence), {axes_of(cache), cache.length(sequence)});
+  return numpy_of(cache.positions(sequence), {cached_axes(cache), cache.length(sequence)});
 }
 
 void append_tokens(KvCache& cache, SequenceId sequence, const std::pair<py::object, py::object>& both,
@@ -82,7 +82,7 @@ void attend_batch(const KvCache& cache, const py::list& items, const py::kwargs&
   call.mask.sinks = entry<std::int64_t>(given, "sinks");
   call.scale = entry<std::optional<double>>(given, "scale");
   call.soft_cap = entry<double>(given, "soft_cap");
-  const auto sinks = entry<Floats>(given, "sink_logits");
+  const auto sinks = entry<OptionalRow>(given, "sink_logits");
   if (sinks) call.sink_logits = std::span(sinks->data(), static_cast<std::size_t>(sinks->size()));
   const std::shared_ptr<Executor> threads = executor();
   call.executor = threads.get();

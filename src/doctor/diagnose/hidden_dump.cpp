@@ -18,7 +18,7 @@
 namespace locus::doctor {
 namespace {
 
-using Row = std::vector<double>;
+using AddedRow = std::vector<double>;
 
 double norm_of(const double* values, std::size_t count) {
   double sum = 0;
@@ -65,8 +65,8 @@ class Added {
   std::size_t tokens() const { return added_.size() / dim_; }
   bool nothing(std::size_t t) const { return norm_of(added_.data() + t * dim_, dim_) <= tolerance(t); }
 
-  const Row& row(Position p) {
-    Row& row = rows_[p];
+  const AddedRow& row(Position p) {
+    AddedRow& row = rows_[p];
     if (row.empty()) {
       row.resize(dim_);
       hidden_row(hidden_, p, std::span<double>(row));
@@ -77,7 +77,7 @@ class Added {
   bool serves(Position p) const { return p >= range_.first && p <= range_.last; }
 
   double distance(std::size_t t, Position p, double scale) {
-    const Row& meant = row(p);
+    const AddedRow& meant = row(p);
     double sum = 0;
     for (std::size_t j = 0; j < dim_; ++j) {
       const double off = added_[t * dim_ + j] - scale * meant[j];
@@ -90,7 +90,7 @@ class Added {
 
   // Returns the factor of the expected row in the difference.
   double scale(std::size_t t, Position p) {
-    const Row& meant = row(p);
+    const AddedRow& meant = row(p);
     double product = 0, size = 0;
     for (std::size_t j = 0; j < dim_; ++j) {
       product += added_[t * dim_ + j] * meant[j];
@@ -126,12 +126,12 @@ class Added {
   const HiddenRows& hidden_;
   PositionRange range_;
   std::size_t dim_ = 0;
-  Row added_;
+  AddedRow added_;
   std::vector<double> noise_;  // rounding: the length of the error of each token
   double unit_ = 0;
   double loudest_ = 0;
   double measured_ = 0;  // the standard deviation of a number
-  std::map<Position, Row> rows_;
+  std::map<Position, AddedRow> rows_;
 };
 
 // Finds the added row: tries near rows first, then the whole table.
