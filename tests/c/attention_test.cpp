@@ -247,7 +247,8 @@ TEST(CCache, EveryOperationEqualsCpp) {
     ASSERT_OK(locus_cache_create(made, &a));
     ASSERT_EQ(a, cache.create());
     cache.append(a, keys, values, ids);
-    ASSERT_OK(locus_cache_append(made, a, &c_keys, &c_values, c_span(ids), 0, nullptr));
+    const locus_cache_tokens c_tokens = {c_keys, c_values, c_span(ids), 0};
+    ASSERT_OK(locus_cache_append(made, a, &c_tokens, nullptr));
     expect_same(cache, made, a);
     ASSERT_OK(locus_cache_fork(made, a, &b));
     ASSERT_EQ(b, cache.fork(a));
