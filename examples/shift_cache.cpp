@@ -25,7 +25,7 @@ locus::HeadsView view(std::vector<float>& key) {
 
 int main() {
   const locus::Encoding rope("rope", {{"head_dim", head_dim}, {"pairing", "half"}});
-  locus::KvCache cache(rope, {.capacity = 32, .heads = heads, .head_dim = head_dim, .page_size = 16});
+  locus::KvCache cache(rope, {.capacity = 48, .heads = heads, .head_dim = head_dim, .page_size = 16});
   const locus::SequenceId chat = cache.create();
   for (std::int64_t token = 0; token < 100; ++token) {
     if (cache.length(chat) == 16) cache.slide(chat, 4, 8, true);  // keep 4 sinks and the last 8, positions 0 .. 11

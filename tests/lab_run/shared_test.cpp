@@ -145,7 +145,9 @@ TEST_F(SharedTest, ASweepContinues) {
   const std::vector<StoredTrial> after = lab_.shared_trials();
   for (std::size_t i = 0; i < after.size(); ++i) {
     EXPECT_EQ(after[i].state, TrialState::finished);
-    if (before[i].state == TrialState::finished) EXPECT_EQ(after[i].fence, before[i].fence) << "run again";
+    if (before[i].state == TrialState::finished) {
+      EXPECT_EQ(after[i].fence, before[i].fence) << "run again";
+    }
   }
   Store store(lab_.url());
   EXPECT_NE(store.latest_run()->finished, "");
