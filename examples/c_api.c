@@ -24,21 +24,21 @@ int main(void) {
   locus_cached* cached = NULL;
   locus_cached_view stored;
   locus_attention call = {.encoding = NULL};
-  locus_cache_tokens tokens = {.ids = {positions, TOKENS}};
+  locus_heads key, value;
   int64_t sequence;
   int i;
 
   for (i = 0; i < SIZE; ++i) q[i] = k[i] = v[i] = (float)(i % 13) - 6;
   check(locus_encoding_new("rope", settings, 3, &rope));
   check(locus_heads_view(q, LOCUS_FLOAT32, "thd", extents, &call.query));
-  check(locus_heads_view(k, LOCUS_FLOAT32, "thd", extents, &tokens.keys));
-  check(locus_heads_view(v, LOCUS_FLOAT32, "thd", extents, &tokens.values));
+  check(locus_heads_view(k, LOCUS_FLOAT32, "thd", extents, &key));
+  check(locus_heads_view(v, LOCUS_FLOAT32, "thd", extents, &value));
   check(locus_heads_view(out, LOCUS_FLOAT32, "thd", extents, &call.output));
   check(locus_rotate(rope, &call.query, NULL, &ids, NULL));
 
   check(locus_cache_new(rope, &shape, &cache)); /* rotates keys as they are appended */
   check(locus_cache_create(cache, &sequence));
-  check(locus_cache_append(cache, sequence, &tokens, NULL));
+  check(locus_cache_append(cache, sequence, &key, &value, (locus_span_i64){positions, TOKENS}, NULL));
   check(locus_cache_gather(cache, sequence, &cached));
   check(locus_cached_get(cached, &stored));
   call.key = stored.keys;

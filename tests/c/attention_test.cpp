@@ -247,8 +247,7 @@ TEST(CCache, EveryOperationEqualsCpp) {
     ASSERT_OK(locus_cache_create(made, &a));
     ASSERT_EQ(a, cache.create());
     cache.append(a, keys, values, ids);
-    const locus_cache_tokens c_tokens = {c_keys, c_values, c_span(ids), 0};
-    ASSERT_OK(locus_cache_append(made, a, &c_tokens, nullptr));
+    ASSERT_OK(locus_cache_append(made, a, &c_keys, &c_values, c_span(ids), nullptr));
     expect_same(cache, made, a);
     ASSERT_OK(locus_cache_fork(made, a, &b));
     ASSERT_EQ(b, cache.fork(a));
@@ -273,6 +272,10 @@ TEST(CCache, EveryOperationEqualsCpp) {
     ASSERT_EQ(length, fork);
     cache.keep(fork, 2, kept);
     ASSERT_OK(locus_cache_keep(made, fork, 2, c_span(kept)));
+    expect_same(cache, made, fork);
+    const std::vector<std::int64_t> drafts(16, 5000);
+    cache.append(fork, {.keys = keys, .values = values, .ids = drafts, .any_order = true});
+    ASSERT_OK(locus_cache_append_tree(made, fork, &c_keys, &c_values, c_span(drafts), nullptr));
     expect_same(cache, made, fork);
     cache.free(fork);
     ASSERT_OK(locus_cache_drop(made, fork));

@@ -47,8 +47,7 @@ struct World {
     EXPECT_OK(locus_cache_new(rope.get(), &shape, &new_cache));
     cache.reset(new_cache);
     EXPECT_OK(locus_cache_create(new_cache, &sequence));
-    const locus_cache_tokens tokens = {view, view, c_span(positions), 0};
-    EXPECT_OK(locus_cache_append(new_cache, sequence, &tokens, nullptr));
+    EXPECT_OK(locus_cache_append(new_cache, sequence, &view, &view, c_span(positions), nullptr));
     locus_cached* new_cached = nullptr;
     EXPECT_OK(locus_cache_gather(new_cache, sequence, &new_cached));
     cached.reset(new_cached);

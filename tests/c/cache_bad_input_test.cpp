@@ -56,8 +56,11 @@ void add_cache_cases(Cases& all) {
   });
   add("locus_cache_append", [](World& w, locus_cache* h, Sequence s) {
     static const std::int64_t next[2] = {10, 11};
-    const locus_cache_tokens tokens = {w.view, w.out, {next, 2}, 0};
-    return locus_cache_append(h, s, &tokens, nullptr);
+    return locus_cache_append(h, s, &w.view, &w.out, {next, 2}, nullptr);
+  });
+  add("locus_cache_append_tree", [](World& w, locus_cache* h, Sequence s) {
+    static const std::int64_t drafts[2] = {10, 10};
+    return locus_cache_append_tree(h, s, &w.view, &w.out, {drafts, 2}, nullptr);
   });
   add("locus_cache_set_encoding",
       [](World& w, locus_cache* h, Sequence) { return locus_cache_set_encoding(h, w.rope.get(), 0); });
@@ -122,23 +125,23 @@ void add_cache_cases(Cases& all) {
   all.emplace("locus_cache_relocate",
               [](World& w) { return locus_cache_relocate(w.cache.get(), w.sequence, 0, 2, INT64_MAX); });
   all.emplace("locus_cache_divide", [](World& w) { return locus_cache_divide(w.cache.get(), w.sequence, 0, 1, 0); });
-  const auto append = [](World& w, const locus_heads& k, const locus_heads& v, locus_span_i64 ids) {
-    const locus_cache_tokens tokens = {k, v, ids, 0};
-    return locus_cache_append(w.cache.get(), w.sequence, &tokens, nullptr);
+  const auto append = [](World& w, const locus_heads* k, const locus_heads* v, locus_span_i64 ids) {
+    return locus_cache_append(w.cache.get(), w.sequence, k, v, ids, nullptr);
   };
   static const std::int64_t next[2] = {10, 11};
   all.emplace("locus_cache_append", [append](World& w) {
-    return each(bad_views(w), [&](const locus_heads* v) { return append(w, *v, w.out, {next, 2}); });
+    return each(bad_views(w), [&](const locus_heads* v) { return append(w, v, &w.out, {next, 2}); });
   });
   all.emplace("locus_cache_append", [append](World& w) {
-    return each(bad_views(w), [&](const locus_heads* v) { return append(w, w.view, *v, {next, 2}); });
+    return each(bad_views(w), [&](const locus_heads* v) { return append(w, &w.view, v, {next, 2}); });
   });
   for (const locus_span_i64 ids : {locus_span_i64{nullptr, 2}, {next, 1}, {next, -2}}) {
-    all.emplace("locus_cache_append", [append, ids](World& w) { return append(w, w.view, w.out, ids); });
+    all.emplace("locus_cache_append", [append, ids](World& w) { return append(w, &w.view, &w.out, ids); });
   }
-  all.emplace("locus_cache_append", [append](World& w) { return append(w, w.view, w.out, c_span(w.positions)); });
-  all.emplace("locus_cache_append",
-              [](World& w) { return locus_cache_append(w.cache.get(), w.sequence, nullptr, nullptr); });
+  all.emplace("locus_cache_append", [append](World& w) { return append(w, &w.view, &w.out, c_span(w.positions)); });
+  all.emplace("locus_cache_append_tree", [](World& w) {
+    return locus_cache_append_tree(w.cache.get(), w.sequence, &w.view, &w.out, {next, 1}, nullptr);
+  });
   static locus_cached_view view;
   all.emplace("locus_cached_get", [](World&) { return locus_cached_get(nullptr, &view); });
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(w.cached.get(), nullptr); });

@@ -187,7 +187,7 @@ TEST(Plot, RefusesInOneLine) {
            {"plot beyond --results broken.json", "broken.json is not JSON"},
            {"plot beyond --results empty.json", "empty.json: the results has no \"format\""},
            {"plot spiral --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),
-            "known: beyond, verbs-loss, "},
+            "known: answer, beyond, verbs-loss, "},
            {"plot slopes --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),
             "unknown figure 'slopes'; known: "},
            {"plot beyond --results empty.json --scheme rope", "--scheme does not apply to --results"},

@@ -333,9 +333,9 @@ TEST(SchemeFigures, ThinManyPositionsAndSaySo) {
     EXPECT_LE(made.spec["data"]["values"].size(), figures::most_rows) << name;
     EXPECT_NE(made.caption.find("One position in "), std::string::npos) << made.caption;
   }
-  const figures::Thinned some = figures::thinned(figures::range(10, 19), 4, "step");
+  const figures::Thinned some = figures::thinned(figures::range(10, 19), 4, Message::thinned_positions, Words());
   EXPECT_EQ(some.values, (std::vector<Position>{10, 13, 16, 19}));
-  EXPECT_EQ(figures::thinned(figures::range(0, 3), 4, "step").note, "");
+  EXPECT_EQ(figures::thinned(figures::range(0, 3), 4, Message::thinned_positions, Words()).note, "");
   EXPECT_EQ(figures::spread(9, 3), (std::vector<std::int64_t>{0, 4, 8}));
 }
 

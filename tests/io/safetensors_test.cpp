@@ -267,7 +267,7 @@ TEST_F(SafetensorsFiles, ReadsAModelOfOneFileOrSeveral) {
   EXPECT_EQ(single.tensor_names(), (std::vector<std::string>{"b", "hidden"}));
 
   const auto wrong = put("wrong.json", R"({"weight_map":{"a":"model-2.safetensors"}})");
-  EXPECT_NE(error_of([&] { read_safetensors_model(wrong); }).find("tensor 'a' must be in 'model-2.safetensors'"),
+  EXPECT_NE(error_of([&] { read_safetensors_model(wrong); }).find("tensor 'a' should be in 'model-2.safetensors'"),
             std::string::npos);
   const auto missing = put("missing.json", R"({"weight_map":{"a":"model-3.safetensors"}})");
   EXPECT_NE(error_of([&] { read_safetensors_model(missing); }).find("model-3.safetensors: cannot open"),

@@ -25,7 +25,7 @@ struct Refusal {
   const char* message_part;
 };
 
-class Refusals : public testing::TestWithParam<Refusal> {};
+class Refusals : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(Refusals, NamesParameterValueAndRule) {
   try {
@@ -211,7 +211,7 @@ const Refusal refusals[] = {
     {"coordinates_absurd", [] { patch_coordinates(max_ids, 2); }, "at most 8589934592 ids"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Positions, Refusals, testing::ValuesIn(refusals),
+INSTANTIATE_TEST_SUITE_P(Positions, Refusals, ::testing::ValuesIn(refusals),
                          [](const auto& given) { return std::string(given.param.name); });
 
 }  // namespace

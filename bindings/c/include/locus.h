@@ -365,15 +365,12 @@ LOCUS_API int locus_cache_length(const locus_cache* cache, int64_t sequence, int
 LOCUS_API int locus_cache_free_pages(const locus_cache* cache, int64_t* pages);
 /** Returns the number of free pages that `tokens` more tokens need. */
 LOCUS_API int locus_cache_pages_for(const locus_cache* cache, int64_t sequence, int64_t tokens, int64_t* pages);
-/** Tokens to append. */
-typedef struct locus_cache_tokens {
-  locus_heads keys, values; /**< batch 1, of the cache's type; keys are not rotated yet */
-  locus_span_i64 ids;       /**< [axes, tokens]; positions of one axis must increase */
-  int32_t any_order;        /**< 1: they need not (drafts in a tree) */
-} locus_cache_tokens;
-/** Appends tokens and rotates their keys. */
-LOCUS_API int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_cache_tokens* tokens,
-                                 locus_pool* pool);
+/** Appends tokens (batch 1) and rotates their keys. `ids` is [axes, tokens]; positions of one axis must increase. */
+LOCUS_API int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_heads* keys,
+                                 const locus_heads* values, locus_span_i64 ids, locus_pool* pool);
+/** The same for the drafts of a tree, whose positions may have any order. */
+LOCUS_API int locus_cache_append_tree(locus_cache* cache, int64_t sequence, const locus_heads* keys,
+                                      const locus_heads* values, locus_span_i64 ids, locus_pool* pool);
 /** Replaces the encoding. Error: keys rotated with another table, unless `rerotate` is 1. */
 LOCUS_API int locus_cache_set_encoding(locus_cache* cache, const locus_encoding* encoding, int rerotate);
 /** Removes the newest tokens. */

@@ -66,14 +66,23 @@ int locus_cache_pages_for(const locus_cache* cache, int64_t sequence, int64_t to
   return guarded([&] { at(pages, "pages") = cache_of(cache).pages_for(sequence, tokens); });
 }
 
-int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_cache_tokens* tokens, locus_pool* pool) {
+int locus_cache_append(locus_cache* cache, int64_t sequence, const locus_heads* keys, const locus_heads* values,
+                       locus_span_i64 ids, locus_pool* pool) {
   return guarded([&] {
-    const locus_cache_tokens& given = at(tokens, "tokens");
+    cache_of(cache).append(
+        sequence, {.keys = heads_of(keys, "keys"), .values = heads_of(values, "values"), .ids = span_of(ids, "ids")},
+        executor_of(pool));
+  });
+}
+
+int locus_cache_append_tree(locus_cache* cache, int64_t sequence, const locus_heads* keys, const locus_heads* values,
+                            locus_span_i64 ids, locus_pool* pool) {
+  return guarded([&] {
     cache_of(cache).append(sequence,
-                           {.keys = heads_of(given.keys, "keys"),
-                            .values = heads_of(given.values, "values"),
-                            .ids = span_of(given.ids, "ids"),
-                            .any_order = given.any_order != 0},
+                           {.keys = heads_of(keys, "keys"),
+                            .values = heads_of(values, "values"),
+                            .ids = span_of(ids, "ids"),
+                            .any_order = true},
                            executor_of(pool));
   });
 }

@@ -53,7 +53,7 @@ struct Subject {
   bool absolute = false;        ///< theory predicts that a shift of all ids changes the result
   bool keys_placed = true;      ///< false if positions act on queries alone
   bool length_matters = false;  ///< theory predicts that the numbers depend on the length
-  bool tokens_decide = false;   ///< score: tokens bring the numbers; positions alone add nothing
+  bool tokens_decide = false;   ///< tokens bring or count the numbers; ids alone add nothing
 };
 
 /// Returns the encoding as a subject, through its public functions (rotate() and rows in double).

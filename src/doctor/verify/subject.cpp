@@ -129,6 +129,7 @@ void take_relative_keys(Subject& subject, const Encoding& encoding) {
   subject.heads = keys.heads;
   subject.width = keys.head_dim;
   subject.scale = keys.softmax_scale.value_or(1 / std::sqrt(static_cast<double>(keys.head_dim)));
+  subject.tokens_decide = keys.counted;
   const Arguments& given = encoding.arguments();
   subject.absolute =
       keys.column_index != nullptr && is_grid(given.maybe_integer("grid_height"), given.maybe_integer("grid_width"));

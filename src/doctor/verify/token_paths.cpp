@@ -248,7 +248,6 @@ PathResult drafted(const Sample& sample, ElementType type) {
   AttentionCall call = call_of(sample.encoding(), queries, output);
   call.key = over.key.view();
   call.value = over.value.view();
-  call.key_numbers = numbers_view(over.numbers);
   call.key_ids = over.places;
   call.key_numbers = numbers_view(over.numbers);
   call.mask = {.pairs = visible};
