@@ -69,8 +69,8 @@ std::vector<LearnedArgument> learned_arguments(const Encoding& encoding) {
                        .gradient = gradient_member(weight.gradient)});
     LearnedArgument& one = learned.back();
     one.initial = weight.initial;
-    one.room = weight.gradient == LearnedGradient::bias_network ? encoding.score().network_weights
-                                                                : one.count() * one.columns;
+    one.room =
+        weight.gradient == LearnedGradient::bias_network ? encoding.score().network_weights : one.count() * one.columns;
   }
   return learned;
 }

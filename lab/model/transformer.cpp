@@ -120,12 +120,11 @@ Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::in
   const NoGradGuard no_gradients;
   std::int64_t first = 0;
   for (const LearnedArgument& argument : learned) {
-    const Weights own(
-        {{.name = "positions." + argument.name,
-          .shape = argument.shape,
-          .deviation = argument.deviation,
-          .mean = argument.initial}},
-        seed);
+    const Weights own({{.name = "positions." + argument.name,
+                        .shape = argument.shape,
+                        .deviation = argument.deviation,
+                        .mean = argument.initial}},
+                      seed);
     weights.at("positions").narrow(0, first, argument.count()).copy_(own.values());
     first += argument.count();
   }

@@ -51,7 +51,9 @@ const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
 
 // Vectors of encodings that Locus does not have yet. Remove a folder from this list when its scheme is added.
 const std::set<std::string> awaited = {
-    "conv_position", "pope", "zigzag",
+    "conv_position",
+    "pope",
+    "zigzag",
 };
 
 /// Names of the tests in a suite: `Test/case` for parameterised ones.

@@ -50,7 +50,7 @@ class Functions(unittest.TestCase):
             locus.rope(head_dim=8, pairing="half", factor=4)  # no rule takes it
         with self.assertRaisesRegex(TypeError, "rope.. needs pairing: .*half or interleaved"):
             locus.rope(head_dim=8)
-        with self.assertRaisesRegex(TypeError, "given factor twice"):
+        with self.assertRaisesRegex(TypeError, "got factor twice"):
             locus.rope(head_dim=8, pairing="half", factor=2, rule=locus.linear(factor=4))
         with self.assertRaises(TypeError):
             locus.rope(8, "half")

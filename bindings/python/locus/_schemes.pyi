@@ -91,11 +91,17 @@ def offset_map(
     rotary_dim: Optional[int] = None,
     rotary_offset: int = 0,
     rule: Union[str, Rule] = 'none',
+    temperature: str = 'none',
+    temperature_length: Optional[int] = None,
+    temperature_beta: float = 0.1,
+    temperature_shift: Optional[int] = None,
     output_order: str = 'same',
     max_length: Optional[int] = None,
     profile: str = 'exact',
     table_type: str = 'float32',
     **rule_arguments: Any,
+) -> Encoding: ...
+
 def query_temperature(
     *,
     head_dim: int,

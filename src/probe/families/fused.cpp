@@ -39,7 +39,7 @@ struct FusedFamily {
   std::vector<std::string_view> activation_names = {};  ///< its names in config.json; empty: not stated
   Storage storage = Storage::linear;
   FusedOrder order = FusedOrder::by_part;  ///< in transformers; GGUF is always by part
-  bool may_be_parallel = false;       ///< the file may set a parallel residual
+  bool may_be_parallel = false;            ///< the file may set a parallel residual
   bool may_tie_head = true;                ///< the head may be the embedding
 };
 

@@ -19,12 +19,12 @@ struct BpeParts {
   std::vector<AddedToken> added;
 
   // The steps applied to a piece of text, in this order.
-  bool needs_nfc = false;            ///< refuses a text that may not be in form NFC
-  bool space_prefix = false;         ///< adds a space to a text that does not start with one
-  std::string prefix;                ///< before every piece, or ...
-  bool prefix_first_only = false;    ///< ... only before the first
+  bool needs_nfc = false;          ///< refuses a text that may not be in form NFC
+  bool space_prefix = false;       ///< adds a space to a text that does not start with one
+  std::string prefix;              ///< before every piece, or ...
+  bool prefix_first_only = false;  ///< ... only before the first
   bool prefix_if_missing = false;  ///< not if the text already starts with it
-  std::string shown_as;              ///< replaces a space; empty: no replacement
+  std::string shown_as;            ///< replaces a space; empty: no replacement
   std::vector<SplitStep> steps;
 
   bool byte_level = true;    ///< tokens use GPT-2's byte alphabet; else characters
