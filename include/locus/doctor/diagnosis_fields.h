@@ -118,8 +118,9 @@ struct JsonFields {
   }
   static Json of(const Arguments& arguments) {
     Json object = Json::object();
-    for (const auto& [name, value] : arguments.all()) {
-      object[name] = std::visit(
+    for (const auto& entry : arguments.all()) {
+      const Value& value = entry.second;  // clang 14 captures no structured binding
+      object[entry.first] = std::visit(
           [&](const auto& held) {
             if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Tensor>) {
               return Json(to_text(value));
