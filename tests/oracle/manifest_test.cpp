@@ -18,6 +18,7 @@ const std::map<std::string, std::string> suite_of_folder = {
     {"apply", "Oracle/ApplyOracle"},
     {"axes", "Oracle/AxesOracle"},
     {"conformer", "Oracle/ConformerOracle"},
+    {"conv_position", "Oracle/ConvPositionOracle"},
     {"cope", "Oracle/CopeOracle"},
     {"crosspeer", "Oracle/CrosspeerOracle"},
     {"deberta_attention", "Oracle/DebertaAttentionOracle"},
@@ -28,6 +29,7 @@ const std::map<std::string, std::string> suite_of_folder = {
     {"ggml", "Oracle/GgmlOracle"},
     {"offset_map", "Oracle/OffsetMapOracle"},
     {"output_rotation", "Oracle/OutputRotationOracle"},
+    {"pope", "Oracle/PopeOracle"},
     {"query_temperature", "Oracle/QueryTemperatureOracle"},
     {"rope", "Oracle/RopeOracle"},
     {"shaw", "Oracle/ShawOracle"},
@@ -51,8 +53,6 @@ const std::set<std::string> tested_elsewhere = {"interpolate", "models"};
 
 // Vectors of encodings that Locus does not have yet. Remove a folder from this list when its scheme is added.
 const std::set<std::string> awaited = {
-    "conv_position",
-    "pope",
     "zigzag",
 };
 

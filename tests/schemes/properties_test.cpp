@@ -114,7 +114,8 @@ std::vector<double> numbers_at(const Encoding& encoding, Position position) {
   std::vector<double> numbers;
   const Position other = std::clamp<Position>(0, encoding.position_range().first, encoding.position_range().last);
   if (encoding.site() == Site::hidden) {
-    numbers.resize(static_cast<std::size_t>(encoding.hidden().dim));
+    numbers.assign(static_cast<std::size_t>(encoding.hidden().dim), 0.5);
+    if (encoding.hidden().neighbours) return reference::add_rows(encoding.hidden(), std::span(&position, 1), numbers);
     hidden_row(encoding.hidden(), position, std::span<double>(numbers));
   } else if (encoding.site() == Site::query_key) {
     const Rotation& rotation = encoding.rotation();
@@ -124,6 +125,7 @@ std::vector<double> numbers_at(const Encoding& encoding, Position position) {
     const std::span<double> all(numbers);
     rotation_row(rotation, Role::query, ids, all.subspan(0, pairs), all.subspan(pairs, pairs));
     rotation_row(rotation, Role::key, ids, all.subspan(2 * pairs, pairs), all.subspan(3 * pairs, pairs));
+    if (rotation.polar) numbers.insert(numbers.end(), rotation.polar->phases.begin(), rotation.polar->phases.end());
   } else if (encoding.site() == Site::score) {
     for (std::int64_t head = 0; head < encoding.score().heads; ++head) {
       numbers.push_back(encoding.score().value(head, position, other));
@@ -186,6 +188,19 @@ void relative_rotation(const Encoding& encoding) {
         dot(rotated(encoding, Role::query, query_moved, q), rotated(encoding, Role::key, key_moved, k));
     RC_ASSERT(std::fabs(before - after) <= 1e-9 * size);
   });
+}
+
+// Neighbours are the same wherever the tokens stand.
+void relative_rows(const Encoding& encoding) {
+  std::vector<double> states;
+  for (std::int64_t i = 0; i < 6 * encoding.hidden().dim; ++i) states.push_back(std::cos(static_cast<double>(i)));
+  const auto at = [&](Position start) {
+    std::vector<Position> ids(6);
+    std::iota(ids.begin(), ids.end(), start);
+    return reference::add_rows(encoding.hidden(), ids, states);
+  };
+  property("rows do not depend on where the tokens stand",
+           [&] { RC_ASSERT(at(0) == at(*rc::gen::inRange<Position>(-1000, 1'000'000))); });
 }
 
 void relative_score_term(const Encoding& encoding) {
@@ -341,8 +356,21 @@ Encoding with_length(const Encoding& encoding, std::int64_t length) {
   return Encoding(encoding.scheme().name, arguments);
 }
 
+// Rows of `count` tokens with consecutive ids, from neighbours.
+std::vector<double> rows_of_first(const Encoding& encoding, std::int64_t count) {
+  std::vector<Position> ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), 7);
+  std::vector<double> states;
+  for (std::int64_t i = 0; i < count * encoding.hidden().dim; ++i) states.push_back(std::sin(static_cast<double>(i)));
+  return reference::add_rows(encoding.hidden(), ids, states);
+}
+
 void keeps_its_numbers(const Encoding& encoding) {
   EXPECT_FALSE(encoding.length_dependent());
+  if (encoding.site() == Site::hidden && encoding.hidden().neighbours) {
+    const std::vector<double> brief = rows_of_first(encoding, 5), longer = rows_of_first(encoding, 6);
+    EXPECT_TRUE(std::equal(brief.begin(), brief.end(), longer.begin()));
+  }
   property("a position's numbers do not change with the length", [&] {
     const Position position = position_in(narrowed(encoding.position_range(), 100'000));
     const auto length = *rc::gen::inRange<std::int64_t>(1, 10'000);
@@ -353,6 +381,10 @@ void keeps_its_numbers(const Encoding& encoding) {
 
 // The converse: an encoding that is not safe to cache does change.
 void loses_its_numbers(const Encoding& encoding) {
+  if (encoding.site() == Site::hidden && encoding.hidden().neighbours) {
+    const std::vector<double> brief = rows_of_first(encoding, 5), longer = rows_of_first(encoding, 6);
+    return EXPECT_FALSE(std::equal(brief.begin(), brief.end(), longer.begin()));
+  }
   EXPECT_TRUE(encoding.length_dependent());
   EXPECT_NE(numbers_at(encoding.at_length(100), 10), numbers_at(encoding.at_length(10000), 10));
 }
@@ -393,6 +425,7 @@ const std::map<std::pair<Claim, Site>, Test>& tests() {
     std::map<std::pair<Claim, Site>, Test> table = {
         {{Claim::relative, Site::none}, expect_nothing_done},
         {{Claim::relative, Site::query_key}, relative_rotation},
+        {{Claim::relative, Site::hidden}, relative_rows},
         {{Claim::relative, Site::score}, relative_score_term},
         {{Claim::relative, Site::relative_key}, relative_key_term},
         {{Claim::norm_preserving, Site::none}, expect_nothing_done},
