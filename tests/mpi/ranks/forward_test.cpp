@@ -21,11 +21,11 @@ TEST(RingForward, EverySchemeEqualsTheWhole) {
     RingSample sample(named.encoding, shape_for(named.encoding, 29), ElementType::float32, 5);
     const RingComparison zigzag = compare_forward(MPI_COMM_WORLD, sample, {});
     EXPECT_TRUE(zigzag.passed()) << named.name << ": " << where(zigzag);
+    ++seen;
     if (named.name.find(' ') != std::string::npos) continue;  // one example per scheme
     const RingComparison uneven =
         compare_forward(MPI_COMM_WORLD, sample, {.kind = ShardKind::contiguous, .remainder = Remainder::uneven});
     EXPECT_TRUE(uneven.passed()) << named.name << ": " << where(uneven);
-    ++seen;
   }
   EXPECT_GT(seen, 40);
 }
