@@ -69,7 +69,7 @@ Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer&
   }
   const bool constant = line.tuned || find_rule(line.variant).length_dependent;
   const std::int64_t longest = constant ? longest_of(spec) : length;
-  return under_rule(trained, line.variant, {.trained = spec.trained_length, .longest = longest}).at_length(length);
+  return with_rule(trained, line.variant, {.trained = spec.trained_length, .longest = longest}).at_length(length);
 }
 
 }  // namespace locus::lab

@@ -27,7 +27,7 @@ std::string cell(const std::optional<double>& value) { return value ? Json(*valu
 }  // namespace
 
 Results read_file(const fs::path& path) {
-  if (path.empty()) fail("the results must be named: results.json, or the folder it is in");
+  if (path.empty()) fail("no results given: name results.json or its folder");
   const fs::path file = fs::is_directory(path) ? path / "results.json" : path;
   if (!fs::exists(file)) fail(file.string(), " does not exist; `locus lab` writes it");
   std::ifstream stream(file, std::ios::binary);
