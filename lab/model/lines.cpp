@@ -16,7 +16,7 @@ std::int64_t longest_of(const TrialSpec& spec) {
   return longest;
 }
 
-/// A learned row per position, added to the hidden state: what resizing stretches.
+/// Returns whether the scheme adds a learned row per position to the hidden state: only such tables can be resized.
 bool has_table_of_rows(const Scheme& scheme) {
   return scheme.site == Site::hidden && takes(scheme, "table") && takes(scheme, "max_positions");
 }

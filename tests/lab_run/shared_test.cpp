@@ -80,7 +80,7 @@ TEST_F(SharedTest, ATrialOfADeadNodeRunsElsewhere) {
   EXPECT_EQ(status_of(store)["runs"][0]["running"][0]["host"], "dead-node");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_TRUE(status_of(store)["runs"][0]["running"][0]["lost"].get<bool>());
-  EXPECT_TRUE(says(lab_.on_store({"status"}), "lost, the next worker takes it"));
+  EXPECT_TRUE(says(lab_.on_store({"status"}), "lost; the next worker takes it"));
   EXPECT_EQ(lab_.on_store({"work", "--out", "a"}).exit_code, 0);
   EXPECT_EQ(lab_.shared_trials().front().state, TrialState::finished);
   EXPECT_TRUE(says(lab_.on_store({"status"}), "1 of 1 trials finished"));
