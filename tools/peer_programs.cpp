@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* names[] = {"locus_bench_peers", "locus_bench_onnxruntime"};
 
-// A program whose standard output is read line by line. It is ended with this object.
+// Runs a program whose standard output is read line by line. The destructor ends it.
 class Child {
  public:
   Child(const std::string& program, std::vector<std::string> arguments) {
@@ -59,7 +59,7 @@ class Child {
     }
     return !line.empty();
   }
-  /// Waits for its end; returns whether it succeeded.
+  /// Waits until it ends; returns whether it succeeded.
   bool wait() {
     int status = 0;
     while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
@@ -112,7 +112,7 @@ std::vector<std::string> peer_programs() {
 }
 
 std::string how_to_get_peers() {
-  return "there is no peer program next to locus: install libtorch-dev and libopenblas-dev, configure and build "
+  return "no peer program found next to locus: install libtorch-dev and libopenblas-dev, configure and build "
          "locus_bench_peers (or run npm ci --ignore-scripts in bench/peers/onnxruntime, configure and build)";
 }
 

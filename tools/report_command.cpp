@@ -58,7 +58,7 @@ void report(const ReportRequest& request) {
 void add_report_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Write a lab's results as one self-contained page");
   const auto request = std::make_shared<ReportRequest>();
-  command->add_option("results", request->results, "A results.json, or the folder it is in")->required();
+  command->add_option("results", request->results, "A results.json, or its folder")->required();
   command->add_option("-o,--output", request->output,
                       "Write the page to this file; absent: report.html next to the results");
   command->add_option("--verification", request->verification,
