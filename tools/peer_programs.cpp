@@ -24,7 +24,7 @@ class Child {
  public:
   Child(const std::string& program, std::vector<std::string> arguments) {
     int ends[2];
-    require(pipe(ends) == 0, "cannot open a pipe for the peer program " + program);
+    require(pipe(ends) == 0, "cannot open a pipe for the peer program ", program);
     arguments.insert(arguments.begin(), program);
     std::vector<char*> words;
     for (std::string& word : arguments) words.push_back(word.data());
@@ -39,7 +39,7 @@ class Child {
     }
     close(ends[1]);
     out_ = fdopen(ends[0], "r");
-    require(id_ > 0 && out_ != nullptr, "cannot start the peer program " + program);
+    require(id_ > 0 && out_ != nullptr, "cannot start the peer program ", program);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -126,7 +126,7 @@ void run_peer_program(const std::string& program, const bench::Plan& plan,
   for (std::string line; child.read_line(line);) {
     if (!heard(parse(line, program))) return;
   }
-  require(child.wait(), "the peer program " + program + " failed; its results so far are kept");
+  require(child.wait(), "the peer program ", program, " failed; its results so far are kept");
 }
 
 }  // namespace locus::tools

@@ -73,7 +73,7 @@ TrialSpec spec_from_json(const Json& json) {
   } catch (const Json::exception& error) {
     fail("a trial's spec in the store cannot be read: ", error.what());
   }
-  require(to_json(spec) == json, "a trial's spec in the store has fields of another version: ", json.dump());
+  require(to_json(spec) == json, "a trial's spec in the store has fields of another version: ", json);
   return spec;
 }
 
