@@ -75,10 +75,7 @@ void set_to_zero(const HeadsView& view) {
   }
 }
 
-}  // namespace
-
-AttentionWork attend_backward(const AttentionGradientCall& call) {
-  const Problem problem(call.forward);
+AttentionWork run_backward(const Problem& problem, const AttentionGradientCall& call) {
   check(problem, call);
   set_to_zero(call.key_gradient);
   set_to_zero(call.value_gradient);
@@ -122,6 +119,20 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
   }
   total.store(call.learned);
   return work;
+}
+
+}  // namespace
+
+AttentionWork attend_backward(const AttentionGradientCall& call) { return run_backward(Problem(call.forward), call); }
+
+AttentionWork attend_backward_shard(const AttentionGradientCall& call, const ShardOfKeys& shard) {
+  require(call.forward.query.type != ElementType::float64, "attend_backward: a shard of keys must not be float64");
+  const Problem problem(call.forward, nullptr, shard);
+  const bool counted = problem.relative() != nullptr && problem.relative()->counted;
+  require(!counted && problem.remapped() == nullptr, "attend_backward: a shard of keys has no backward pass with ",
+          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name,
+          ", whose weights are recomputed from all keys");
+  return run_backward(problem, call);
 }
 
 }  // namespace locus
