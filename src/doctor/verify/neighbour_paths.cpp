@@ -10,6 +10,9 @@
 namespace locus::doctor {
 namespace {
 
+// Sums of the same numbers, in float32 and perhaps in another order; a neighbour too many is far beyond it.
+constexpr double tiny = 1e-5;
+
 // The coordinates of a token that projections chose: they show every change of its row but those they left out.
 std::vector<double> tokens_of(const Encoded& encoded, std::int64_t first, std::int64_t count) {
   const HeadsView view = encoded.query.view();
@@ -49,8 +52,8 @@ class NeighbourPaths {
     const std::vector<double> whole_token = tokens_of(sample_.encode(type_, range(0, n)), first, 1);
     const std::vector<double> with_context =
         tokens_of(sample_.encode(type_, range(begin, end - begin)), first - begin, 1);
-    worst_.at_most("a token with the neighbours of its row = whole" + suffix_, most_apart(with_context, whole_token), 0,
-                   "likely cause: more or other neighbours than the kernel has taps");
+    worst_.at_most("a token with the neighbours of its row = whole" + suffix_, most_apart(with_context, whole_token),
+                   tiny, "likely cause: more or other neighbours than the kernel has taps");
     cut(first, whole_token);
   }
 
@@ -59,7 +62,7 @@ class NeighbourPaths {
             const std::string& cause) {
     const std::vector<double> alone = tokens_of(sample_.encode(type_, range(0, count)), 0, count);
     const double apart = most_apart(tokens_of(sample_.encode(type_, slots), first, count), alone);
-    worst_.at_most(name + suffix_, apart, 0, apart == 0 ? "" : "likely cause: " + cause);
+    worst_.at_most(name + suffix_, apart, tiny, apart <= tiny ? "" : "likely cause: " + cause);
   }
 
   // One token on its own, as a decoder without the tokens before it would add its row.

@@ -7,7 +7,7 @@
 
 namespace locus::doctor {
 
-/// Padding and packing must not change a bit. A chunk without the tokens around it must differ from the whole as the
+/// Padding and packing must not change a token. A chunk without the tokens around it must differ from the whole as the
 /// reference predicts; with the tokens that its rows are made from it must not.
 void verify_neighbours(WorstChecks& worst, const Sample& sample, ElementType type);
 
