@@ -30,12 +30,14 @@ class PopeOracle : public ::testing::TestWithParam<std::string> {
 
   /// Ids of the last `count` tokens; the peer has [tokens, axes].
   PositionIds ids(std::int64_t count) const {
-    const std::vector<std::int64_t> shape = peer_.shape("positions"), all = peer_.integers("positions");
+    const std::vector<std::int64_t> shape = peer_.shape("positions");
+    const std::vector<double> all = peer_.doubles("positions");  // whole numbers
     const std::int64_t axes = shape.size() > 1 ? shape[1] : 1, first = shape[0] - count;
     PositionIds result{.axes = axes, .tokens = count, .ids = {}};
     for (std::int64_t axis = 0; axis < axes; ++axis) {
       for (std::int64_t t = 0; t < count; ++t) {
-        result.ids.push_back(all[static_cast<std::size_t>((first + t) * axes + axis)] + integer("position_offset"));
+        const double position = all[static_cast<std::size_t>((first + t) * axes + axis)];
+        result.ids.push_back(static_cast<Position>(position) + integer("position_offset"));
       }
     }
     return result;
