@@ -23,6 +23,7 @@
 #include "locus/rotate.h"
 #include "locus/rows.h"
 #include "locus/scaling.h"
+#include "neighbour_rows.h"
 
 namespace locus {
 namespace {
@@ -153,6 +154,7 @@ void expect_refused(const Encoding& encoding, Position position) {
 // ---- one test per claim and site
 
 using Test = std::function<void(const Encoding&)>;
+using testing::rows_of_first;
 
 void property(const std::string& description, const std::function<void()>& body) {
   EXPECT_TRUE(rc::check(description, body)) << description;
@@ -192,15 +194,9 @@ void relative_rotation(const Encoding& encoding) {
 
 // Neighbours are the same wherever the tokens stand.
 void relative_rows(const Encoding& encoding) {
-  std::vector<double> states;
-  for (std::int64_t i = 0; i < 6 * encoding.hidden().dim; ++i) states.push_back(std::cos(static_cast<double>(i)));
-  const auto at = [&](Position start) {
-    std::vector<Position> ids(6);
-    std::iota(ids.begin(), ids.end(), start);
-    return reference::add_rows(encoding.hidden(), ids, states);
-  };
-  property("rows do not depend on where the tokens stand",
-           [&] { RC_ASSERT(at(0) == at(*rc::gen::inRange<Position>(-1000, 1'000'000))); });
+  property("rows do not depend on where the tokens stand", [&] {
+    RC_ASSERT(rows_of_first(encoding, 6) == rows_of_first(encoding, 6, *rc::gen::inRange<Position>(-1000, 1'000'000)));
+  });
 }
 
 void relative_score_term(const Encoding& encoding) {
@@ -354,15 +350,6 @@ Encoding with_length(const Encoding& encoding, std::int64_t length) {
     if (parameter.name == "length") arguments.set("length", length);
   }
   return Encoding(encoding.scheme().name, arguments);
-}
-
-// Rows of `count` tokens with consecutive ids, from neighbours.
-std::vector<double> rows_of_first(const Encoding& encoding, std::int64_t count) {
-  std::vector<Position> ids(static_cast<std::size_t>(count));
-  std::iota(ids.begin(), ids.end(), 7);
-  std::vector<double> states;
-  for (std::int64_t i = 0; i < count * encoding.hidden().dim; ++i) states.push_back(std::sin(static_cast<double>(i)));
-  return reference::add_rows(encoding.hidden(), ids, states);
 }
 
 void keeps_its_numbers(const Encoding& encoding) {

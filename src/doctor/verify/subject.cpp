@@ -21,6 +21,12 @@ Encoding with_length(const Encoding& encoding, std::int64_t length) {
   return Encoding(encoding.scheme().name, arguments);
 }
 
+// A list may hold weights or a setting, such as channels per axis.
+bool is_weight(const Encoding& encoding, std::string_view name) {
+  const auto learned = encoding.learned_weights();
+  return std::any_of(learned.begin(), learned.end(), [&](const LearnedWeight& one) { return one.name == name; });
+}
+
 // Uses another seed for random weights; changes given tensors and lists directly.
 Encoding reweighted(const Encoding& encoding) {
   Arguments changed = encoding.arguments();
@@ -29,7 +35,8 @@ Encoding reweighted(const Encoding& encoding) {
       Tensor other = *tensor;
       for (float& weight : other.data) weight = 1 - weight;
       changed.set(name, other);
-    } else if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    } else if (const auto* list = std::get_if<std::vector<double>>(&value);
+               list != nullptr && is_weight(encoding, name)) {
       std::vector<double> other = *list;
       for (double& weight : other) weight /= 2;
       changed.set(name, other);
