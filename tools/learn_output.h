@@ -13,7 +13,10 @@ namespace locus::tools {
 void print_wrapped(const std::string& text);
 
 /// The exercises with a mark for those passed and an arrow at the next one.
-void print_path(learn::Workspace& workspace, const learn::Course& course, const learn::Messages& messages);
+void print_path(learn::Workspace& workspace, const learn::Course& course, Language language);
+
+/// How many are passed and which is next.
+void print_place(learn::Workspace& workspace, const Sentences& sentences);
 
 /// One line: a mark, the stem, the title.
 void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts);
