@@ -37,14 +37,21 @@ void print_line(const std::string& line, std::size_t width) {
 
 void print_wrapped(const std::string& text) {
   const auto width = static_cast<std::size_t>(std::min<std::int64_t>(terminal_width(), 100));
+  std::string paragraph;
+  const auto print_paragraph = [&] {
+    if (!paragraph.empty()) print_line(paragraph, width);
+    paragraph.clear();
+  };
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(' ') || line.starts_with('|')) {
+    if (line.empty() || line.starts_with(' ') || line.starts_with('|')) {
+      print_paragraph();
       std::cout << line << '\n';
     } else {
-      print_line(line, width);
+      paragraph += (paragraph.empty() ? "" : " ") + line;
     }
   }
+  print_paragraph();
 }
 
 void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts) {

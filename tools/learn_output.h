@@ -8,8 +8,8 @@
 
 namespace locus::tools {
 
-/// Prints a text, each of its lines broken at spaces where it is wider than the terminal. Lines that begin with a space,
-/// such as commands and drawings, stay as they are.
+/// Prints a text, each paragraph as wide as the terminal. Lines that begin with a space, such as commands and drawings,
+/// stay as they are.
 void print_wrapped(const std::string& text);
 
 /// The exercises with a mark for those passed and an arrow at the next one.

@@ -89,6 +89,11 @@ void Child::collect() {
   }
 }
 
+const std::string& Child::printed() {
+  if (output_ >= 0) collect();
+  return printed_;
+}
+
 bool Child::wait_for(Want want) {
   for (;;) {
     const auto left =

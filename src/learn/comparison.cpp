@@ -65,7 +65,7 @@ Prediction read_prediction(const std::string& text) {
 
 Results read_results_of(const fs::path& folder) {
   const fs::path file = folder / "lab" / "results.json";
-  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results"};
+  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results", {}, {{"folder", folder.filename().string()}}};
   Results results = results::read_file(file);
   for (const char* name : compared_tasks) {
     const results::Task* task = results.find_task(name);

@@ -123,7 +123,12 @@ Texts Course::texts(const Exercise& exercise, Language language) const {
   texts.intro = sections.front();
   texts.explanation = sections.back();
   texts.hints.assign(sections.begin() + 1, sections.end() - 1);
-  if (exercise.kind == Kind::detective) texts.title += " " + std::to_string(exercise.number);
+  if (exercise.kind == Kind::detective) {  // one text for all cases
+    texts.title += " " + std::to_string(exercise.number);
+    const std::string placeholder = "case-NN";
+    const std::size_t at = texts.intro.find(placeholder);
+    if (at != std::string::npos) texts.intro.replace(at, placeholder.size(), exercise.id);
+  }
   return texts;
 }
 

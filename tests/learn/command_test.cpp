@@ -114,6 +114,7 @@ TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
   fails("while True: print('forever')", "did not answer within 3 s", "3");
   fails("import os; os.abort()", "crashed");
   fails("import sys; sys.exit(3)", "ended with code 3");
+  fails("print('here'); return q", "| here");
   fails("return q[0]", "shape [4, 3]");
   fails("return np.full((len(q), v.shape[1]), np.nan)", "NaN at [0, 0]");
   fails("return 'hello'", "must return numbers");
@@ -166,6 +167,7 @@ TEST_F(LearnCommand, SpeaksSpanishAndCpp) {
   };
   fails("return q", "no compila");
   fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "se estrelló");
+  fails("std::puts(\"dentro\"); return q;", "| dentro");
   fails("return Array({2});", "la forma [4, 3]");
   fails("Array a = q; a(9, 9) = 1; return a;", "index 9 of an axis of size 4");
   folder_.write("01-attention.cpp", solution(".cpp"));
