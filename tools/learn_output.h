@@ -12,16 +12,16 @@ namespace locus::tools {
 /// stay as they are.
 void print_wrapped(const std::string& text);
 
-/// The exercises with a mark for those passed and an arrow at the next one.
+/// Prints the exercises with a mark for those passed and an arrow at the next one.
 void print_path(learn::Workspace& workspace, const learn::Course& course, Language language);
 
-/// How many are passed and which is next.
+/// Prints how many are passed and which is next.
 void print_place(learn::Workspace& workspace, const Sentences& sentences);
 
-/// One line: a mark, the stem, the title.
+/// Prints one line: a mark, the stem, the title.
 void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts);
 
-/// The mark, the message and the notes of a grade.
+/// Prints the mark, the message and the notes of a grade.
 void print_grade(const learn::Grade& grade, const learn::Exercise& exercise, const learn::Texts& texts);
 
 }  // namespace locus::tools
