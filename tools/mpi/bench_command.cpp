@@ -101,7 +101,9 @@ Measured measure(const BenchOptions& options, int rank, int ranks) {
   }
   if (best.rounds > 0) {
     best.transfers = 1e30;
-    const auto bytes = static_cast<std::int64_t>(best.sent / best.rounds);
+    const auto own = static_cast<std::int64_t>(best.sent / best.rounds);
+    std::int64_t bytes = own;  // blocks differ by a few pieces
+    MPI_Allreduce(&own, &bytes, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     for (int repeat = 0; repeat < options.repeats; ++repeat) {
       best.transfers =
           std::min(best.transfers, transfer_alone(bytes, static_cast<std::int64_t>(best.rounds), rank, ranks));

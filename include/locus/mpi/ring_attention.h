@@ -82,11 +82,12 @@ struct RingWork {
 /// Error: what attend() refuses; ranks whose shapes, types, masks, encodings or plans differ, or which hold the same
 /// token: every rank throws then, and names the first rank that differs. RankLost: a rank that is silent for
 /// seconds_to_wait.
-/// Range: float32, bfloat16 and float16; every encoding, forward.
+/// Range: float32, bfloat16 and float16; every encoding. One that counts gates (cope) needs contiguous or zigzag shards of
+/// at most 64 pieces per rank; its blocks are broadcast in the order of the keys.
 /// Accuracy: within twice the bound of attend() over all keys, plus 2^-24 v for skipped blocks, plus
 /// (2 |lse| + 2 ranks + 8) 2^-24 v for the merge. With one rank and one piece per document, the bits of attend().
 /// Cost: the work of attend() divided by the ranks (zigzag balances a causal mask); (rounds) blocks sent and received
-/// while it works. Setup: three small collectives, 48 bytes per piece (at most 64 pieces are told apart), ranks^2 bytes.
+/// while it works. Setup: four small collectives, 56 bytes per piece (at most 64 pieces are told apart), ranks^2 bytes.
 RingWork attend(const RingCall& call);
 
 /// `forward` is the call that attend() ran, with its output and log_sum_exp; gradients are of the own tokens, with the
