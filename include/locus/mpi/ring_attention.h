@@ -70,6 +70,7 @@ struct RingWork {
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_needed = 0;  ///< of the blocks of other ranks that this rank attended to
   double seconds_waiting = 0;     ///< for blocks that had not arrived when their turn came
+  double seconds_working = 0;     ///< processor time of the calling thread, without waiting
 };
 
 /// Computes attention over all tokens of all ranks. Collective: every rank must call it.
