@@ -2,6 +2,9 @@
 // The backward pass of what tokens bring to the score (forget gates), and of many heads and documents.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "backward_check.h"
 
 namespace locus::testing {

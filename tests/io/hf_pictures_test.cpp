@@ -2,6 +2,8 @@
 // Image models with windows: which windows their stages and layers have, as the modeling code of transformers does it.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "locus/error.h"
 #include "locus/io/hf_config.h"
 
