@@ -113,7 +113,8 @@ std::vector<Stated> numbers_in(const std::string& text) {
   return found;
 }
 
-/// The numbers of a task in results.json: means, intervals, single seeds, and differences from the baseline.
+/// The results of a task: by scheme and length, means, intervals, single seeds and differences from the baseline. Curves of
+/// training and losses by position are in results.json too, but so many that any number would be near one of them.
 std::vector<double> numbers_of(const Results& results, const std::string& task) {
   std::vector<double> all;
   const auto add = [&](const results::Estimate& one) {
@@ -122,7 +123,7 @@ std::vector<double> numbers_of(const Results& results, const std::string& task) 
     if (one.high) all.push_back(*one.high);
   };
   for (const results::Number& number : results.numbers) {
-    if (number.task != task) continue;
+    if (number.task != task || number.place != -1) continue;
     if (number.estimate) add(*number.estimate);
     for (const auto& value : number.values) {
       if (value) all.push_back(*value);
