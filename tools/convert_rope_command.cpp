@@ -72,7 +72,7 @@ void add_to_config(CLI::App& convert) {
   command->add_option("--config", request->other, "Keep the other keys of this config.json");
   add_destination(*command, request->destination, "Write this config.json (--in-place replaces that of --config)");
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
-  command->footer("Example: locus convert to-config model.gguf --output config.json");
+  command->footer("Example: locus convert to-config model.gguf --output back.json");
   command->callback([request] {
     const std::string output = output_of(*request, request->other, "--config");
     report(*request, output, io::write_hf_rope(request->input, request->other, output));

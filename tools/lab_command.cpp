@@ -58,6 +58,7 @@ void add_lab_command(CLI::App& app) {
       app.add_subcommand("lab", "Train small models with every scheme and test them beyond their trained length");
   // All following words are passed to the other program, --help too.
   command->prefix_command();
+  command->fallthrough(false);
   command->set_help_flag();
   command->set_help_all_flag();
   command->callback([command] {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus verify`: measures whether encodings satisfy their claims.
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <memory>
 #include <set>
 
+#include "check_output.h"
 #include "encoding_options.h"
 #include "locus/doctor/broken.h"
 #include "locus/doctor/equivalences.h"
@@ -26,6 +26,7 @@ struct VerifyRequest {
   bool thorough = false;
   bool json = false;
   bool list = false;
+  bool all = false;
 };
 
 /// One encoding to verify; `layer_type` if a config has several layer types.
@@ -129,16 +130,11 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
   return sections;
 }
 
-/// JSON has no infinity: writes null, which also fails a check.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 void print_as_json(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
   Json checks = Json::array();
   for (const Section& section : sections) {
     for (const Check& check : section.checks) {
-      Json one{{"name", check.name},           {"scheme", check.scheme}, {"value", number(check.value)},
-               {"bound", number(check.bound)}, {"passed", check.pass},   {"note", check.note}};
-      one["pass"] = check.pass;  // the name that it had first
+      Json one = check_json(check);
       if (!section.layer_type.empty()) one["layer_type"] = section.layer_type;
       checks.push_back(std::move(one));
     }
@@ -146,18 +142,21 @@ void print_as_json(const std::vector<Section>& sections, std::int64_t passed, st
   print_json({{"checks", checks}, {"passed", passed}, {"failed", failed}});
 }
 
-void print_as_text(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
+/// Every check, under the name of its encoding.
+void print_all(std::span<const Check> checks) {
   std::string scheme;
+  for (const Check& check : checks) {
+    if (check.scheme != scheme) std::cout << check.scheme << '\n';
+    scheme = check.scheme;
+    std::cout << "  ";
+    print_check(check);
+  }
+}
+
+void print_as_text(const std::vector<Section>& sections, bool all, std::int64_t passed, std::int64_t failed) {
   for (const Section& section : sections) {
     if (!section.layer_type.empty()) std::cout << "layer type " << printable(section.layer_type) << '\n';
-    for (const Check& check : section.checks) {
-      if (check.scheme != scheme) std::cout << check.scheme << '\n';
-      scheme = check.scheme;
-      std::cout << "  " << (check.pass ? "pass " : "FAIL ") << std::left << std::setw(72) << check.name << std::right
-                << std::setprecision(4) << std::setw(12) << check.value << "   bound " << std::setw(10) << check.bound;
-      if (!check.note.empty()) std::cout << "   " << check.note;
-      std::cout << '\n';
-    }
+    all ? print_all(section.checks) : print_summaries(section.checks);
   }
   std::cout << passed << " passed, " << failed << " failed\n";
 }
@@ -208,7 +207,7 @@ void verify(const VerifyRequest& request) {
     failures += failed(section.checks);
     passed += static_cast<std::int64_t>(section.checks.size()) - failed(section.checks);
   }
-  request.json ? print_as_json(sections, passed, failures) : print_as_text(sections, passed, failures);
+  request.json ? print_as_json(sections, passed, failures) : print_as_text(sections, request.all, passed, failures);
   if (failures > 0) throw CheckFailed();
 }
 
@@ -224,6 +223,7 @@ void add_verify_command(CLI::App& app) {
   command->add_flag("--thorough", request->thorough, "Try more and longer shapes for every encoding: minutes");
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` lists them");
+  command->add_flag("--all", request->all, "Print every check; absent: one line per scheme, and failed checks");
   command->add_flag("--list", request->list, "List the names of the checks");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
@@ -233,7 +233,7 @@ void add_verify_command(CLI::App& app) {
       "sharded or shifted give the same attention (or the difference that theory predicts).\n"
       "Examples:\n"
       "  locus verify\n"
-      "  locus verify --scheme alibi --scheme t5\n"
+      "  locus verify --scheme alibi --scheme t5 --all\n"
       "  locus verify --scheme rope:rule=yarn,factor=4,truncate=false\n"
       "  locus verify --scheme rope:head_dim=128,pairing=half,rule=yarn,factor=4,original_length=32768\n"
       "  locus verify --config config.json --json\n"

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# The Debian packages, one per component of cmake/install.cmake; `./bootstrap package` makes them. dpkg-shlibdeps finds
+# the libraries that programs need; linking the archives needs the development files of theirs.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME locus)
+set(CPACK_PACKAGE_CONTACT "The Locus contributors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_COMPONENTS_ALL runtime development)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME locus)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "locus-lab, liblocus-dev, python3-locus")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The command locus, liblocus.so, lessons and exercises")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME liblocus-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "locus (= ${PROJECT_VERSION}), libhwy-dev")
+if(LOCUS_LINKS_ZLIB)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", zlib1g-dev")
+endif()
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "pkg-config, cmake")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and archives of Locus for C++ and C, and how CMake and pkg-config find them")
+
+if(TARGET locus_lab)
+  list(APPEND CPACK_COMPONENTS_ALL lab)
+  set(CPACK_DEBIAN_LAB_PACKAGE_NAME locus-lab)
+  # libtorch works with any BLAS; the lab refuses the slow one.
+  set(CPACK_DEBIAN_LAB_PACKAGE_DEPENDS "locus (= ${PROJECT_VERSION}), libopenblas0-openmp | libopenblas0")
+  set(CPACK_COMPONENT_LAB_DESCRIPTION "The training lab: runs as `locus lab`, on libtorch")
+endif()
+if(TARGET locus_python)
+  list(APPEND CPACK_COMPONENTS_ALL python_debian)
+  set(CPACK_DEBIAN_PYTHON_DEBIAN_PACKAGE_NAME python3-locus)
+  set(CPACK_DEBIAN_PYTHON_DEBIAN_PACKAGE_SECTION python)
+  # The module is built for one version of Python.
+  string(REGEX MATCH "^3\\.([0-9]+)" minor "${LOCUS_PYTHON_VERSION}")
+  math(EXPR next "${CMAKE_MATCH_1} + 1")
+  set(CPACK_DEBIAN_PYTHON_DEBIAN_PACKAGE_DEPENDS
+      "python3 (>= ${LOCUS_PYTHON_VERSION}), python3 (<< 3.${next}), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_DEBIAN_PACKAGE_SUGGESTS "python3-torch")
+  set(CPACK_COMPONENT_PYTHON_DEBIAN_DESCRIPTION "The Python package locus")
+endif()
+include(CPack)
