@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The contents of `cmake --install` and of the packages, in four components:
+# The contents of `cmake --install` and of the packages, in five components:
 #   runtime      the command, liblocus.so, completions, the manual, lessons and exercises
 #   development  archives, headers, CMake and pkg-config files
 #   lab          locus-lab, if it was built
+#   mpi          locus::mpi and its command, if they were built
 #   python       the Python package, if it was built
 # The target locus_installed builds the first two.
 include(GNUInstallDirs)
@@ -24,6 +25,15 @@ if(LOCUS_BUILD_C)
   install(EXPORT locusCTargets NAMESPACE locus:: DESTINATION ${LOCUS_CMAKE_DIR})
   install(TARGETS locus_c_static EXPORT locusTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(FILES bindings/c/include/locus.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+if(TARGET locus_mpi)
+  # A separate export: only who asks for the component needs MPI.
+  install(TARGETS locus_mpi EXPORT locusMpiTargets COMPONENT mpi OPTIONAL
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT locusMpiTargets NAMESPACE locus:: DESTINATION ${LOCUS_CMAKE_DIR} COMPONENT mpi)
+endif()
+if(TARGET locus_mpi_cli)
+  install(TARGETS locus_mpi_cli COMPONENT mpi OPTIONAL)
 endif()
 if(TARGET locus_cli)
   add_dependencies(locus_installed locus_cli)

@@ -124,9 +124,10 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
                       targets.size() == 1 || !target.layer_type.empty() || request.thorough);
     sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
   }
-  if (std::vector<Check> examples = examples_of(options); !examples.empty()) {
-    sections.push_back({"", std::move(examples)});
-  }
+  const std::vector<Check> examples = examples_of(options);
+  if (examples.empty()) return sections;
+  if (sections.empty() || !sections.back().layer_type.empty()) sections.push_back({"", {}});
+  sections.back().checks.insert(sections.back().checks.end(), examples.begin(), examples.end());
   return sections;
 }
 
