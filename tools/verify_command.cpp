@@ -208,7 +208,8 @@ void verify(const VerifyRequest& request) {
     failures += failed(section.checks);
     passed += static_cast<std::int64_t>(section.checks.size()) - failed(section.checks);
   }
-  request.json ? print_as_json(sections, passed, failures) : print_as_text(sections, request.all, passed, failures);
+  request.json ? print_as_json(sections, passed, failures)
+               : print_as_text(sections, request.all || !request.broken.empty(), passed, failures);
   if (failures > 0) throw CheckFailed();
 }
 
@@ -224,7 +225,8 @@ void add_verify_command(CLI::App& app) {
   command->add_flag("--thorough", request->thorough, "Try more and longer shapes for every encoding: minutes");
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` lists them");
-  command->add_flag("--all", request->all, "Print every check; absent: one line per scheme, and failed checks");
+  command->add_flag("--all", request->all,
+                    "Print every check; absent: one line per scheme and failed checks, with --broken all");
   command->add_flag("--list", request->list, "List the names of the checks");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
