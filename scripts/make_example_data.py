@@ -140,6 +140,18 @@ def main():
         "rope_theta": BASE,
     }
     (FOLDER / "config.json").write_text(json.dumps(llama, indent=2) + "\n")
+    stretched = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 256}
+    story = {  # of model.gguf, with a longer context
+        "model_type": "llama",
+        "hidden_size": 48,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 3,
+        "num_hidden_layers": 3,
+        "max_position_embeddings": 1024,
+        "rope_theta": 10000.0,
+        "rope_scaling": stretched,
+    }
+    (FOLDER / "longer.json").write_text(json.dumps(story, indent=2) + "\n")
     gpt2 = FOLDER / "gpt2"
     gpt2.mkdir(exist_ok=True)
     (gpt2 / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_positions": 64, "n_embd": 8, "n_head": 2}) + "\n")

@@ -57,7 +57,7 @@ void add_to_gguf(CLI::App& convert) {
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "Weights are not changed; see locus convert pairing.\n"
-      "Example: locus convert to-gguf config.json --gguf model.gguf --output longer.gguf");
+      "Example: locus convert to-gguf longer.json --gguf model.gguf --output longer.gguf");
   command->callback([request] {
     const std::string output = output_of(*request, request->other, "--gguf");
     report(*request, output, io::write_gguf_rope(request->input, request->other, output, request->architecture));
@@ -92,7 +92,7 @@ void add_config_layout(CLI::App& convert) {
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "The result is read again; its meaning must not have changed.\n"
-      "Example: locus convert config config.json --to v4 --output flat.json");
+      "Example: locus convert config config.json --to v5 --output v5.json");
   command->callback([request, to] {
     const std::string output = output_of(*request, request->input, "CONFIG");
     const auto layout = *to == "v4" ? io::ConfigLayout::v4 : io::ConfigLayout::v5;

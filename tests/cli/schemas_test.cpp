@@ -48,10 +48,10 @@ const std::vector<Row>& rows() {
       {"verify", "verify --broken ids_ignored"},
       {"lint", "lint config.json"},
       {"apply", "apply --config config.json --input q.npy --axes htd --positions 0:16 --output q_rot.npy"},
-      {"attend", "attend --scheme alibi:heads=8 --query q.npy --key k.npy --value v.npy --mask causal -o out.npy"},
+      {"attend", "attend --scheme alibi:heads=8 --query q.npy --key k.npy --value v.npy --axes htd -o out.npy"},
       {"resize", "resize --table bert.npy --from 512 --to 1024 --method linear --output longer.npy"},
       {"convert-table", "convert table gpt2/ --tensor transformer.wpe.weight --to 128 --output gpt2-128/"},
-      {"convert-config", "convert config config.json --to v4 --output flat.json"},
+      {"convert-config", "convert config config.json --to v5 --output v5.json"},
   };
   return all;
 }

@@ -20,7 +20,7 @@ void expect_limit(std::size_t limit, const std::string& message, const std::func
   EXPECT_NE(refusal.find(message), std::string::npos) << refusal;
 }
 
-void read_as_config(const std::string& text) { resolve_hf_config(text, "config.json", {.pairing = "half"}); }
+void read_as_config(const std::string& text) { resolve_hf_config(text, "config.json"); }
 void read_as_gguf(const std::string& file) { parse_gguf(on_heap(file), "model.gguf"); }
 void read_as_npy(const std::string& file) { parse_npy(on_heap(file), "q.npy"); }
 void read_as_safetensors(const std::string& file) { parse_safetensors(on_heap(file), "model.safetensors"); }
