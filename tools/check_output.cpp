@@ -30,9 +30,9 @@ std::string_view family_of(const Check& check) {
   return std::string_view(check.scheme).substr(0, check.scheme.find_first_of(" :"));
 }
 
-/// How much of its margin a passed check used: 1 is the bound itself, 0 is an exact result. Pairs of 0 (nothing was
-/// allowed, nothing was found) use none of it.
+/// How much of its margin a passed check used, below 1; 0 if the value had to be exact and is.
 double used_margin(const Check& check) {
+  if (relation_of(check) == Relation::equal) return 0;
   const bool lower = relation_of(check) == Relation::at_least;
   const double part = lower ? check.bound : check.value;
   const double whole = lower ? check.value : check.bound;
@@ -103,8 +103,7 @@ void print_summaries(std::span<const Check> checks) {
               << right_padded(concat(one.passed, " passed"), 12);
     if (!one.failed.empty()) std::cout << one.failed.size() << " FAILED  ";
     if (one.closest != nullptr && used_margin(*one.closest) > 0) {
-      std::cout << "closest to its bound: " << concat<2>(100 * used_margin(*one.closest)) << " %, "
-                << one.closest->name;
+      std::cout << "closest to its bound: " << fixed(100 * used_margin(*one.closest), 0) << " %, " << one.closest->name;
     }
     std::cout << '\n';
     for (const Check* check : one.failed) {

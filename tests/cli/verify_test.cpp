@@ -73,7 +73,8 @@ TEST(Verify, SaysWhichBoundsAreLowerOnes) {
   const TemporaryFolder folder;
   const std::string name = "permuting tokens under fixed ids changes the outputs";
   std::size_t lower = 0, upper = 0;
-  for (const Json& check : json_of(folder, "verify --shapes 1 --scheme alibi")["checks"]) {
+  const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
+  for (const Json& check : json["checks"]) {
     const double value = check["value"], bound = check["bound"];
     const bool at_least = check["relation"] == "at_least";
     EXPECT_TRUE(at_least || check["relation"] == (value == bound ? "equal" : "at_most")) << check;

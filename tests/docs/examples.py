@@ -50,7 +50,7 @@ def help_examples(locus, *words):
     if done.returncode != 0:  # locus lab, if it was not built
         return []
     example = re.search(r"^Examples?:(.*)", done.stdout, re.DOTALL | re.MULTILINE)
-    found = re.findall(r"(locus .*)$", example[1], re.MULTILINE) if example else []
+    found = re.findall(r"(locus .*)$", without_continuations(example[1]), re.MULTILINE) if example else []
     for name in commands_below(done.stdout):
         found += help_examples(locus, *words, name)
     return found
