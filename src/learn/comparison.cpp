@@ -65,7 +65,7 @@ Prediction read_prediction(const std::string& text) {
 
 Results read_results_of(const fs::path& folder) {
   const fs::path file = folder / "lab" / "results.json";
-  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results"};
+  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results", {}, {{"folder", folder.filename().string()}}};
   Results results = results::read_file(file);
   for (const char* name : compared_tasks) {
     const results::Task* task = results.find_task(name);
@@ -113,7 +113,8 @@ std::vector<Stated> numbers_in(const std::string& text) {
   return found;
 }
 
-/// The numbers of a task in results.json: means, intervals, single seeds, and differences from the baseline.
+/// The results of a task: by scheme and length, means, intervals, single seeds and differences from the baseline. Curves of
+/// training and losses by position are in results.json too, but so many that any number would be near one of them.
 std::vector<double> numbers_of(const Results& results, const std::string& task) {
   std::vector<double> all;
   const auto add = [&](const results::Estimate& one) {
@@ -122,7 +123,7 @@ std::vector<double> numbers_of(const Results& results, const std::string& task) 
     if (one.high) all.push_back(*one.high);
   };
   for (const results::Number& number : results.numbers) {
-    if (number.task != task) continue;
+    if (number.task != task || number.place != -1) continue;
     if (number.estimate) add(*number.estimate);
     for (const auto& value : number.values) {
       if (value) all.push_back(*value);
@@ -171,7 +172,7 @@ void check_argument(const std::string& text, const Results& results) {
 
 }  // namespace
 
-void grade_comparison(Workspace& workspace, const Exercise& exercise, const Messages& messages,
+void grade_comparison(Workspace& workspace, const Exercise& exercise, const Sentences& sentences,
                       std::vector<std::string>& notes) {
   const fs::path folder = workspace.path_of(exercise);
   for (const char* name : {"prediction.txt", "argument.md"}) {
@@ -184,14 +185,14 @@ void grade_comparison(Workspace& workspace, const Exercise& exercise, const Mess
   if (!has_results) kept = written;
   const Results results = read_results_of(folder);
   if (kept.empty()) {
-    notes.push_back(messages.text("comparison.late"));
+    notes.push_back(sentences.text("comparison.late"));
   } else if (kept != written) {
-    notes.push_back(messages.text("comparison.changed"));
+    notes.push_back(sentences.text("comparison.changed"));
   }
   for (const auto& [task, order] : read_prediction(kept.empty() ? written : kept)) {
     if (const results::Task* found = results.find_task(task)) {
       notes.push_back(
-          messages.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
+          sentences.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
     }
   }
   check_argument(text_at(folder / "argument.md"), results);
