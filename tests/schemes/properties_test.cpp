@@ -370,7 +370,8 @@ void keeps_its_numbers(const Encoding& encoding) {
 void loses_its_numbers(const Encoding& encoding) {
   if (encoding.site() == Site::hidden && encoding.hidden().neighbours) {
     const std::vector<double> brief = rows_of_first(encoding, 5), longer = rows_of_first(encoding, 6);
-    return EXPECT_FALSE(std::equal(brief.begin(), brief.end(), longer.begin()));
+    EXPECT_FALSE(std::equal(brief.begin(), brief.end(), longer.begin()));
+    return;
   }
   EXPECT_TRUE(encoding.length_dependent());
   EXPECT_NE(numbers_at(encoding.at_length(100), 10), numbers_at(encoding.at_length(10000), 10));
