@@ -88,6 +88,11 @@ def check_container(source):
     assert "CPackConfig.cmake" in text and "dpkg-dev" in text
 
 
+def check_changelog(source, version):
+    text = (source / "CHANGELOG.md").read_text()
+    assert re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", text, re.MULTILINE), f"no {version} in CHANGELOG.md"
+
+
 def main():
     source = Path(sys.argv[1])
     version = re.search(r"project\(locus VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text()).group(1)
@@ -95,6 +100,7 @@ def main():
     check_conan(source, version, options)
     check_vcpkg(source, version, options)
     check_container(source)
+    check_changelog(source, version)
     print(f"the recipes agree with version {version} and its options")
 
 

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from ._encoding import Encoding as Encoding
 from ._encoding import Rule as Rule
 
-__all__ = ['nope', 'sinusoidal', 'learned', 'rope', 'xpos', 'offset_map', 'query_temperature', 'fope', 'alibi', 't5', 'relative_bias', 'kerple', 'sandwich', 'fire', 'dynamic_bias', 'swin_v2', 'forget_gate', 'shaw', 'transformer_xl', 'conformer', 'deberta', 'decomposed_2d', 'cope', 'none', 'linear', 'ntk', 'ntk_mixed', 'dynamic_ntk', 'ntk_by_parts', 'yarn', 'longrope', 'llama3', 'proportional', 'geometric']
+__all__ = ['nope', 'sinusoidal', 'learned', 'conv_position', 'rope', 'xpos', 'offset_map', 'query_temperature', 'fope', 'pope', 'alibi', 't5', 'relative_bias', 'kerple', 'sandwich', 'fire', 'dynamic_bias', 'swin_v2', 'forget_gate', 'shaw', 'transformer_xl', 'conformer', 'deberta', 'decomposed_2d', 'cope', 'none', 'linear', 'ntk', 'ntk_mixed', 'dynamic_ntk', 'ntk_by_parts', 'yarn', 'longrope', 'llama3', 'proportional', 'geometric']
 
-SchemeName = Literal['nope', 'sinusoidal', 'learned', 'rope', 'xpos', 'offset_map', 'query_temperature', 'fope', 'alibi', 't5', 'relative_bias', 'kerple', 'sandwich', 'fire', 'dynamic_bias', 'swin_v2', 'forget_gate', 'shaw', 'transformer_xl', 'conformer', 'deberta', 'decomposed_2d', 'cope']
+SchemeName = Literal['nope', 'sinusoidal', 'learned', 'conv_position', 'rope', 'xpos', 'offset_map', 'query_temperature', 'fope', 'pope', 'alibi', 't5', 'relative_bias', 'kerple', 'sandwich', 'fire', 'dynamic_bias', 'swin_v2', 'forget_gate', 'shaw', 'transformer_xl', 'conformer', 'deberta', 'decomposed_2d', 'cope']
 
 RuleName = Literal['none', 'linear', 'ntk', 'ntk_mixed', 'dynamic_ntk', 'ntk_by_parts', 'yarn', 'longrope', 'llama3', 'proportional', 'geometric']
 
