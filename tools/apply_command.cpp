@@ -169,8 +169,8 @@ void add_apply_command(CLI::App& app) {
   command->footer(
       "Inferred axes and positions are printed on standard error, or under `inferred` in the JSON.\n"
       "Examples:\n"
-      "  locus apply --scheme rope:head_dim=128,pairing=half --input q.npy --output q_rot.npy\n"
-      "  locus apply --config config.json --input q.npy --axes bhtd --positions 0:128 --output q_rot.npy");
+      "  locus apply --scheme rope:head_dim=128,pairing=half --input q.npy --axes htd --output q_rot.npy\n"
+      "  locus apply --config config.json --input q.npy --axes htd --positions 0:16 --output q_rot.npy");
   command->callback([request] { apply(*request); });
 }
 

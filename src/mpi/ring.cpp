@@ -8,12 +8,6 @@
 namespace locus::mpi {
 namespace {
 
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 std::string first_error(const RingCall& call, const Channel& channel, const std::function<void()>& further_checks) {
   std::string message = local_error(call, channel);
   if (!message.empty() || further_checks == nullptr) return message;
@@ -26,6 +20,12 @@ std::string first_error(const RingCall& call, const Channel& channel, const std:
 }
 
 }  // namespace
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 Ring::Ring(const RingCall& call, const std::function<void()>& further_checks, std::int64_t gradients)
     : channel_(call.communicator, call.seconds_to_wait), call_(call) {
