@@ -5,9 +5,11 @@
 
 #include "command.h"
 #include "ending_signals.h"
+#include "failure.h"
+#include "help_format.h"
 #include "learn_command.h"
 #include "locus/error.h"
-#include "printable.h"
+#include "terminal.h"
 
 namespace locus::tools {
 
@@ -18,9 +20,6 @@ void print_json(const Json& object) {
 
 namespace {
 
-/// Prints one line, even if names and values contain control characters.
-void print_error(const std::string& message) { std::cerr << "locus: " << printable(message) << '\n'; }
-
 /// Adds the word that CLI11 did not understand, which its message omits.
 std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   std::string text = error.what();
@@ -28,7 +27,18 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty()) {
     text += "; not understood: " + rest.front();
   }
-  return text + " (see locus --help)";
+  return text;
+}
+
+/// `--color`, which every command takes, before or after its name.
+void add_colour_option(CLI::App& app) {
+  const auto set = [](const std::string& word) {
+    use_colour(word == "always" ? Colour::always : word == "never" ? Colour::never : Colour::automatic);
+  };
+  app.add_option_function<std::string>("--color", set,
+                                       "Colour drawings; auto (default): on a terminal, unless NO_COLOR")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.fallthrough();  // inherited by the commands
 }
 
 /// Adds the commands in the order and the groups of the help.
@@ -56,6 +66,7 @@ void add_commands(CLI::App& app) {
 
 int run(int argc, char** argv) {
   CLI::App app{"Positional encodings for transformers: inspect them, check yours, run them, measure them.", "locus"};
+  app.formatter(wrapping_help());
   app.set_version_flag("--version", LOCUS_VERSION, "Print the version");
   app.require_subcommand(1);
   app.footer(
@@ -63,7 +74,15 @@ int run(int argc, char** argv) {
       "Example: locus show --scheme rope:head_dim=128,pairing=half --positions 0,1,17");
   app.set_help_flag("-h,--help", "Print this help");
   app.set_help_all_flag("--help-all", "Print the help of every command");
+  add_colour_option(app);
   add_commands(app);
+  if (argc == 1) {
+    std::cout << app.help();
+    return 0;
+  }
+  const auto refuse = [json = asks_for_json(argc, argv)](const std::string& message, const std::string& help = {}) {
+    return report({.program = "locus", .message = message, .help = help}, json);
+  };
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -72,17 +91,16 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    print_error(text_of(error, app));
+    return refuse(text_of(error, app), help_command(app));
   } catch (const CheckFailed&) {
     return 1;
   } catch (const Error& error) {
-    print_error(error.what());
+    return refuse(error.what());
   } catch (const std::bad_alloc&) {
-    print_error("not enough memory for this input");
+    return refuse("not enough memory for this input");
   } catch (const std::exception& error) {
-    print_error(std::string("unexpected: ") + error.what());
+    return refuse(std::string("unexpected: ") + error.what());
   }
-  return 2;
 }
 
 }  // namespace
