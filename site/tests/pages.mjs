@@ -46,7 +46,7 @@ async function open(path, { width = 1280, height = 900, colorScheme = 'light', r
   page.on('pageerror', (error) => check(false, `${where}: ${error.message}`));
   page.on('requestfailed', (request) => check(false, `${where}: failed request ${request.url()}`));
   page.on('response', (response) => check(response.status() < 400, `${where}: ${response.status()} for ${response.url()}`));
-  await page.goto(server.address + path, { waitUntil: 'load' });
+  await page.goto(server.address + path, { waitUntil: 'load', ...patience });
   return { context, page, where };
 }
 
@@ -197,8 +197,22 @@ async function changeLanguage() {
   await context.close();
 }
 
+async function offline() {
+  const { context, page } = await open('explorer');
+  await page.waitForSelector('[data-view="scores"] path', patience);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.reload(); // what was loaded before the worker ran is loaded through it
+  await page.waitForSelector('[data-view="scores"] path', patience);
+  await page.waitForLoadState('networkidle');
+  await context.setOffline(true);
+  await page.reload();
+  await page.waitForSelector('[data-view="scores"] path', patience);
+  ++checks;
+  await context.close();
+}
+
 for (const language of ['', 'es/']) for (const page of pages) for (const view of views) await lookAt(page, language, view);
-for (const test of [home, explorer, stretch, doctor, changeLanguage]) {
+for (const test of [home, explorer, stretch, doctor, changeLanguage, offline]) {
   await test().catch((error) => check(false, `${test.name}: ${error.message.split('\n')[0]}`));
 }
 await browser.close();

@@ -11,7 +11,11 @@ import './style.css';
 
 export default {
   extends: DefaultTheme,
-  enhanceApp({ app }) {
+  enhanceApp({ app, siteData }) {
+    if (!import.meta.env.SSR && import.meta.env.PROD && 'serviceWorker' in navigator) {
+      // Without it the site works too, only not offline.
+      navigator.serviceWorker.register(`${siteData.value.base}offline.js`).catch(() => undefined);
+    }
     app.component('HomePage', HomePage);
     app.component('ExplorerPage', ExplorerPage);
     app.component('StretchPage', StretchPage);
