@@ -158,6 +158,8 @@ export interface Locus {
   /** Runs `locus` with these words: list, show, plot, positions, bias, diagnose, lint. */
   command(words: string[]): { code: number; output: string; errors: string };
   registry(): Registry;
+  /** The positions that the encoding accepts, first and last included. */
+  range(encoding: Encoding): { first: number; last: number };
   /** Sites hidden and query_key: one row per position; of a rotation [cos | sin] of its pairs. */
   rows(encoding: Encoding, positions: Numbers): Float32Array;
   /** [positions, positions]: the cosine of the angle between two rows. */

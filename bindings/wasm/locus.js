@@ -41,6 +41,7 @@ export async function loadLocus(factory, moduleOptions = {}) {
     target: module.target(),
     command,
     registry: () => json(['list']),
+    range: (encoding) => unwrap(module.range(chosen(encoding))),
     rows: (encoding, positions) => unwrap(module.rows(chosen(encoding), positions)),
     similarity: (encoding, positions) => unwrap(module.similarity(chosen(encoding), positions)),
     bias: (encoding, queries, keys) => unwrap(module.bias(chosen(encoding), queries, keys)),

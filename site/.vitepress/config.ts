@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The site: pages/ and, put beside them by assemble.mjs, the guide (docs/) and the lessons (learn/).
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import katexModule from '@vscode/markdown-it-katex';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import en from '../src/messages/en.json' with { type: 'json' };
@@ -8,14 +8,15 @@ import es from '../src/messages/es.json' with { type: 'json' };
 
 const katex = (katexModule as unknown as { default?: typeof katexModule }).default ?? katexModule;
 const pages = new URL('../pages/', import.meta.url);
-const markdown = (folder: string) => readdirSync(new URL(folder, pages)).filter((name) => name.endsWith('.md')).map((name) => name.slice(0, -3));
 
-const guide: DefaultTheme.SidebarItem[] = [
-  { text: 'Guide', items: markdown('guide/').map((name) => ({ text: name.replaceAll('-', ' '), link: `/guide/${name}` })) },
-  { text: 'How to', items: markdown('guide/guide/').map((name) => ({ text: name.replaceAll('-', ' '), link: `/guide/guide/${name}` })) },
-];
-const lessons = (root: string, words: Record<string, string>): DefaultTheme.SidebarItem[] =>
-  [{ text: words['door.learn'], items: markdown(`.${root}learn/`).map((name) => ({ text: name.replaceAll('-', ' '), link: `${root}learn/${name}` })) }];
+/** The Markdown files of a folder, under their own titles. */
+const listed = (folder: string): DefaultTheme.SidebarItem[] =>
+  readdirSync(new URL(`.${folder}`, pages)).filter((name) => name.endsWith('.md')).map((name) => {
+    const title = /^# +(.*)$/m.exec(readFileSync(new URL(`.${folder}${name}`, pages), 'utf8'));
+    return { text: (title?.[1] ?? name.slice(0, -3)).replaceAll('`', ''), link: folder + name.slice(0, -3) };
+  });
+
+const guide: DefaultTheme.SidebarItem[] = [{ text: 'How to', items: listed('/guide/guide/') }, { text: 'Reference', items: listed('/guide/') }];
 
 function theme(root: string, words: typeof en, guideName: string): DefaultTheme.Config {
   return {
@@ -27,7 +28,7 @@ function theme(root: string, words: typeof en, guideName: string): DefaultTheme.
       { text: words['door.learn'], link: `${root}learn/00-why-positions` },
       { text: guideName, link: '/guide/design' },
     ],
-    sidebar: { [`${root}learn/`]: lessons(root, words), '/guide/': guide },
+    sidebar: { [`${root}learn/`]: [{ text: words['door.learn'], items: listed(`${root}learn/`) }], '/guide/': guide },
     outline: [2, 3],
   };
 }

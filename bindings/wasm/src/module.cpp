@@ -9,6 +9,7 @@
 namespace locus::wasm {
 
 EMSCRIPTEN_BINDINGS(locus) {
+  emscripten::function("range", &position_range);
   emscripten::function("rows", &rows);
   emscripten::function("similarity", &similarity);
   emscripten::function("bias", &bias);

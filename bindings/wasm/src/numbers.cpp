@@ -64,6 +64,16 @@ double dot(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
+val position_range(const val& chosen) {
+  return guarded([&] {
+    const PositionRange range = encoding_of(chosen).position_range();
+    val result = val::object();
+    result.set("first", static_cast<double>(range.first));
+    result.set("last", static_cast<double>(range.last));
+    return result;
+  });
+}
+
 val rows(const val& chosen, const val& positions) {
   return guarded([&] { return to_array(rows_of(encoding_of(chosen), to_positions(positions)).numbers); });
 }

@@ -6,6 +6,7 @@
 
 namespace locus::wasm {
 
+val position_range(const val& chosen);
 val rows(const val& chosen, const val& positions);
 val similarity(const val& chosen, const val& positions);
 val bias(const val& chosen, const val& queries, const val& keys);

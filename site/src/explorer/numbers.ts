@@ -44,7 +44,8 @@ const perHead = <T extends Float32Array | Float64Array>(all: T, keys: number): T
 
 // The query is the last token; the key is the same vector at every distance.
 function addScores(core: Locus, state: State, numbers: Numbers, shown: Record<string, unknown>): void {
-  const heads = Number(shown.heads ?? 1), dim = Number(shown.head_dim ?? shown.dim ?? 16);
+  const given = (shown.arguments ?? {}) as Record<string, unknown>;
+  const heads = Number(shown.heads ?? given.heads ?? given.key_heads ?? 1), dim = Number(shown.head_dim ?? shown.dim ?? 16);
   const query = randomVector(heads * dim, state.seed), one = randomVector(heads * dim, state.seed + 1000);
   const key = range(state.length).flatMap(() => one);
   const { scores, content } = core.scores({ spelling: numbers.spelling, length: state.length }, {
@@ -52,6 +53,15 @@ function addScores(core: Locus, state: State, numbers: Numbers, shown: Record<st
   });
   numbers.scores = perHead(scores, state.length);
   numbers.content = perHead(content, state.length);
+}
+
+/** How many of the wanted positions an encoding accepts; all of them where it is refused, which numbersOf() explains. */
+export function acceptedLength(core: Locus, choice: Choice, wanted: number): number {
+  try {
+    return Math.min(wanted, core.range({ spelling: spellingOf(choice), length: wanted }).last + 1);
+  } catch {
+    return wanted;
+  }
 }
 
 export function numbersOf(core: Locus, choice: Choice, state: State): Numbers {
