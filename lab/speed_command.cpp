@@ -22,7 +22,7 @@ struct SpeedRequest {
   bool json = false;
 };
 
-/// The budget of the task in the preset.
+/// Returns the budget of the task in the preset.
 TrialSpec spec_of(const SpeedRequest& request) {
   const Budget& budget = find_budget(request.preset, request.task);
   TrialSpec spec;
@@ -84,17 +84,17 @@ int run(SpeedRequest request) {
 int speed_main(int argc, char** argv) {
   SpeedRequest request;
   CLI::App app{
-      "Training steps per second on the library's kernels and in torch's own operations, with the same weights "
+      "Compare training steps per second on the library's kernels and in torch's own operations, with the same weights "
       "and data.",
       "locus-lab speed"};
-  app.add_option("--preset", request.preset, "whose model and batch")->capture_default_str();
-  app.add_option("--task", request.task, "task to train")->capture_default_str();
-  app.add_option("--schemes", request.schemes, "schemes, as in locus lab; the preset's where absent")
+  app.add_option("--preset", request.preset, "Preset that sets model and batch")->capture_default_str();
+  app.add_option("--task", request.task, "Task to train")->capture_default_str();
+  app.add_option("--schemes", request.schemes, "Schemes, as in locus lab (default: those of the preset)")
       ->allow_extra_args(false);
-  app.add_option("--seconds", request.seconds, "processor time for each scheme")
+  app.add_option("--seconds", request.seconds, "Processor time per scheme")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
-  app.add_flag("--json", request.json, "one object on standard output");
+  app.add_flag("--json", request.json, "Print one JSON object");
   app.footer("Example: locus-lab speed --schemes rope,alibi,t5");
   try {
     app.parse(argc - 1, argv + 1);

@@ -12,13 +12,13 @@ namespace locus::tools {
 /// such as commands and drawings, stay as they are.
 void print_wrapped(const std::string& text);
 
-/// The exercises with a mark for those passed and an arrow at the next one.
+/// Prints the exercises with a mark for those passed and an arrow at the next one.
 void print_path(learn::Workspace& workspace, const learn::Course& course, const learn::Messages& messages);
 
-/// One line: a mark, the stem, the title.
+/// Prints one line: a mark, the stem, the title.
 void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts);
 
-/// The mark, the message and the notes of a grade.
+/// Prints the mark, the message and the notes of a grade.
 void print_grade(const learn::Grade& grade, const learn::Exercise& exercise, const learn::Texts& texts);
 
 }  // namespace locus::tools

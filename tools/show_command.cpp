@@ -178,7 +178,8 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
     json["max_positions"] = *chosen.max_positions;
     json["parameters"] = (*chosen.max_positions + encoding.hidden().row_offset) * encoding.hidden().dim;
   }
-  if (chosen.trained_length) json["training_length"] = *chosen.trained_length;
+  if (chosen.trained_length)
+    json["trained_length"] = json["training_length"] = *chosen.trained_length;  // and its old name
   add_reading(json, chosen);
   return json;
 }

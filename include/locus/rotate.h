@@ -67,7 +67,7 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
                       Direction direction = Direction::forward, Executor* executor = nullptr);
 
 /// Rotates keys into the slots of a cache.
-/// Error: as rotate(), and slots that repeat or lie outside the cache.
+/// Error: as rotate(), and slots that repeat or are outside the cache.
 void rotate_into(const Encoding& encoding, const HeadsView& input, const CacheSlots& place, const PositionIds& ids,
                  Role role = Role::key, Executor* executor = nullptr);
 

@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Trials finished before; a plan must not create a store.
+/// Returns the trials that are already finished; a plan must not create a store.
 std::vector<StoredTrial> finished_before(const Request& request) {
   if (request.restart || !Store::exists(store_url(request))) return {};
   return Store(store_url(request)).finished_trials();
@@ -58,7 +58,7 @@ int show_plan(const Request& request, const Parts& parts) {
   return 0;
 }
 
-/// Writes the files and prints a summary or the whole object. 1 where a trial failed.
+/// Writes the files and prints a summary or the JSON object. Returns 1 if a trial failed.
 int give_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
   const results::Results found = make_results(store, run);
   results::write_files(request.out, found);
@@ -85,7 +85,7 @@ int show_results(const Request& request, const Parts& parts) {
   return give_results(request, store, run->id, parts);
 }
 
-/// As an earlier run on the same store measured it with the same versions.
+/// Returns the speed that an earlier run in the same store measured with the same versions.
 std::optional<results::Speed> known_speed(Store& store, const results::Results& header) {
   const std::optional<StoredRun> before = store.latest_run();
   if (!before || !before->header.contains("run")) return {};
@@ -93,18 +93,19 @@ std::optional<results::Speed> known_speed(Store& store, const results::Results& 
   return run.versions == header.run.versions ? run.speed : std::nullopt;
 }
 
-/// Finished trials whose model is wanted but missing run again and give the same numbers.
+/// Finished trials whose model is requested but missing run again and give the same numbers.
 void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, const Parts& parts) {
   if (save.formats.empty()) return;
   std::set<std::string> names, mentioned;
   for (const TrialSpec& trial : plan.trials) {
     require(names.insert(model_name(trial)).second, "--save-models: two trials would be saved as ", model_name(trial));
     if (!mentioned.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
-    std::cerr << "the task " << trial.task << " trains encoders with pooling, which cannot be probed: none is saved\n";
+    std::cerr << "the task " << trial.task
+              << " trains encoders with pooling, which cannot be probed; their models are not saved\n";
   }
   std::int64_t again = 0;
   for (const TrialSpec& trial : unsaved(save, plan.trials, parts)) again += store.forget(key_of(trial)) ? 1 : 0;
-  if (again > 0) std::cerr << "finished trials that have no saved model and are done again: " << again << '\n';
+  if (again > 0) std::cerr << "finished trials without a saved model, which run again: " << again << '\n';
 }
 
 /// A trial that failed, or that another run on the same store finished, has no model.
@@ -148,7 +149,7 @@ int run_lab(const Request& request, const Parts& parts) {
     interruption.end_program();
   }
   progress.clear();
-  if (parts.speed && !request.no_speed && !header.run.speed) {  // last, so that results do not wait for it
+  if (parts.speed && !request.no_speed && !header.run.speed) {  // last: results must not wait for it
     header.run.speed = parts.speed(plan.trials.front(), plan.schemes);
     store.set_header(run, results::header_json(header));
   }
@@ -175,10 +176,9 @@ int run_worker(const Request& request, const Parts& parts) {
 
 void add_patience(CLI::App& app, Request& request) {
   app.add_option("--lease", request.lease_seconds,
-                 "Seconds without a heartbeat after which a worker's trial goes to another (default 60)")
+                 "Seconds without a heartbeat after which another worker takes a trial (default 60)")
       ->check(CLI::Range(1.0, 86400.0));
-  app.add_option("--patience", request.patience,
-                 "Seconds to wait for a store that can no longer be reached (default 600)")
+  app.add_option("--patience", request.patience, "Seconds to wait for a store that becomes unreachable (default 600)")
       ->check(CLI::Range(0.0, 604800.0));
 }
 
@@ -216,7 +216,7 @@ void add_options(CLI::App& app, Request& request) {
   app.add_flag("--json", request.json, "Print one JSON object");
 }
 
-/// What the command line has besides the options of a run.
+/// The subcommands.
 struct Subcommands {
   CLI::App *plan, *results, *submit, *work, *status, *slurm, *worker;
 };
@@ -280,7 +280,7 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::ParseError& error) {
     fail(error.what(), " (see locus lab --help)");
   }
-  find_language(request.language);  // refuses an unknown one before hours of training
+  find_language(request.language);  // refuses an unknown language before hours of training
   if (commands.results->parsed()) return show_results(request, parts);
   if (commands.status->parsed()) return show_status(request);
   if (commands.slurm->parsed()) return submit_to_slurm(request);
@@ -291,7 +291,7 @@ int run(int argc, char** argv, const Parts& parts) {
   return commands.plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
 }
 
-/// One line, whatever control characters a value holds.
+/// Prints one line, without control characters.
 int refuse(std::string message, int code = 2) {
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
@@ -310,7 +310,7 @@ int lab_main(int argc, char** argv, const Parts& parts) {
     return code;
   } catch (const std::bad_alloc&) {
     return refuse("not enough memory");
-  } catch (const StoreAway& away) {  // not the user's input: it was there before
+  } catch (const StoreAway& away) {  // not bad input: the store was reachable before
     return refuse(away.what(), 1);
   } catch (const std::exception& error) {
     return refuse(error.what());

@@ -20,7 +20,7 @@ double seconds_of(const TrialSpec& spec, const Parts& parts) {
   return now() - begin;
 }
 
-/// The whole trial from two short ones: testing takes the same time in both, training is proportional to the steps.
+/// Estimates a trial from two short ones: testing takes the same time in both, training is proportional to the steps.
 double try_out(const TrialSpec& spec, const Parts& parts) {
   constexpr std::int64_t few = 2, more = 8;
   TrialSpec brief = spec;
@@ -45,7 +45,7 @@ Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, co
   int tried = 0;
   for (const std::string& task : plan.tasks) {
     if (before.knows_task(task)) continue;
-    // The time depends on how many lines are tested: one scheme of each number represents the others.
+    // The time depends on the number of tested lines: one scheme of each number represents the others.
     std::set<std::size_t> kinds;
     for (const TrialSpec& spec : plan.trials) {
       if (spec.task != task || !kinds.insert(parts.lines_of(spec).size()).second) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus lab plan`: what would run, and how long it would take.
+// `locus lab plan`: shows what would run and how long it would take.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace locus::lab {
 /// Estimated times of trials.
 struct Guess {
   Timing timing;
-  std::string source;  ///< what the estimate is based on, for readers
+  std::string source;  ///< what the estimate is based on, as text
 };
 
 /// Estimates from finished trials; for a task without any, runs a few steps.

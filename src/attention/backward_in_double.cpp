@@ -18,7 +18,7 @@ double number(const Tensor& table, std::int64_t row, std::size_t j) {
   return table.data.empty() ? 0 : static_cast<double>(table.row(row)[j]);
 }
 
-/// Of one key head, [keys][dim].
+/// Gradients of one key head, [keys][dim].
 struct KeyGradients {
   std::vector<double> key, value;
 };

@@ -18,7 +18,7 @@ class LearnedSums {
 
   bool wants_bias() const { return !bias_table_.empty() || !bias_parameters_.empty() || !bias_network_.empty(); }
   bool wants_key_rows() const { return !key_table_.empty() || !column_table_.empty() || !w_r_.empty(); }
-  /// Of the rows that are multiplied by the key: separate ones, or those of the key table.
+  /// The sums for rows that are multiplied by the key: separate ones, or those of the key table.
   bool wants_meeting_rows() const { return !query_table_.empty() || !key_table_.empty(); }
   bool wants_value_rows() const { return !value_table_.empty(); }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "locus/error.h"
+#include "locus/text.h"
 
 namespace locus {
 namespace {
@@ -175,10 +176,11 @@ void Problem::check_numbers() const {
                       view.head_dim == wanted;
     require(fits && (view.data != nullptr || tokens.batch * tokens.tokens == 0), "attend: ", what, " must be ",
             tokens.batch, " x ", tokens.tokens, " x ", call_.query.heads, " x ", wanted,
-            " (batch, tokens, query heads, numbers of ", call_.encoding->scheme().name, "), got ",
-            view.data == nullptr ? std::string("none")
-                                 : std::to_string(view.batch) + " x " + std::to_string(view.tokens) + " x " +
-                                       std::to_string(view.heads) + " x " + std::to_string(view.head_dim));
+            " (batch, tokens, query heads, numbers of ", call_.encoding->scheme().name, "), got ", [&] {
+              return view.data == nullptr
+                         ? std::string("none")
+                         : concat(view.batch, " x ", view.tokens, " x ", view.heads, " x ", view.head_dim);
+            });
     require(view.data == nullptr || view.type == ElementType::float32 || view.type == ElementType::float64,
             "attend: ", what, " must be float32 or float64, got ", name_of(view.type));
   };

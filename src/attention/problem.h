@@ -16,7 +16,7 @@ struct TypedRows {
   ElementType type = ElementType::float32;
 };
 
-/// Where keys and values are, if not behind the views of a call: in the pages of a cache.
+/// Supplies keys and values that are in the pages of a cache instead of the views of a call.
 class RowSupply {
  public:
   enum class Part : std::uint8_t { keys, values };

@@ -63,7 +63,7 @@ class PackedHead {
   }
 
   const float* keys(std::int64_t first) const { return keys_.data() + first * dim_; }
-  /// Of a region of an offset map.
+  /// Keys of a region of an offset map.
   const float* keys_in(std::size_t region, std::int64_t first) const { return turned_[region].data() + first * dim_; }
   const float* values(std::int64_t first) const { return values_.data() + first * panel_; }
   std::int64_t values_stride() const { return room_ * panel_; }

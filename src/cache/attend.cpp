@@ -11,7 +11,7 @@
 namespace locus {
 namespace {
 
-/// Hands out the rows of a sequence to attention in tiles: in place where they lie together as stored.
+/// Supplies the rows of a sequence to attention in tiles: in place if they are contiguous and need no turn.
 class PagedSupply : public RowSupply {
  public:
   PagedSupply(std::vector<PageSpan> spans, const PageLayout& layout, std::int64_t dim)
@@ -38,7 +38,7 @@ class PagedSupply : public RowSupply {
   }
 
  private:
-  /// Up to `most` rows from `first` on, which is in span `at`.
+  /// Returns up to `most` rows from `first` on, which is in span `at`.
   StoredKeys rows_of(Part part, std::int64_t head, std::size_t at, std::int64_t first, std::int64_t most) const {
     const PageSpan& span = spans_[at];
     const bool keys = part == Part::keys;
@@ -64,14 +64,14 @@ void check_mask(const Mask& mask) {
           "cache: attend takes no mask.keys, mask.pairs or mask.custom; drafts of a tree have `tree`");
 }
 
-// Whether attention itself needs the encoding and the ids. A rotation was applied before.
+// Returns whether attention needs the encoding and the ids. A rotation was applied before.
 bool acts_in_attention(const Encoding& encoding) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   if (rotation != nullptr) return rotation->offsets.has_value();
   return encoding.site() == Site::score || encoding.site() == Site::relative_key;
 }
 
-/// One sequence of a batch with what its problem refers to.
+/// One sequence of a batch, with the data that its problem refers to.
 struct Prepared {
   std::vector<Position> key_ids, query_ids;
   std::vector<std::uint8_t> pairs;
@@ -117,7 +117,7 @@ HeadsView KvCache::State::extents(const Sequence& sequence) const {
 
 namespace {
 
-// The ids of keys and queries, where attention needs them.
+// Fills the ids of keys and queries, if attention needs them.
 void give_ids(Prepared& one, const CachedQueries& queries, std::vector<Position> key_ids) {
   const std::int64_t count = queries.query.tokens, keys = std::ssize(key_ids);
   one.key_ids = std::move(key_ids);

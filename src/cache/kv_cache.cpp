@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences: beginning, growing, shrinking and ending them.
+// Sequences: begin, append, truncate, end.
 #include "locus/cache.h"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ void check_tokens(const NewTokens& tokens, const CacheShape& shape, std::int64_t
             view->head_dim, "]");
     require(view->tokens * axes == std::ssize(tokens.ids), "cache: got ", tokens.ids.size(), " positions for ",
             view->tokens, " tokens", axes == 1 ? "" : " of several axes");
-    require(view->data != nullptr || view->tokens == 0, "cache: tokens have no data");
+    require(view->data != nullptr || view->tokens == 0, "cache: the views of tokens must have data");
   }
 }
 
@@ -155,10 +155,10 @@ void KvCache::keep(SequenceId sequence, std::int64_t begin, std::span<const std:
             "cache: the indices to keep must rise from ", begin, " to below ", found.length, ", got ", indices[i]);
   }
   const auto count = std::ssize(indices);
-  // Tokens never need more pages than before, unless others use the page where they go.
+  // Tokens need no more pages than before, unless other sequences use their page.
   const Sequence before{state.cut(found, 0, begin), begin};
   const std::int64_t copied_pages = count > 0 && state.tail_of(before, found).copies ? 1 : 0;
-  require(copied_pages <= state.pages.free(), "cache: no free page to copy the shared one that is kept in part");
+  require(copied_pages <= state.pages.free(), "cache: no free page to copy the shared page that is kept in part");
   CacheShape room = state.shape;
   room.capacity = std::max<std::int64_t>(count, 1);
   Pages aside(room, state.axes, state.turn_size());

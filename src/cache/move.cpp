@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves: tokens get other positions, and the pages stay as they are.
+// Moves: tokens get other positions; the pages do not change.
 #include <algorithm>
 #include <numeric>
 

@@ -20,10 +20,11 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t small_alignment = 4096;
 
-// Attention reads several pages of a cache at once: larger pages of memory spare it misses of the address cache.
+// Attention reads several pages of a cache at once: huge pages of memory avoid TLB misses.
 void ask_for_huge_pages([[maybe_unused]] std::byte* bytes, [[maybe_unused]] std::size_t count) {
 #ifdef __linux__
-  if (count >= huge_page) madvise(bytes, count / huge_page * huge_page, MADV_HUGEPAGE);  // a wish, never an error
+  if (count >= huge_page)
+    madvise(bytes, count / huge_page * huge_page, MADV_HUGEPAGE);  // a hint: failure is not an error
 #endif
 }
 

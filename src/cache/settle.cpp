@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored keys change: those that moved are turned in place, or all of them follow another table.
+// Changes stored keys: rotates moved ones in place, or all of them to another table.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace locus {
 namespace {
 
-// Two encodings give the same keys if their rotations are equal.
+// Returns whether two encodings give the same keys: their rotations are equal.
 bool same_table(const Encoding& a, const Encoding& b) {
   if (a.site() != b.site()) return false;
   if (a.site() != Site::query_key) return true;
@@ -25,7 +25,7 @@ bool same_table(const Encoding& a, const Encoding& b) {
          x.deinterleaved_output == y.deinterleaved_output && x.profile == y.profile && x.table_type == y.table_type;
 }
 
-// Whether one turn takes a pair of coordinates from one table to the other.
+// Returns whether one turn takes a pair of coordinates from one table to the other.
 bool same_pairs(const Rotation& x, const Rotation& y) {
   return x.pairing == y.pairing && x.rotary_dim == y.rotary_dim && x.rotary_offset == y.rotary_offset;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// New tokens go into their slots: keys rotated, or raw with their turns; as elements or as integers.
+// Writes new tokens into their slots: keys rotated, or raw with their turns; as elements or as integers.
 #include <algorithm>
 #include <cstring>
 

@@ -70,12 +70,7 @@ Layers resolve_deberta(const Fields& model, const HfContext& context) {
   if (absolute) layers.back().layer_type = "embeddings";
   Notes notes = fields.notes();
   Fields own(fields, notes);
-  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
-                                           context, "the width of a head");
-  const std::int64_t heads =
-      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "the width of a head");
-  require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-          heads);
+  const auto [hidden, heads] = read_widths(own, context, "the width of a head");
   LayerEncoding layer{.layer_type = absolute ? "attention" : "", .scheme = "deberta"};
   layer.arguments.set("heads", heads);
   layer.arguments.set("head_dim", own.integer({"attention_head_size"}).value_or(hidden / heads));
@@ -106,12 +101,7 @@ Layers resolve_conformer(const Fields& model, const HfContext& context) {
   Notes notes = fields.notes();
   Fields own(fields, notes);
   LayerEncoding layer{.scheme = "shaw"};
-  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
-                                           context, "a table of distances");
-  const std::int64_t heads =
-      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "a table of distances");
-  require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-          heads);
+  const auto [hidden, heads] = read_widths(own, context, "a table of distances");
   layer.arguments.set("heads", heads);
   layer.arguments.set("head_dim", hidden / heads);
   layer.arguments.set("clip_left", own.integer({"left_max_position_embeddings"}, 0).value_or(64));

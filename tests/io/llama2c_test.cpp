@@ -146,7 +146,7 @@ TEST(Llama2cTokenizer, RefusesMalformedOnes) {
 // A real model, if available: its numbers are those of its description, its size the sum of its parts.
 TEST(Llama2c, ReadsStories260K) {
   const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models next to the source";
   const Llama2cModel model = read_llama2c(folder / "stories260K.bin");
   EXPECT_EQ(model.config.dim, 64);
   EXPECT_EQ(model.config.layers, 5);

@@ -169,7 +169,8 @@ TEST_F(RunTest, SavesModelsAndRepeatsTrialsWithoutOne) {
   planned.insert(planned.begin(), "plan");
   EXPECT_NE(lab(planned).out.find("2 trials, 0 of them done"), std::string::npos) << lab(planned).out;
   const CommandResult first = lab(saving);
-  EXPECT_NE(first.err.find("have no saved model and are done again: 2"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("finished trials without a saved model, which run again: 2"), std::string::npos)
+      << first.err;
   EXPECT_EQ(results(), numbers);
   EXPECT_TRUE(exists("back-rope_base_500000-seed1/config.json"));
   EXPECT_TRUE(exists("back-alibi-seed1/model.safetensors"));
@@ -182,7 +183,7 @@ TEST_F(RunTest, SavesModelsAndRepeatsTrialsWithoutOne) {
   ASSERT_EQ(lab(other).exit_code, 0);
   std::filesystem::remove(folder_ / "locus-lab/models/back-alibi-seed1/model.safetensors");
   const CommandResult back = lab(saving);
-  EXPECT_NE(back.err.find("have no saved model and are done again: 2"), std::string::npos) << back.err;
+  EXPECT_NE(back.err.find("finished trials without a saved model, which run again: 2"), std::string::npos) << back.err;
   EXPECT_EQ(results(), numbers);
 }
 

@@ -55,7 +55,7 @@ TEST_F(SharedTest, ABusyWorkerIsNotTakenForDead) {
   EXPECT_EQ(trial.fence, 1);
 }
 
-// A worker that stands still loses its trial; what it brings later is discarded, without an error.
+// A stopped worker loses its trial; its late result is discarded without an error.
 TEST_F(SharedTest, ALateWorkerIsNoError) {
   ASSERT_EQ(lab_.on_store(plan_of("submit", "rope:long")).exit_code, 0);
   lab_.start_machine("a", "1");
@@ -80,7 +80,7 @@ TEST_F(SharedTest, ATrialOfADeadNodeRunsElsewhere) {
   EXPECT_EQ(status_of(store)["runs"][0]["running"][0]["host"], "dead-node");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_TRUE(status_of(store)["runs"][0]["running"][0]["lost"].get<bool>());
-  EXPECT_TRUE(says(lab_.on_store({"status"}), "lost, the next worker takes it"));
+  EXPECT_TRUE(says(lab_.on_store({"status"}), "lost; the next worker takes it"));
   EXPECT_EQ(lab_.on_store({"work", "--out", "a"}).exit_code, 0);
   EXPECT_EQ(lab_.shared_trials().front().state, TrialState::finished);
   EXPECT_TRUE(says(lab_.on_store({"status"}), "1 of 1 trials finished"));
@@ -95,7 +95,7 @@ TEST_F(SharedTest, AcceptsALateResultOnce) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(store.release_stale(run), 1);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::waiting);
-  EXPECT_TRUE(store.finish(*late, 1, numbers));  // nobody else had it meanwhile
+  EXPECT_TRUE(store.finish(*late, 1, numbers));  // no other worker had the trial
   EXPECT_TRUE(store.finish(*late, 2, numbers));  // the answer to the first one was lost on the way
   EXPECT_EQ(store.trials(run)[0].seconds, 1);
   EXPECT_EQ(store.measurements(late->key).size(), 1u);

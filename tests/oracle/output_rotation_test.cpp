@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // output_rotation/: DeepSeek V4, whose keys are values, whose output is turned back by the query's position, and whose
-// compressed keys stand at i * rate.
+// compressed keys are at i * rate.
 #include "locus/attention.h"
 #include "locus/positions.h"
 #include "locus/turn_output.h"

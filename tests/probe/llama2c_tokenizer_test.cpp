@@ -133,7 +133,7 @@ Ids by_definition(const io::Llama2cTokenizer& file, const std::string& text) {
 // be the one that a decoder prints.
 TEST(Llama2cTokenizer, Stories260K) {
   const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models next to the source";
   const auto tokenizer = read_tokenizer(folder / "tok512.bin", 512);
   std::ifstream stream(folder / "greedy-200.txt", std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -455,29 +455,6 @@ INSTANTIATE_TEST_SUITE_P(EverySubject, SchemeClaims, ::testing::ValuesIn(subject
   return name;
 });
 
-// A new scheme's choices, a new rule and new axes must get a subject here.
-TEST(SchemeClaimsCoverage, EveryChoiceOfEverySchemeIsASubject) {
-  const std::set<std::string_view> other_arithmetic = {"profile", "table_type"};
-  for (const Scheme* scheme : schemes()) {
-    for (const Parameter& parameter : scheme->parameters) {
-      if (parameter.kind != ValueKind::choice || other_arithmetic.contains(parameter.name)) continue;
-      // A scheme that takes the parameters of rope leaves their choices to rope's own subjects.
-      const std::vector<Parameter>& of_rope = find_scheme("rope").parameters;
-      const bool borrowed =
-          scheme->parameters_for != nullptr && scheme->name != "rope" &&
-          std::any_of(of_rope.begin(), of_rope.end(), [&](const Parameter& one) { return one.name == parameter.name; });
-      if (borrowed) continue;
-      std::set<std::string> tried;
-      for (const Subject& subject : subjects()) {
-        if (subject.scheme == scheme->name) tried.insert(subject.encoding().arguments().text(parameter.name));
-      }
-      for (const std::string_view choice : parameter.choices) {
-        EXPECT_TRUE(tried.contains(std::string(choice))) << scheme->name << "." << parameter.name << "=" << choice;
-      }
-    }
-  }
-}
-
 // ---- rotations by hand
 
 // R_p^T R_j = R_(j - p): rotating by j and back by p is rotating by j - p.

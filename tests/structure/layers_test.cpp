@@ -139,7 +139,7 @@ const std::map<std::string, int>& heights() {
   return all;
 }
 
-// What the files of a folder of src/ may include beside the standard library and public headers up to a height: whole
+// What the files of a folder of src/ may include besides the standard library and public headers up to a height: whole
 // folders, each without those below it, and headers outside the project.
 struct Layer {
   int height;

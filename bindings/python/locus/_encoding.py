@@ -33,13 +33,18 @@ class Reading:
     used: Tuple[str, ...]
     defaulted: Tuple[str, ...]
     unknown: Tuple[str, ...]
-    training_length: Optional[int]
+    trained_length: Optional[int]
     #: what the model does in addition and Locus does not apply, one sentence each
     not_applied: Tuple[str, ...] = ()
     #: readings of the same file by other versions and engines: (reader, what)
     alternatives: Tuple[Tuple[str, str], ...] = ()
     #: replaces 1 / sqrt(head_dim), if the model has a different one
     softmax_scale: Optional[float] = None
+
+    @property
+    def training_length(self) -> Optional[int]:
+        """The old name of trained_length."""
+        return self.trained_length
 
 
 def _keywords(arguments: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ def layers_from_config(
             tuple(layer["used"]),
             tuple(layer["defaulted"]),
             tuple(layer["unknown"]),
-            layer["training_length"],
+            layer["trained_length"],
             tuple(layer["not_applied"]),
             tuple(layer["alternatives"]),
             layer["softmax_scale"],
