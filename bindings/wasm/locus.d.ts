@@ -75,7 +75,7 @@ export interface Finding {
 export interface LintedLayer {
   layer_type: string;
   scheme: string;
-  training_length?: number;
+  trained_length?: number;
   refusal?: string;
   rule?: string;
   head_dim?: number;

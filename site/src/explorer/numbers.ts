@@ -74,7 +74,7 @@ export function numbersOf(core: Locus, choice: Choice, state: State): Numbers {
     const shown = core.show(encoding);
     numbers.site = String(shown.site);
     numbers.invFreq = (shown.inv_freq as number[] | undefined) ?? [];
-    numbers.trained = (shown.training_length as number | undefined) ?? null;
+    numbers.trained = (shown.trained_length as number | undefined) ?? null;
     if (numbers.site === 'hidden' || (numbers.site === 'query_key' && numbers.invFreq.length > 0)) {
       const rows = core.rows(encoding, range(state.length));
       numbers.width = rows.length / state.length;

@@ -12,7 +12,7 @@ export interface Model {
   invFreq: number[]; // as the config is read
 }
 
-type Shown = { inv_freq?: number[]; training_length?: number; arguments?: Model['arguments']; layers?: Record<string, Shown> };
+type Shown = { inv_freq?: number[]; trained_length?: number; arguments?: Model['arguments']; layers?: Record<string, Shown> };
 
 /** Reads a config; null where nothing is rotated. Error: as on the command line. */
 export function readModel(core: Locus, text: string): Model | null {
@@ -23,7 +23,7 @@ export function readModel(core: Locus, text: string): Model | null {
   const rotated = types.find((one) => (one.inv_freq?.length ?? 0) > 0 && one.arguments?.head_dim !== undefined);
   if (!rotated) return null;
   return {
-    arguments: rotated.arguments!, trained: rotated.training_length ?? assumedTrained, assumed: rotated.training_length === undefined,
+    arguments: rotated.arguments!, trained: rotated.trained_length ?? assumedTrained, assumed: rotated.trained_length === undefined,
     invFreq: rotated.inv_freq!,
   };
 }
