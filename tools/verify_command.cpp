@@ -8,6 +8,7 @@
 #include <set>
 
 #include "encoding_options.h"
+#include "learn/verify_file.h"
 #include "locus/doctor/broken.h"
 #include "locus/doctor/equivalences.h"
 #include "locus/doctor/example_encodings.h"
@@ -22,6 +23,7 @@ namespace {
 struct VerifyRequest {
   EncodingOptions encoding;
   std::string broken;
+  std::string function;
   int shapes = 3;
   bool thorough = false;
   bool json = false;
@@ -193,12 +195,24 @@ std::vector<Section> broken_section(const std::string& name) {
   return sections;
 }
 
+/// The checks of a function in a file, against the only encoding of the options.
+std::vector<Section> function_section(const VerifyRequest& request) {
+  const ChosenEncoding chosen = choose_encoding(request.encoding, {});
+  std::vector<Section> sections(1);
+  sections[0].checks =
+      learn::verify_file(chosen.encoding, learn::Course(), request.function, {.thorough = request.thorough});
+  return sections;
+}
+
 void verify(const VerifyRequest& request) {
   if (request.broken == "list") return list_broken(request.json);
   require(request.broken.empty() || (request.encoding.schemes.empty() && request.encoding.config.empty() &&
                                      !modifies_encodings(request.encoding)),
           "--broken cannot be combined with --scheme, --config and their settings");
-  const std::vector<Section> sections = request.broken.empty() ? sections_of(request) : broken_section(request.broken);
+  require(request.broken.empty() || request.function.empty(), "--broken cannot be combined with --function");
+  const std::vector<Section> sections = !request.function.empty() ? function_section(request)
+                                        : request.broken.empty()  ? sections_of(request)
+                                                                  : broken_section(request.broken);
   if (request.list) {
     print_names(sections, request.json);
     return;
@@ -224,6 +238,8 @@ void add_verify_command(CLI::App& app) {
   command->add_flag("--thorough", request->thorough, "Try more and longer shapes for every encoding: minutes");
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` lists them");
+  command->add_option("--function", request->function,
+                      "Verify the function in this file, .py or .cpp, against --scheme or --config");
   command->add_flag("--list", request->list, "List the names of the checks");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
@@ -231,12 +247,15 @@ void add_verify_command(CLI::App& app) {
       "parameters from the scheme's example. Exit code 1: a check failed.\n"
       "Checks the properties that a scheme claims, and that tokens which are cut, cached, padded, packed, forked,\n"
       "sharded or shifted give the same attention (or the difference that theory predicts).\n"
+      "--function calls rotate(x, positions) for RoPE, x [tokens, heads, dim]; bias(query_ids, key_ids) for biases;\n"
+      "rows(positions) for rows. A failed check names the first token that diverges and the likely cause.\n"
       "Examples:\n"
       "  locus verify\n"
       "  locus verify --scheme alibi --scheme t5\n"
       "  locus verify --scheme rope:rule=yarn,factor=4,truncate=false\n"
       "  locus verify --scheme rope:head_dim=128,pairing=half,rule=yarn,factor=4,original_length=32768\n"
       "  locus verify --config config.json --json\n"
+      "  locus verify --scheme rope:head_dim=64,pairing=half --function mine.py\n"
       "  locus verify --broken off_by_one_decode");
   command->callback([request] { verify(*request); });
 }

@@ -81,10 +81,7 @@ void set_to_zero(const HeadsView& view) {
   }
 }
 
-}  // namespace
-
-AttentionWork attend_backward(const AttentionGradientCall& call) {
-  const Problem problem(call.forward);
+AttentionWork run_backward(const Problem& problem, const AttentionGradientCall& call) {
   check(problem, call);
   set_to_zero(call.key_gradient);
   set_to_zero(call.value_gradient);
@@ -125,6 +122,15 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
   }
   total.store(call.learned);
   return work;
+}
+
+}  // namespace
+
+AttentionWork attend_backward(const AttentionGradientCall& call) { return run_backward(Problem(call.forward), call); }
+
+AttentionWork attend_backward_shard(const AttentionGradientCall& call, const ShardOfKeys& shard) {
+  require(call.forward.query.type != ElementType::float64, "attend_backward: a shard of keys must not be float64");
+  return run_backward(Problem(call.forward, nullptr, shard), call);
 }
 
 }  // namespace locus

@@ -45,7 +45,9 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
 
 // Scores hold scale q.k; the gates of keys are summed from the last to the first.
 void HeadInDouble::add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores) {
-  double count = 0;
+  double* shared = problem_.gate_count(document_.batch, head_, document_.first_query + query);
+  double own = 0;
+  double& count = shared == nullptr ? own : *shared;
   for (std::int64_t key = document_.keys - 1; key >= 0; --key) {
     double& score = scores[static_cast<std::size_t>(key)];
     if (score == -HUGE_VAL) continue;

@@ -143,6 +143,9 @@ class QueryBlock {
     std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
     std::fill_n(scores_.data(), rows * stride_, 0.0f);
     load_queries();
+    if (const double* before = h_.problem.gate_count(h_.document.batch, h_.head, h_.document.first_query + first_)) {
+      counts_.assign(before, before + rows_);
+    }
     const std::span<const float> sinks = h_.problem.call().sink_logits;
     if (!sinks.empty()) {
       const double sink = static_cast<double>(sinks[static_cast<std::size_t>(h_.head)]);
@@ -321,6 +324,8 @@ class QueryBlock {
 
   void store() const {
     const AttentionCall& call = h_.problem.call();
+    double* counts = h_.problem.gate_count(h_.document.batch, h_.head, h_.document.first_query + first_);
+    if (counts != nullptr) std::copy(counts_.begin(), counts_.end(), counts);
     for (std::int64_t i = 0; i < rows_; ++i) {
       const std::int64_t query = h_.document.first_query + first_ + i;
       const double total = total_[static_cast<std::size_t>(i)];

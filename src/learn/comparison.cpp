@@ -65,7 +65,7 @@ Prediction read_prediction(const std::string& text) {
 
 Results read_results_of(const fs::path& folder) {
   const fs::path file = folder / "lab" / "results.json";
-  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results"};
+  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results", {}, {{"folder", folder.filename().string()}}};
   Results results = results::read_file(file);
   for (const char* name : compared_tasks) {
     const results::Task* task = results.find_task(name);
@@ -171,7 +171,7 @@ void check_argument(const std::string& text, const Results& results) {
 
 }  // namespace
 
-void grade_comparison(Workspace& workspace, const Exercise& exercise, const Messages& messages,
+void grade_comparison(Workspace& workspace, const Exercise& exercise, const Sentences& sentences,
                       std::vector<std::string>& notes) {
   const fs::path folder = workspace.path_of(exercise);
   for (const char* name : {"prediction.txt", "argument.md"}) {
@@ -184,14 +184,14 @@ void grade_comparison(Workspace& workspace, const Exercise& exercise, const Mess
   if (!has_results) kept = written;
   const Results results = read_results_of(folder);
   if (kept.empty()) {
-    notes.push_back(messages.text("comparison.late"));
+    notes.push_back(sentences.text("comparison.late"));
   } else if (kept != written) {
-    notes.push_back(messages.text("comparison.changed"));
+    notes.push_back(sentences.text("comparison.changed"));
   }
   for (const auto& [task, order] : read_prediction(kept.empty() ? written : kept)) {
     if (const results::Task* found = results.find_task(task)) {
       notes.push_back(
-          messages.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
+          sentences.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
     }
   }
   check_argument(text_at(folder / "argument.md"), results);

@@ -245,6 +245,8 @@ const std::vector<Case>& cases() {
       {"shards_rank_beyond", "positions shards 8 --ranks 2 --rank 2", {"below ranks (2), got 2"}},
       {"shards_uneven", "positions shards 9 --ranks 2", {"multiple of ranks (2), got 9"}},
       {"shards_uneven_zigzag", "positions shards 6 --ranks 2 --kind zigzag", {"twice ranks (2), got 6"}},
+      {"shards_documents_rank", "positions shards 7,4 --ranks 2 --rank 2", {"below ranks (2), got 2"}},
+      {"shards_documents_negative", "positions shards 7,-4 --ranks 2", {"lengths[1] must be at least 0, got -4"}},
       {"tree_beyond", "positions tree --parents -1,7", {"parents[1]", "got 7"}},
       {"tree_cycle", "positions tree --parents 1,0", {"cycle"}},
       {"tree_own_parent", "positions tree --parents 0", {"cycle"}},

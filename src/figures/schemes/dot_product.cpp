@@ -76,7 +76,7 @@ Figure draw_dot_product(const Request& request) {
 const FigureKind& dot_product_figure();
 const FigureKind& dot_product_figure() {
   static const FigureKind kind{.name = "dot-product",
-                               .meaning = "query times key by offset, under rope or xpos (--positions: offsets)",
+                               .meaning = "query times key by offset, with rope or xpos (--positions: offsets)",
                                .scheme = "rope",
                                .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
                                .uses = {"positions"},
