@@ -8,7 +8,6 @@
 #define LOCUS_KERNELS_ROWS_INL_H_
 #endif
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -164,11 +163,11 @@ void combine_rows_here(const CombineRows& all) {
   }
 }
 
-#else  // no float64 lanes (WebAssembly): one entry at a time, by the same operations, with fused multiply-adds
+#else  // no float64 lanes (WebAssembly): one entry at a time, by the operations of targets without fused multiply-add
 
 inline double polynomial(std::span<const double> terms, double z) {
   double sum = terms.front();
-  for (const double term : terms.subspan(1)) sum = std::fma(sum, z, term);
+  for (const double term : terms.subspan(1)) sum = sum * z + term;
   return sum;
 }
 
@@ -178,7 +177,7 @@ void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, doub
     const std::uint64_t quarter = (phases[i] + (std::uint64_t{1} << 61)) >> 62;
     const auto rest = static_cast<std::int64_t>(phases[i] - (quarter << 62));
     const double x = static_cast<double>(rest) * radians_per_phase, z = x * x;
-    const double s = std::fma(polynomial(sine_terms, z) * z, x, x), c = polynomial(cosine_terms, z);
+    const double s = polynomial(sine_terms, z) * z * x + x, c = polynomial(cosine_terms, z);
     const bool swap = (quarter & 1) != 0;
     cos[i] = magnitude * (((quarter + 1) & 2) != 0 ? -1.0 : 1.0) * (swap ? s : c);
     sin[i] = magnitude * ((quarter & 2) != 0 ? -1.0 : 1.0) * (swap ? c : s);
@@ -191,8 +190,8 @@ void combine_rows_here(const CombineRows& all) {
     const double *anchor = all.anchor, *step = all.steps + 2 * r * width;
     for (std::size_t i = 0; i < width; ++i) {
       const double cos = anchor[i], sin = anchor[width + i], step_cos = step[i], step_sin = step[width + i];
-      all.cos[r * all.stride + i] = static_cast<float>(std::fma(-sin, step_sin, cos * step_cos));
-      all.sin[r * all.stride + i] = static_cast<float>(std::fma(cos, step_sin, sin * step_cos));
+      all.cos[r * all.stride + i] = static_cast<float>(cos * step_cos - sin * step_sin);
+      all.sin[r * all.stride + i] = static_cast<float>(sin * step_cos + cos * step_sin);
     }
   }
 }
