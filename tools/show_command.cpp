@@ -80,6 +80,15 @@ void add_rotation(Json& json, const Encoding& encoding, const std::optional<Posi
 void add_hidden(Json& json, const Encoding& encoding, const std::optional<PositionIds>& positions) {
   const HiddenRows& hidden = encoding.hidden();
   json["dim"] = hidden.dim;
+  if (hidden.neighbours) {
+    const Neighbours& from = *hidden.neighbours;
+    json["taps_before"] = from.before;
+    json["taps_after"] = from.kernel - 1 - from.before;
+    json["parameters"] = from.weight.size() + from.bias.size();
+    require(!positions, encoding.scheme().name,
+            " makes rows from neighbours: positions alone show none; use `locus apply`");
+    return;
+  }
   if (hidden.waves.empty()) {
     json["max_positions"] = hidden.table.dim(0) - hidden.row_offset;
     json["parameters"] = hidden.table.data.size();

@@ -26,7 +26,8 @@ AttentionWork attend_shard(const AttentionCall& call, const ShardOfKeys& shard);
 /// attend_backward() over a shard: `call.forward` has the output and the log_sum_exp over all keys, and the gradients are
 /// the shares of this shard's keys. Add up those of the queries and of learned weights over the shards. Give
 /// forward.sink_logits to one shard only.
-/// Error: as attend_backward(), and float64, whose weights are recomputed from all keys.
+/// Error: as attend_backward(), and float64, counted rows (cope) and remapped offsets, whose weights are recomputed from
+/// all keys.
 AttentionWork attend_backward_shard(const AttentionGradientCall& call, const ShardOfKeys& shard);
 
 }  // namespace locus

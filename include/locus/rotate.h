@@ -52,6 +52,7 @@ struct CacheSlots {
 
 /// Rotates `views.input` into `views.output` and copies the coordinates that are not rotated; or rotates one view in
 /// place. Splits large calls over the executor, if there is one.
+/// With a polar encoding (polar.h) and an input of the width before it, makes the heads polar first.
 /// Error: a site other than query_key, shapes that do not match, ids out of range. Nothing is written then.
 /// Range: `ids` has one batch row, or as many as the view, and as many axes as the encoding.
 /// Accuracy: computes in float32 (float64 for float64), within 2 float32 roundings of the exact product; then one

@@ -69,6 +69,22 @@ std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t tok
   return values;
 }
 
+std::vector<double> HeadInDouble::as_query_sees(std::int64_t query, std::int64_t key, std::vector<double> k) const {
+  if (!turns_.present()) return k;
+  const std::size_t region = turns_.region_of(query, key);
+  turns_.turn_key(region, key, k);
+  turns_.turn_query(region, query, k, Direction::inverse);
+  return k;
+}
+
+std::vector<double> HeadInDouble::as_key_sees(std::int64_t query, std::int64_t key, std::vector<double> q) const {
+  if (!turns_.present()) return q;
+  const std::size_t region = turns_.region_of(query, key);
+  turns_.turn_query(region, query, q);
+  turns_.turn_key(region, key, q, Direction::inverse);
+  return q;
+}
+
 const double* HeadInDouble::relative_key(std::int64_t query, std::int64_t key) {
   if (key_rows_.empty()) return nullptr;
   return key_rows_[0].row(document_.query_ids[static_cast<std::size_t>(query)],

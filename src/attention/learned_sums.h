@@ -26,6 +26,8 @@ class LearnedSums {
   void add_sink(std::int64_t head, double gradient);
   void add_bias(std::int64_t head, Position query, Position key, double gradient);
   void add_key_row(std::int64_t head, Position query, Position key, const double* gradient);
+  /// Of a row of the key table that was not chosen by ids.
+  void add_key_row_at(std::int64_t head, std::int64_t row, const double* gradient);
   void add_meeting_row(std::int64_t head, Position query, Position key, const double* gradient);
   void add_value_row(std::int64_t head, Position query, Position key, const double* gradient);
   void add_u(std::int64_t head, std::int64_t j, double gradient);

@@ -110,11 +110,12 @@ void RegionTurns::turn_key(std::size_t region, std::int64_t key, float* row) con
   const std::int64_t at = static_cast<std::int64_t>(region) * document_.keys + key;
   turn(key_rows_.data() + at * 2 * rotation_->pairs(), row);
 }
-void RegionTurns::turn_query(std::size_t region, std::int64_t query, std::vector<double>& row) const {
-  if (present()) turn(query_change(region, query), row);
+void RegionTurns::turn_query(std::size_t region, std::int64_t query, std::vector<double>& row,
+                             Direction direction) const {
+  if (present()) turn((direction == Direction::forward ? 1 : -1) * query_change(region, query), row);
 }
-void RegionTurns::turn_key(std::size_t region, std::int64_t key, std::vector<double>& row) const {
-  if (present()) turn(key_change(region, key), row);
+void RegionTurns::turn_key(std::size_t region, std::int64_t key, std::vector<double>& row, Direction direction) const {
+  if (present()) turn((direction == Direction::forward ? 1 : -1) * key_change(region, key), row);
 }
 
 }  // namespace locus

@@ -24,8 +24,10 @@ class RegionTurns {
 
   void turn_query(std::size_t region, std::int64_t query, float* row) const;
   void turn_key(std::size_t region, std::int64_t key, float* row) const;
-  void turn_query(std::size_t region, std::int64_t query, std::vector<double>& row) const;
-  void turn_key(std::size_t region, std::int64_t key, std::vector<double>& row) const;
+  void turn_query(std::size_t region, std::int64_t query, std::vector<double>& row,
+                  Direction direction = Direction::forward) const;
+  void turn_key(std::size_t region, std::int64_t key, std::vector<double>& row,
+                Direction direction = Direction::forward) const;
 
  private:
   bool neighbours() const;

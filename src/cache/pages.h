@@ -5,8 +5,8 @@
 //
 //   keys [heads][page_size][head_dim]   values [heads][page_size][head_dim]
 //
-// A page also has the ids that its keys are stored at, [axes][page_size], the scales of 8-bit numbers, and the turns of
-// raw keys, [page_size][cos | sin].
+// A page also has the ids that its keys are stored at, [axes][page_size], the scales of 8-bit numbers, the turns of raw
+// keys, [page_size][cos | sin], and the numbers that tokens bring, [page_size][number_size].
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ using Part = RowSupply::Part;
 
 class Pages {
  public:
-  /// `turn_size`: floats per token for raw keys, otherwise 0.
-  Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size);
+  /// `turn_size`: floats per token for raw keys, otherwise 0. `number_size`: doubles that a token brings.
+  Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size, std::int64_t number_size);
 
   std::int64_t size() const { return shape_.page_size; }
   std::int64_t free() const { return static_cast<std::int64_t>(vacant_.size()); }
@@ -54,6 +54,8 @@ class Pages {
   const Position* ids(PageId page, std::int64_t axis) const;
   float* turn(PageId page, std::int64_t slot);
   const float* turn(PageId page, std::int64_t slot) const;
+  double* numbers(PageId page, std::int64_t slot);
+  const double* numbers(PageId page, std::int64_t slot) const;
   /// Changes the size of turns; existing ones are lost.
   void resize_turns(std::int64_t size);
   /// Returns a view of slots [slot, slot + count) of pages of elements.
@@ -89,12 +91,13 @@ class Pages {
   std::int64_t scales_per_page() const { return integers() ? 2 * shape_.heads * shape_.page_size : 0; }
 
   CacheShape shape_;
-  std::int64_t axes_, turn_size_, element_size_;
+  std::int64_t axes_, turn_size_, number_size_, element_size_;
   struct Free {
     void operator()(std::byte* bytes) const;
   };
   std::unique_ptr<std::byte, Free> bytes_;
   std::vector<float> scales_, turns_;
+  std::vector<double> numbers_;
   std::vector<Position> ids_;
   std::vector<Page> pages_;
   std::vector<PageId> vacant_;

@@ -153,6 +153,9 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
   State& state = *state_;
   require(encoding.site() == state.encoding.site(), "cache: the new encoding acts at the site ",
           name_of(encoding.site()), ", the old one at ", name_of(state.encoding.site()));
+  const std::int64_t numbers = number_size_of(encoding);
+  require(numbers == state.number_size(), "cache: tokens of the new encoding bring ", numbers,
+          " numbers each, those of the old one ", state.number_size());
   const auto live = state.live_slots();
   const bool keys_follow = live.empty() || state.shape.form == KeyForm::raw || same_table(state.encoding, encoding);
   if (state.rotates()) {

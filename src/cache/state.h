@@ -34,6 +34,11 @@ struct Run {
   std::int32_t end() const { return first + count; }
 };
 
+inline std::int64_t number_size_of(const Encoding& encoding) {
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  return bias == nullptr ? 0 : bias->heads * bias->token_numbers;
+}
+
 struct Sequence {
   std::vector<Run> runs;  ///< those of one page are neighbours
   std::int64_t length = 0;
@@ -47,6 +52,10 @@ class KvCache::State {
   bool raw() const { return rotates() && shape.form == KeyForm::raw; }
   /// Returns the number of floats of a raw key's turn.
   std::int64_t turn_size() const { return raw() ? 2 * encoding.rotation().pairs() : 0; }
+  /// Returns the number of doubles that a token brings, for all query heads.
+  std::int64_t number_size() const { return number_size_of(encoding); }
+  /// Returns the numbers of tokens [begin, end), [end - begin][number_size].
+  std::vector<double> numbers_of(const Sequence& sequence, std::int64_t begin, std::int64_t end) const;
   /// Returns the turn of a stored key to its current position.
   KeyTurn turn() const { return KeyTurn({raw() ? nullptr : &encoding, &encoding}); }
 

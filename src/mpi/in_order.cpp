@@ -84,6 +84,7 @@ void visit_in_order(Ring& ring, RingWork& work,
     std::unique_ptr<Block> next = start(turn + 1);
     const Ring::Visit at{*current, turns[turn].owner, turn};
     if (at.owner != ring.rank()) work.bytes_needed += static_cast<std::int64_t>(current->bytes().size());
+    const double begin = thread_seconds();
     for (const auto& [document, places] : turns[turn].due) {
       for (const Position place : places) {
         for (const positions::Piece& keys : pieces_of(current->pieces(), document)) {
@@ -92,6 +93,7 @@ void visit_in_order(Ring& ring, RingWork& work,
         }
       }
     }
+    work.seconds_working += thread_seconds() - begin;
     work.seconds_waiting += ring.channel().wait(Message::block);
     current = std::move(next);
   }

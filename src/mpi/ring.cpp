@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/ring.h"
 
+#include <ctime>
+
 #include "locus/error.h"
 
 namespace locus::mpi {
@@ -18,6 +20,12 @@ std::string first_error(const RingCall& call, const Channel& channel, const std:
 }
 
 }  // namespace
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 Ring::Ring(const RingCall& call, const std::function<void()>& further_checks, std::int64_t gradients)
     : channel_(call.communicator, call.seconds_to_wait), call_(call) {
@@ -63,7 +71,9 @@ void Ring::travel(Visitor& visitor, RingWork& work) {
     if (current != nullptr) visitor.arrive({*current, owner, round});
     if (current != nullptr && (round == 0 || schedule_->needed(rank(), owner))) {
       if (round > 0) work.bytes_needed += static_cast<std::int64_t>(current->bytes().size());
+      const double begin = thread_seconds();
       visitor.visit({*current, owner, round});
+      work.seconds_working += thread_seconds() - begin;
     }
     work.seconds_waiting += channel_.wait(Message::block) + channel_.wait(Message::gradient);
     if (current != nullptr) visitor.leave({*current, owner, round});

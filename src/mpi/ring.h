@@ -14,6 +14,9 @@
 
 namespace locus::mpi {
 
+/// Processor time of the calling thread.
+double thread_seconds();
+
 /// A call that every rank has agreed to.
 class Ring {
  public:

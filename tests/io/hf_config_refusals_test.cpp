@@ -102,6 +102,8 @@ const std::vector<Refusal> refusals = {
      "position_embedding_type must be one of"},
     {R"({"model_type": "roberta", "hidden_size": 8, "max_position_embeddings": 4, "pad_token_id": 7})",
      "pad_token_id must leave rows"},
+    {R"({"model_type": "roberta", "hidden_size": 8, "max_position_embeddings": 4, "pad_token_id": 3})",
+     "pad_token_id must leave rows for positions in a table of 4, got 3"},
     {R"({"model_type": "mamba"})",
      "config.json: mamba has no attention (it is a state-space model): there are no positions to encode"},
     {R"({"model_type": "wav2vec2", "num_conv_pos_embeddings": 64})",

@@ -168,7 +168,7 @@ TEST_F(LearnCommand, SpeaksSpanishAndCpp) {
   };
   fails("std::puts(\"trabajando\"); return Array({2});", "| trabajando");
   fails("return q", "no compila");
-  fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "se estrelló");
+  fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "de forma inesperada");
   fails("std::puts(\"dentro\"); return q;", "| dentro");
   fails("return Array({2});", "la forma [4, 3]");
   fails("Array a = q; a(9, 9) = 1; return a;", "index 9 of an axis of size 4");

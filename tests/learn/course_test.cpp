@@ -242,6 +242,8 @@ void write_results(const fs::path& folder, const std::vector<std::string>& tasks
         lab.numbers.push_back({.task = name, .line = scheme, .name = "accuracy", .length = length, .values = {score}});
         score -= 0.0123;
       }
+      lab.numbers.push_back(
+          {.task = name, .line = scheme, .name = "train_loss", .length = 16, .place = 100, .values = {3.333}});
     }
   }
   results::conclude(lab);
@@ -306,10 +308,14 @@ TEST_F(Comparison, NamesWhatIsMissing) {
   measure({"order", "verbs"}, {"sinusoidal", "learned", "rope"});
   EXPECT_EQ(grade().law, "comparison.scheme_missing");
   measure();
-  write("argument.md", "rope is best on order and verbs: 0.851, 0.863 and 0.123.");
+  write("argument.md", "rope beats learned on order and verbs: 0.851, 0.863 and 0.123.");
   const Grade invented = grade();
   EXPECT_EQ(invented.law, "comparison.invented");
   EXPECT_NE(invented.message.find("0.123"), std::string::npos);
+  write("argument.md", "rope beats learned on order and verbs: 0.851, 0.863 and 3.333.");
+  EXPECT_EQ(grade().law, "comparison.invented") << "a point of a curve of training";
+  write("argument.md", "rope beats learned on order and verbs: 0.851, 0.863 and 0.888.");
+  EXPECT_EQ(grade().law, "comparison.invented") << "a number of sinusoidal";
   write("argument.md", "On order, rope has 0.851, learned 0.863, sinusoidal 0.888; verbs is another matter.");
   EXPECT_EQ(grade().law, "comparison.one_task");
   write("argument.md", "rope is best: 0.851 on order, and 0.802 and 0.789 on verbs.");

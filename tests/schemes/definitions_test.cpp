@@ -144,6 +144,10 @@ TEST(SchemeDefinitions, RelativeBiasIndices) {
     EXPECT_EQ(clipped.score().bucket(query, key), row) << query << " " << key;
     EXPECT_EQ(deberta.score().bucket(query, key), deberta_bucket(query - key, 256, 512)) << query << " " << key;
   }
+  // A row for each index that occurs, and no other: 5 to the left, the query itself, 3 to the right.
+  EXPECT_EQ(clipped.score().table.shape, (std::vector<Int>{5 + 1 + 3, 1}));
+  EXPECT_EQ(clipped.score().buckets, 9);
+  EXPECT_EQ(deberta.score().table.shape, (std::vector<Int>{2 * 256, 1}));
 }
 
 TEST(SchemeDefinitions, SwinIndicesCountDifferencesOfCells) {

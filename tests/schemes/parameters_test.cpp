@@ -3,7 +3,10 @@
 // and what is left out is what the paper, or the code of its authors, has.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "locus/encoding.h"
@@ -113,13 +116,48 @@ std::vector<Range> ranges() {
       {"yarn", "magnitude_slope", {0, huge}, {-tiny}},
       {"alibi", "total_heads", {8, 0x1p16}, {0, 0x1p16 + 1}},
       {"alibi", "biased_heads", {1, 8}, {0, 0x1p16 + 1}},
+      {"alibi", "first_head", {0, 0x1p16}, {-1, 0x1p16 + 1}},
+      {"rope", "pair_axis", {-1, 7}, {-2, 8}},
+      {"rope", "temperature_length", {2, ids}, {1, ids + 1}},
+      {"rope", "temperature_beta", {tiny, huge}, {0, -1}},
+      {"rope", "temperature_shift", {0, ids}, {-1, ids + 1}},
       {"query_temperature", "head_dim", {1, 0x1p16}, {0, 0x1p16 + 1}},
       {"query_temperature", "temperature_length", {2, ids}, {1, ids + 1}},
       {"query_temperature", "temperature_beta", {tiny, huge}, {0, -1}},
       {"query_temperature", "temperature_shift", {0, ids}, {-1, ids + 1}},
-      {"fope", "heads", {1, 0x1p16}, {0, 0x1p16 + 1}},
       {"fope", "base", {tiny, huge}, {0, -1}},
       {"fope", "frequencies", {1, 0x1p15}, {0, 0x1p15 + 1}},
+      {"fope", "head_dim", {2, 0x1p16}, {1, 0x1p16 + 1}},
+      {"fope", "max_length", {1, ids}, {0, ids + 1}},
+      {"offset_map", "window", {1, ids}, {0, ids + 1}},
+      {"offset_map", "group", {1, ids}, {0, ids + 1}},
+      {"offset_map", "chunk_size", {2, ids}, {1, ids + 1}},
+      {"offset_map", "local_size", {0, ids}, {-1, ids + 1}},
+      {"offset_map", "unscaled_length", {1, ids}, {0, ids + 1}},
+      {"offset_map", "length", {1, ids}, {0, ids + 1}},
+      {"conformer", "head_dim", {1, 0x1p16}, {0, 0x1p16 + 1}},
+      {"conformer", "model_dim", {1, 0x1p20}, {0, 0x1p20 + 1}},
+      {"conformer", "base", {tiny, huge}, {0, -1}},
+      {"cope", "head_dim", {1, 0x1p16}, {0, 0x1p16 + 1}},
+      {"cope", "max_positions", {1, 4096}, {0, 4097}},
+      {"deberta", "head_dim", {1, 0x1p16}, {0, 0x1p16 + 1}},
+      {"deberta", "max_relative_positions", {1, 0x1p20}, {0, 0x1p20 + 1}},
+      {"deberta", "position_buckets", {0, 0x1p20}, {-1, 0x1p20 + 1}},
+      {"decomposed_2d", "head_dim", {1, 0x1p16}, {0, 0x1p16 + 1}},
+      {"decomposed_2d", "grid_height", {1, 4096}, {0, 4097}},
+      {"decomposed_2d", "grid_width", {1, 4096}, {0, 4097}},
+      {"decomposed_2d", "key_height", {1, 4096}, {0, 4097}},
+      {"decomposed_2d", "key_width", {1, 4096}, {0, 4097}},
+      {"dynamic_bias", "width", {1, 0x1p16}, {0, 0x1p16 + 1}},
+      {"dynamic_bias", "depth", {1, 64}, {0, 65}},
+      {"fire", "width", {1, 0x1p16}, {0, 0x1p16 + 1}},
+      {"fire", "c", {tiny, huge}, {0, -1}},
+      {"fire", "threshold", {tiny, huge}, {0, -1}},
+      {"swin_v2", "window_height", {1, 1024}, {0, 1025}},
+      {"swin_v2", "window_width", {1, 1024}, {0, 1025}},
+      {"swin_v2", "pretrained_height", {0, 1024}, {-1, 1025}},
+      {"swin_v2", "pretrained_width", {0, 1024}, {-1, 1025}},
+      {"swin_v2", "width", {1, 0x1p16}, {0, 0x1p16 + 1}},
       {"dynamic_ntk", "factor", {1, huge}, {0.999}},
       {"dynamic_ntk", "max_length", {1, ids}, {0, ids + 1}},
       {"dynamic_ntk", "length", {1, ids}, {0, ids + 1}},
@@ -152,10 +190,32 @@ std::vector<Range> ranges() {
       {"proportional", "rotary_fraction", {tiny, 1}, {0, 1.001}},
       {"proportional", "factor", {1, huge}, {0.999}},
   };
-  for (const char* scheme : {"alibi", "kerple", "relative_bias", "sandwich", "shaw", "t5", "transformer_xl"}) {
-    all.push_back({scheme, "heads", {1, 0x1p16}, {0, 0x1p16 + 1}});
+  for (const Scheme* scheme : schemes()) {
+    for (const Parameter& one : scheme->parameters) {
+      const std::string name(scheme->name);
+      if (one.name == "heads") all.push_back({name, "heads", {1, 0x1p16}, {0, 0x1p16 + 1}});
+      if (one.name == "deviation") all.push_back({name, "deviation", {0, huge}, {-tiny}});
+    }
   }
   return all;
+}
+
+// A new scheme or rule needs a row for each of its numbers. A scheme that takes RoPE's parameters shares their rows.
+TEST(ParameterRanges, EveryNumberHasARow) {
+  std::set<std::pair<std::string, std::string>> rows;
+  for (const Range& range : ranges()) rows.insert({range.owner, range.name});
+  const auto expect_row = [&](std::string_view owner, const Parameter& one) {
+    const bool number = one.kind == ValueKind::integer || one.kind == ValueKind::real || one.kind == ValueKind::list;
+    if (!number || (std::isinf(one.least) && std::isinf(one.most))) return;
+    const std::string name(one.name);
+    EXPECT_TRUE(rows.contains({std::string(owner), name}) || rows.contains({"rope", name})) << owner << "." << name;
+  };
+  for (const Scheme* scheme : schemes()) {
+    for (const Parameter& one : parameters_of(*scheme, scheme->example)) expect_row(scheme->name, one);
+  }
+  for (const Rule* rule : rules()) {
+    for (const Parameter& one : rule->parameters) expect_row(rule->name, one);
+  }
 }
 
 TEST(ParameterRanges, EndsAreTakenAndTheNextNumberIsNot) {

@@ -99,6 +99,7 @@ const std::map<std::string, int>& heights() {
       {"locus/reference.h", 5},
       {"locus/attention.h", 5},
       {"locus/turn_output.h", 5},
+      {"locus/polar.h", 5},
       {"locus/attention_backward.h", 6},
       {"locus/named_gradients.h", 7},
       {"locus/attention_shard.h", 7},

@@ -54,13 +54,14 @@ def _keywords(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={text(value)}" for name, value in arguments.items())
 
 
-def empty_like(array: Any) -> Any:
-    """Returns a new contiguous array of the same library (NumPy or torch) and type."""
+def empty_like(array: Any, width: Optional[int] = None) -> Any:
+    """Returns a new contiguous array of the same library (NumPy or torch) and type; `width` replaces its last extent."""
+    shape = tuple(array.shape) if width is None else (*array.shape[:-1], width)
     if isinstance(array, np.ndarray):
-        return np.empty(array.shape, array.dtype)
+        return np.empty(shape, array.dtype)
     if not hasattr(array, "new_empty"):
         raise TypeError(f"results are NumPy arrays or torch tensors, got {type(array).__name__}")
-    return array.new_empty(array.shape)
+    return array.new_empty(shape)
 
 
 class Encoding:
@@ -166,11 +167,16 @@ class Encoding:
     def apply(
         self, x: Any, *, positions: Any = None, axes: str = "", inverse: bool = False, role: str = "query"
     ) -> Any:
-        """Rotates one array of queries or keys into a new one."""
+        """Rotates one array of queries or keys into a new one. PoPE's heads become polar, so the new one is wider."""
         ids = self._ids(x, positions, axes, "x")
-        output = empty_like(x)
+        polar = self.scheme == "pope" and x.shape[-1] == self.arguments["head_dim"]
+        output = empty_like(x, self._core.head_dim if polar else None)
         _core.rotate_into(self._core, x, output, ids, axes, (inverse, _role(role)))
         return output
+
+    def turn_output_(self, output: Any, *, positions: Any = None, axes: str = "") -> None:
+        """Rotates the output of attention back by the positions of its queries, in place (turned_output)."""
+        _core.turn_output(self._core, output, self._ids(output, positions, axes, "output"), axes)
 
     def shift_(self, k: Any, deltas: Any, *, axes: str = "") -> None:
         """Shifts rotated keys by `deltas` positions, in place: one integer for all tokens, or one per token."""

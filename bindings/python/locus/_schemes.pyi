@@ -35,6 +35,24 @@ def learned(
     deviation: float = 0.02,
 ) -> Encoding: ...
 
+def conv_position(
+    *,
+    dim: int,
+    groups: int = 16,
+    kernel: int = 128,
+    causal: bool = False,
+    weight: Optional[ArrayLike] = None,
+    weight_gain: Optional[ArrayLike] = None,
+    bias: Optional[ArrayLike] = None,
+    norm_mean: Optional[ArrayLike] = None,
+    norm_variance: Optional[ArrayLike] = None,
+    norm_scale: Optional[ArrayLike] = None,
+    norm_shift: Optional[ArrayLike] = None,
+    norm_epsilon: float = 1e-05,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
 def rope(
     *,
     head_dim: int,
@@ -121,6 +139,18 @@ def fope(
     max_length: Optional[int] = None,
     cos_mix: Optional[ArrayLike] = None,
     sin_mix: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
+def pope(
+    *,
+    heads: int,
+    head_dim: int,
+    channels: Optional[int] = None,
+    axis_channels: Optional[Sequence[float]] = None,
+    base: float = 10000.0,
+    phases: Optional[ArrayLike] = None,
     seed: int = 0,
     deviation: float = 0.02,
 ) -> Encoding: ...

@@ -43,6 +43,20 @@ class Vision(NamedTuple):
     time_scale: float = 1.0
 
 
+class Audio(NamedTuple):
+    """Sound in tokens; a token takes time_scale ids (1 in Qwen2.5-Omni)."""
+
+    tokens: int
+    time_scale: float = 1.0
+
+
+class Compressed(NamedTuple):
+    """The ids of keys that stand for several tokens, and the position from which each is visible."""
+
+    ids: np.ndarray
+    visible_from: np.ndarray
+
+
 def _padded(plan: Any) -> Padded:
     ids, mask = plan
     return Padded(ids[0], mask.astype(bool))
@@ -109,10 +123,34 @@ def streaming(seen: int, sinks: int, window: int) -> Streaming:
     return Streaming(kept, ids[0, 0])
 
 
-def multimodal(segments: Sequence[Union[int, Vision]]) -> Multimodal:
-    """Returns Qwen2-VL's ids for M-RoPE. A segment is a number of text tokens or a Vision(frames, rows, cols)."""
-    ids, delta = _core.multimodal([tuple(one) if isinstance(one, Vision) else one for one in segments])
+def accepted_path(parents: Sequence[int], last: int) -> np.ndarray:
+    """Returns the nodes from the root to `last`: what stays of a tree when verification accepts that path."""
+    return _core.accepted_path(integers(parents, "parents"), last)
+
+
+def multimodal(segments: Sequence[Union[int, Vision, Audio]], *, prefix: int = 0, decode_delta: int = 0) -> Multimodal:
+    """Returns Qwen2-VL's ids for M-RoPE. A segment is a number of text tokens, a Vision(frames, rows, cols) or an
+    Audio(tokens). For a next turn, give the tokens so far as `prefix` and their `decode_delta`; the ids are those of the
+    new tokens. Slice them for prefill in chunks: ids[:, a:b]."""
+    given = [tuple(one) if isinstance(one, (Vision, Audio)) else one for one in segments]
+    ids, delta = _core.multimodal(given, prefix, decode_delta)
     return Multimodal(ids[:, 0], delta)
+
+
+def multimodal_decode(prefix: int, decode_delta: int, tokens: int = 1) -> np.ndarray:
+    """Returns [3, tokens]: the ids of tokens decoded after `prefix` tokens with that delta."""
+    return _core.multimodal_decode(prefix, decode_delta, tokens)[:, 0]
+
+
+def multimodal_tree(parents: Sequence[int], prefix: int, decode_delta: int) -> np.ndarray:
+    """Returns [3, nodes]: the ids of a tree of drafts after `prefix` tokens with that delta."""
+    return _core.multimodal_tree(integers(parents, "parents"), prefix, decode_delta)[:, 0]
+
+
+def compressed(entries: int, rate: int) -> Compressed:
+    """Returns the ids i * rate of keys that stand for `rate` tokens each (DeepSeek V4), and when each is visible."""
+    ids, visible_from = _core.compressed(entries, rate)
+    return Compressed(ids[0, 0], visible_from)
 
 
 def grid(rows: int, cols: int, merge: int = 1) -> np.ndarray:
@@ -131,16 +169,22 @@ def patch_coordinates(rows: int, cols: int) -> np.ndarray:
 
 
 __all__ = [
+    "Audio",
+    "Compressed",
     "Multimodal",
     "Padded",
     "Streaming",
     "Vision",
+    "accepted_path",
     "ancestor_mask",
+    "compressed",
     "decode",
     "from_mask",
     "grid",
     "left_padded",
     "multimodal",
+    "multimodal_decode",
+    "multimodal_tree",
     "packed",
     "packed_from_cumulative",
     "patch_coordinates",

@@ -70,6 +70,7 @@ struct RingWork {
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_needed = 0;  ///< of the blocks of other ranks that this rank attended to
   double seconds_waiting = 0;     ///< for blocks that had not arrived when their turn came
+  double seconds_working = 0;     ///< processor time of the calling thread, without waiting
 };
 
 /// Computes attention over all tokens of all ranks. Collective: every rank must call it.
@@ -82,11 +83,12 @@ struct RingWork {
 /// Error: what attend() refuses; ranks whose shapes, types, masks, encodings or plans differ, or which hold the same
 /// token: every rank throws then, and names the first rank that differs. RankLost: a rank that is silent for
 /// seconds_to_wait.
-/// Range: float32, bfloat16 and float16; every encoding, forward.
+/// Range: float32, bfloat16 and float16; every encoding. One that counts gates (cope) needs contiguous or zigzag shards of
+/// at most 64 pieces per rank; its blocks are broadcast in the order of the keys.
 /// Accuracy: within twice the bound of attend() over all keys, plus 2^-24 v for skipped blocks, plus
 /// (2 |lse| + 2 ranks + 8) 2^-24 v for the merge. With one rank and one piece per document, the bits of attend().
 /// Cost: the work of attend() divided by the ranks (zigzag balances a causal mask); (rounds) blocks sent and received
-/// while it works. Setup: three small collectives, 48 bytes per piece (at most 64 pieces are told apart), ranks^2 bytes.
+/// while it works. Setup: four small collectives, 56 bytes per piece (at most 64 pieces are told apart), ranks^2 bytes.
 RingWork attend(const RingCall& call);
 
 /// `forward` is the call that attend() ran, with its output and log_sum_exp; gradients are of the own tokens, with the
