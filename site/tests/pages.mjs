@@ -28,7 +28,7 @@ const pages = [
   { path: 'explorer', ready: '[data-view="scores"] svg.drawing path' },
   { path: 'stretch', ready: '[data-view="float32"] svg.drawing path' },
   { path: 'doctor', ready: '.doctor .drop' },
-  { path: 'results', ready: '.results .vega svg' },
+  { path: 'results', ready: '.results .vega svg .role-mark path' },
   { path: 'learn/03-rope', ready: '.katex' },
 ];
 const views = [
