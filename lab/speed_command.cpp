@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include "failure.h"
+#include "help_format.h"
 #include "locus/error.h"
 #include "locus/settings.h"
 #include "model/blas.h"
@@ -87,6 +89,7 @@ int speed_main(int argc, char** argv) {
       "Compare training steps per second on the library's kernels and in torch's own operations, with the same weights "
       "and data.",
       "locus-lab speed"};
+  app.formatter(tools::wrapping_help());
   app.add_option("--preset", request.preset, "Preset that sets model and batch")->capture_default_str();
   app.add_option("--task", request.task, "Task to train")->capture_default_str();
   app.add_option("--schemes", request.schemes, "Schemes, as in locus lab (default: those of the preset)")
@@ -96,16 +99,19 @@ int speed_main(int argc, char** argv) {
       ->check(CLI::Range(0.0, 3600.0));
   app.add_flag("--json", request.json, "Print one JSON object");
   app.footer("Example: locus-lab speed --schemes rope,alibi,t5");
+  const auto refuse = [json = tools::asks_for_json(argc, argv)](tools::Failure failure) {
+    failure.program = "locus-lab speed";
+    return tools::report(failure, json);
+  };
   try {
     app.parse(argc - 1, argv + 1);
     return run(request);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "locus-lab speed: " << error.what() << '\n';
+    return refuse({.message = error.what(), .help = tools::help_command(app)});
   } catch (const Error& error) {
-    std::cerr << "locus-lab speed: " << error.what() << '\n';
+    return refuse({.message = error.what()});
   }
-  return 2;
 }
 
 results::Speed measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes) {

@@ -222,7 +222,7 @@ void add_lint_command(CLI::App& app) {
       "Exit code 1: a finding is an error.\n"
       "Examples:\n"
       "  locus lint config.json --served-length 131072\n"
-      "  locus lint model_folder --against model.gguf");
+      "  locus lint config.json --against model.gguf");
   command->callback([request] { lint_files(*request); });
 }
 

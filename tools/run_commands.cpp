@@ -4,8 +4,10 @@
 #include <iostream>
 #include <new>
 
+#include "failure.h"
+#include "help_format.h"
 #include "locus/error.h"
-#include "printable.h"
+#include "terminal.h"
 
 namespace locus::tools {
 
@@ -16,9 +18,6 @@ void print_json(const Json& object) {
 
 namespace {
 
-/// Prints one line, even if names and values contain control characters.
-void print_error(const std::string& message) { std::cerr << "locus: " << printable(message) << '\n'; }
-
 /// Adds the word that CLI11 did not understand, which its message omits.
 std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   std::string text = error.what();
@@ -26,7 +25,18 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty()) {
     text += "; not understood: " + rest.front();
   }
-  return text + " (see locus --help)";
+  return text;
+}
+
+/// `--color`, which every command takes, before or after its name.
+void add_colour_option(CLI::App& app) {
+  const auto set = [](const std::string& word) {
+    use_colour(word == "always" ? Colour::always : word == "never" ? Colour::never : Colour::automatic);
+  };
+  app.add_option_function<std::string>("--color", set,
+                                       "Colour drawings; auto (default): on a terminal, unless NO_COLOR")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.fallthrough();  // inherited by the commands
 }
 
 /// Adds the commands in the order and the groups of the help.
@@ -43,6 +53,7 @@ void add_commands(CLI::App& app, const std::vector<CommandGroup>& groups) {
 
 int run_commands(const std::vector<CommandGroup>& groups, int argc, const char* const* argv) {
   CLI::App app{"Positional encodings for transformers: inspect them, check yours, run them, measure them.", "locus"};
+  app.formatter(wrapping_help());
   app.set_version_flag("--version", LOCUS_VERSION, "Print the version");
   app.require_subcommand(1);
   app.footer(
@@ -50,7 +61,15 @@ int run_commands(const std::vector<CommandGroup>& groups, int argc, const char* 
       "Example: locus show --scheme rope:head_dim=128,pairing=half --positions 0,1,17");
   app.set_help_flag("-h,--help", "Print this help");
   app.set_help_all_flag("--help-all", "Print the help of every command");
+  add_colour_option(app);
   add_commands(app, groups);
+  if (argc == 1) {
+    std::cout << app.help();
+    return 0;
+  }
+  const auto refuse = [json = asks_for_json(argc, argv)](const std::string& message, const std::string& help = {}) {
+    return report({.program = "locus", .message = message, .help = help}, json);
+  };
   try {
     app.parse(argc, argv);
     std::cout.flush();
@@ -59,17 +78,16 @@ int run_commands(const std::vector<CommandGroup>& groups, int argc, const char* 
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    print_error(text_of(error, app));
+    return refuse(text_of(error, app), help_command(app));
   } catch (const CheckFailed&) {
     return 1;
   } catch (const Error& error) {
-    print_error(error.what());
+    return refuse(error.what());
   } catch (const std::bad_alloc&) {
-    print_error("not enough memory for this input");
+    return refuse("not enough memory for this input");
   } catch (const std::exception& error) {
-    print_error(std::string("unexpected: ") + error.what());
+    return refuse(std::string("unexpected: ") + error.what());
   }
-  return 2;
 }
 
 }  // namespace locus::tools

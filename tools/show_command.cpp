@@ -317,7 +317,7 @@ void add_show_command(CLI::App& app) {
   command->footer(
       "Examples:\n"
       "  locus show --scheme rope --set head_dim=128 --set pairing=half --set base=500000 --positions 0,1,17\n"
-      "  locus show --config config.json --layer-type full_attention --json");
+      "  locus show --config config.json --json");
   command->callback([request] { show(*request); });
 }
 

@@ -29,7 +29,7 @@ export async function loadLocus(factory, moduleOptions = {}) {
   const command = (words) => unwrap(module.command(words));
   const json = (words) => {
     const { code, output, errors } = command([...words, '--json']);
-    if (code === 2) throw new Error(errors.trim().split('\n').pop().replace(/^locus: /, ''));
+    if (code === 2) throw new Error(JSON.parse(errors.trim().split('\n').pop()).error);
     return JSON.parse(output);
   };
   const encodingWords = (encoding) => {

@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
 
 #include "base/interruption.h"
+#include "failure.h"
+#include "help_format.h"
 #include "locus/error.h"
 #include "results/file.h"
 #include "results/json.h"
@@ -45,7 +48,8 @@ int show_plan(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
   const SaveModels save = models_of(request);
   std::vector<StoredTrial> finished = finished_before(request);
-  const Guess guess = guess_times(plan, finished, parts);
+  if (request.measure && parts.prepare) parts.prepare();
+  const Guess guess = request.measure ? measured_times(plan, finished, parts) : known_times(finished);
   for (const TrialSpec& again : unsaved(save, plan.trials, parts)) {
     std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
   }
@@ -228,8 +232,13 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
     return command;
   };
   Subcommands all{};
-  all.plan = add("plan", "Show what would run and how long it would take",
-                 "Takes the options of locus lab.\nExample: locus lab plan --preset quick");
+  all.plan = add("plan", "Show what would run and how long it would take; trains nothing",
+                 "Takes the options of locus lab. The time is estimated from finished trials in the store.\n"
+                 "Examples:\n"
+                 "  locus lab plan --preset quick\n"
+                 "  locus lab plan --preset standard --measure");
+  all.plan->add_flag("--measure", request.measure,
+                     "Train a few steps of each task without a finished trial, to estimate the time");
   all.results = add("results", "Write the results of the last run again",
                     "Takes --out, --store and --json.\nExample: locus lab results --out locus-lab");
   all.results->add_option("--run", request.run, "Number of the run, as submit and status show it (default: the last)");
@@ -261,7 +270,10 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
   return all;
 }
 
-int run(int argc, char** argv, const Parts& parts) {
+/// Reports a failure as text or as JSON, and returns its exit code.
+using Refuse = std::function<int(tools::Failure failure)>;
+
+int run(int argc, char** argv, const Parts& parts, const Refuse& refuse) {
   Request request;
   CLI::App app{"Trains every scheme on small tasks and tests it beyond the trained length.", "locus lab"};
   app.footer(
@@ -271,6 +283,7 @@ int run(int argc, char** argv, const Parts& parts) {
       "  locus lab --tasks verbs --schemes rope,alibi --seeds 5 --out my-lab\n"
       "  locus lab --tasks passkey --schemes rope --seeds 1 --save-models gguf\n"
       "  locus lab plan --preset full");
+  app.formatter(tools::wrapping_help());
   add_options(app, request);
   const Subcommands commands = add_subcommands(app, request);
   try {
@@ -278,42 +291,38 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fail(error.what(), " (see locus lab --help)");
+    return refuse({.message = error.what(), .help = tools::help_command(app)});
   }
   find_language(request.language);  // refuses an unknown language before hours of training
   if (commands.results->parsed()) return show_results(request, parts);
   if (commands.status->parsed()) return show_status(request);
   if (commands.slurm->parsed()) return submit_to_slurm(request);
+  if (commands.plan->parsed()) return show_plan(request, parts);
   if (parts.prepare) parts.prepare();
   if (commands.worker->parsed()) return run_worker(request, parts);
   if (commands.work->parsed()) return work_on_store(request, parts);
   if (commands.submit->parsed()) return submit(request, parts);
-  return commands.plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
-}
-
-/// Prints one line, without control characters.
-int refuse(std::string message, int code = 2) {
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  std::cerr << "locus lab: " << message << '\n';
-  return code;
+  return run_lab(request, parts);
 }
 
 }  // namespace
 
 int lab_main(int argc, char** argv, const Parts& parts) {
+  const Refuse refuse = [json = tools::asks_for_json(argc, argv)](tools::Failure failure) {
+    failure.program = "locus lab";
+    return tools::report(failure, json);
+  };
   try {
-    const int code = run(argc, argv, parts);
+    const int code = run(argc, argv, parts, refuse);
     std::cout.flush();
     require(std::cout.good(), "standard output cannot be written");
     return code;
   } catch (const std::bad_alloc&) {
-    return refuse("not enough memory");
+    return refuse({.message = "not enough memory"});
   } catch (const StoreAway& away) {  // not bad input: the store was reachable before
-    return refuse(away.what(), 1);
+    return refuse({.message = away.what(), .exit_code = 1});
   } catch (const std::exception& error) {
-    return refuse(error.what());
+    return refuse({.message = error.what()});
   }
 }
 

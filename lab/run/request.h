@@ -23,6 +23,7 @@ struct Request {
   double lease_seconds = 60;
   double patience = 600;
   bool restart = false;
+  bool measure = false;  ///< of `plan`
   bool no_speed = false;
   bool no_report = false;
   bool json = false;

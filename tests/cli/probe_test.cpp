@@ -11,7 +11,12 @@ namespace {
 
 CommandResult generate(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"probe", "generate"});
-  return run_command(LOCUS_COMMAND, arguments, folder.path());
+  CommandResult result = run_command(LOCUS_COMMAND, arguments, folder.path());
+  if (result.exit_code == 0) {  // the text, and a newline that is not part of it
+    EXPECT_TRUE(result.out.ends_with('\n')) << result.out;
+    if (!result.out.empty()) result.out.pop_back();
+  }
+  return result;
 }
 
 class ProbeGenerate : public ::testing::TestWithParam<StoryModel> {

@@ -146,7 +146,11 @@ TEST_F(RunTest, PlansWithoutRunning) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const Json plan = Json::parse(result.out);
   EXPECT_EQ(plan["trials"].size(), 12u);
-  EXPECT_EQ(plan["estimated_from"], "a few steps of each task");
+  EXPECT_TRUE(plan["seconds"].is_null() && plan["estimated_from"].is_null()) << "nothing was measured";
+  const Json measured = Json::parse(lab({"plan", "--preset", "quick", "--json", "--measure"}).out);
+  EXPECT_EQ(measured["estimated_from"], "a few steps of each task");
+  EXPECT_GT(measured["seconds"], 0);
+  EXPECT_NE(lab({"plan", "--preset", "quick"}).out.find("--measure"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab"));
   lab({"--preset", "quick"});
   const CommandResult after = lab({"plan", "--preset", "quick", "--seeds", "2"});
@@ -223,6 +227,10 @@ TEST_F(RunTest, RefusesWithOneLine) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << arguments[0] << result.err;
     EXPECT_EQ(result.out, "") << arguments[0];
   }
+  EXPECT_NE(lab({"plan", "--unknown"}).err.find("(see locus lab plan --help)"), std::string::npos);
+  const Json error = Json::parse(lab({"--seeds", "0", "--json"}).err, nullptr, false);
+  EXPECT_NE(error["error"].get<std::string>().find("--seeds"), std::string::npos) << error;
+  EXPECT_EQ(error["exit_code"], 2);
 }
 
 TEST_F(RunTest, HasHelpWithExamples) {

@@ -11,26 +11,27 @@ import numpy as np
 
 from . import _core
 from ._ids import integers
+from ._types import Array
 
 
 class Padded(NamedTuple):
     """Ids [batch, tokens] and a mask of the same shape, true for tokens and false for padding."""
 
-    ids: np.ndarray
-    mask: np.ndarray
+    ids: Array
+    mask: Array
 
 
 class Streaming(NamedTuple):
     """The tokens of the text that are kept, and their ids: their slots in the cache."""
 
-    kept: np.ndarray
-    ids: np.ndarray
+    kept: Array
+    ids: Array
 
 
 class Multimodal(NamedTuple):
     """Ids [3, tokens]: time, height, width. A token decoded later at index i has id i + decode_delta on each."""
 
-    ids: np.ndarray
+    ids: Array
     decode_delta: int
 
 
@@ -53,8 +54,8 @@ class Audio(NamedTuple):
 class Compressed(NamedTuple):
     """The ids of keys that stand for several tokens, and the position from which each is visible."""
 
-    ids: np.ndarray
-    visible_from: np.ndarray
+    ids: Array
+    visible_from: Array
 
 
 def _padded(plan: Any) -> Padded:
@@ -62,12 +63,12 @@ def _padded(plan: Any) -> Padded:
     return Padded(ids[0], mask.astype(bool))
 
 
-def prefill(tokens: int, start: int = 0) -> np.ndarray:
+def prefill(tokens: int, start: int = 0) -> Array:
     """Returns start, start + 1, ..., start + tokens - 1."""
     return _core.prefill(tokens, start)[0, 0]
 
 
-def decode(prefix: int, tokens: int) -> np.ndarray:
+def decode(prefix: int, tokens: int) -> Array:
     """Returns the ids of new tokens after `prefix` cached ones: decode(12, 3) is 12, 13, 14."""
     return _core.decode(prefix, tokens)[0, 0]
 
@@ -87,32 +88,32 @@ def from_mask(mask: Any, pad_id: int = 0) -> Padded:
     return _padded(_core.from_mask(np.ascontiguousarray(np.asarray(mask) != 0, dtype=np.uint8), pad_id))
 
 
-def packed(lengths: Sequence[int]) -> np.ndarray:
+def packed(lengths: Sequence[int]) -> Array:
     """Returns the ids of concatenated documents; they restart at 0 in each."""
     return _core.packed(integers(lengths, "lengths"))[0, 0]
 
 
-def packed_from_cumulative(boundaries: Sequence[int]) -> np.ndarray:
+def packed_from_cumulative(boundaries: Sequence[int]) -> Array:
     """The same, from document boundaries 0, l0, l0 + l1, ... (cu_seqlens)."""
     return _core.packed_from_cumulative(integers(boundaries, "boundaries"))[0, 0]
 
 
-def shard(kind: str, tokens: int, ranks: int, rank: int) -> np.ndarray:
+def shard(kind: str, tokens: int, ranks: int, rank: int) -> Array:
     """Returns the ids that `rank` holds of a sequence split over `ranks`; kind is contiguous, striped or zigzag."""
     return _core.shard(kind, tokens, ranks, rank)[0, 0]
 
 
-def shards(kind: str, tokens: int, ranks: int) -> np.ndarray:
+def shards(kind: str, tokens: int, ranks: int) -> Array:
     """Returns the ids of all ranks, [ranks, tokens / ranks]."""
     return _core.shards(kind, tokens, ranks)[0]
 
 
-def tree(parents: Sequence[int], prefix: int = 0) -> np.ndarray:
+def tree(parents: Sequence[int], prefix: int = 0) -> Array:
     """Returns the ids of a tree: the parent of node i is parents[i] (-1: a root); its id is prefix + depth."""
     return _core.tree(integers(parents, "parents"), prefix)[0, 0]
 
 
-def ancestor_mask(parents: Sequence[int]) -> np.ndarray:
+def ancestor_mask(parents: Sequence[int]) -> Array:
     """Returns [nodes, nodes]: true if the column's node is the row's node or one of its ancestors."""
     return _core.ancestor_mask(integers(parents, "parents")).astype(bool)
 
@@ -123,7 +124,7 @@ def streaming(seen: int, sinks: int, window: int) -> Streaming:
     return Streaming(kept, ids[0, 0])
 
 
-def accepted_path(parents: Sequence[int], last: int) -> np.ndarray:
+def accepted_path(parents: Sequence[int], last: int) -> Array:
     """Returns the nodes from the root to `last`: what stays of a tree when verification accepts that path."""
     return _core.accepted_path(integers(parents, "parents"), last)
 
@@ -137,12 +138,12 @@ def multimodal(segments: Sequence[Union[int, Vision, Audio]], *, prefix: int = 0
     return Multimodal(ids[:, 0], delta)
 
 
-def multimodal_decode(prefix: int, decode_delta: int, tokens: int = 1) -> np.ndarray:
+def multimodal_decode(prefix: int, decode_delta: int, tokens: int = 1) -> Array:
     """Returns [3, tokens]: the ids of tokens decoded after `prefix` tokens with that delta."""
     return _core.multimodal_decode(prefix, decode_delta, tokens)[:, 0]
 
 
-def multimodal_tree(parents: Sequence[int], prefix: int, decode_delta: int) -> np.ndarray:
+def multimodal_tree(parents: Sequence[int], prefix: int, decode_delta: int) -> Array:
     """Returns [3, nodes]: the ids of a tree of drafts after `prefix` tokens with that delta."""
     return _core.multimodal_tree(integers(parents, "parents"), prefix, decode_delta)[:, 0]
 
@@ -153,17 +154,17 @@ def compressed(entries: int, rate: int) -> Compressed:
     return Compressed(ids[0, 0], visible_from)
 
 
-def grid(rows: int, cols: int, merge: int = 1) -> np.ndarray:
+def grid(rows: int, cols: int, merge: int = 1) -> Array:
     """Returns [2, rows x cols]: row and column of each patch, row-major, or in merge x merge blocks."""
     return _core.grid(rows, cols, merge)[:, 0]
 
 
-def pixtral_ids(rows: int, cols: int, max_side: int) -> np.ndarray:
+def pixtral_ids(rows: int, cols: int, max_side: int) -> Array:
     """Returns row * max_side + column, row-major."""
     return _core.pixtral_ids(rows, cols, max_side)[0, 0]
 
 
-def patch_coordinates(rows: int, cols: int) -> np.ndarray:
+def patch_coordinates(rows: int, cols: int) -> Array:
     """Returns the centres (y, x) of patches, [rows x cols, 2], with each side scaled to [-1, 1] (DINOv3)."""
     return _core.patch_coordinates(rows, cols)
 
