@@ -84,7 +84,9 @@ void KvCache::settle(SequenceId sequence) {
   std::vector<std::span<Run>> moved;  // the runs of each page with keys that moved
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end = std::find_if_not(begin, runs.end(), in_page(begin->page));
-    if (std::any_of(begin, end, [](const Run& run) { return run.moved != nullptr; })) moved.emplace_back(begin, end);
+    if (std::any_of(begin, end, [](const Run& run) { return run.moved != nullptr; })) {
+      moved.emplace_back(&*begin, static_cast<std::size_t>(end - begin));
+    }
     begin = end;
   }
   const auto shared = [&](std::span<Run> some) { return state.pages.users(some[0].page) > std::ssize(some); };

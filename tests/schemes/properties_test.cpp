@@ -24,36 +24,13 @@
 #include "locus/rows.h"
 #include "locus/scaling.h"
 #include "neighbour_rows.h"
+#include "subjects.h"
 
 namespace locus {
 namespace {
 
-// ---- the subjects: every scheme's example and variants
-
-struct Subject {
-  std::string name;
-  std::string scheme;
-  Arguments arguments;
-
-  Encoding encoding() const { return Encoding(scheme, arguments); }
-};
-
-void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
-
-const std::vector<Subject>& subjects() {
-  static const std::vector<Subject> all = [] {
-    std::vector<Subject> found;
-    for (const Scheme* scheme : schemes()) {
-      const std::string name(scheme->name);
-      found.push_back({name, name, scheme->example});
-      for (const Example& variant : scheme->variants) {
-        found.push_back({name + " " + std::string(variant.label), name, variant.arguments});
-      }
-    }
-    return found;
-  }();
-  return all;
-}
+using testing::Subject;
+using testing::subjects;
 
 // ---- random positions
 

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "doctor/verify/fault_model.h"
 #include "doctor/verify/index.h"
 #include "locus/error.h"
+#include "locus/scaling.h"
 
 namespace locus::doctor {
 namespace {
@@ -89,14 +91,20 @@ class RotationFaults {
   }
 
   // Adds the encoding with other arguments, if the registry allows them.
-  void add_encoding(std::string_view fault, const std::string& detail, const std::function<void(Arguments&)>& change) {
+  // Returns the encoding with other arguments. Absent if it does not allow them.
+  std::optional<Encoding> changed(const std::function<void(Arguments&)>& change) const {
     try {
       Arguments arguments = encoding_.arguments();
       change(arguments);
-      const Encoding other(encoding_.scheme().name, arguments);
-      add(fault, detail, [&](Rotation& rotation) { rotation = exact_rotation(other); });
+      return Encoding(encoding_.scheme().name, arguments);
     } catch (const Error&) {
+      return std::nullopt;
     }
+  }
+
+  void add_encoding(std::string_view fault, const std::string& detail, const std::function<void(Arguments&)>& change) {
+    const std::optional<Encoding> other = changed(change);
+    if (other) add(fault, detail, [&](Rotation& rotation) { rotation = exact_rotation(*other); });
   }
 
   void shapes() {
@@ -274,40 +282,40 @@ class RotationFaults {
     return text;
   }
 
+  // Another rule, or other parameters of the expected one. What changes no frequency is a fault of the magnitude.
+  void add_rule(std::string_view fault, std::string_view detail, const std::function<void(Arguments&)>& change) {
+    const std::optional<Encoding> other = changed(change);
+    if (!other || other->rotation().inv_freq == rotation_.inv_freq) return;
+    add(fault, std::string(detail), [&](Rotation& rotation) { rotation = exact_rotation(*other); });
+  }
+
   void other_factors() {
     const Arguments& given = encoding_.arguments();
-    for (const std::string name :
-         {"factor", "original_length", "beta_fast", "beta_slow", "low_freq_factor", "high_freq_factor", "max_length"}) {
-      if (!given.has(name)) continue;
+    const std::string expected = given.text("rule");
+    for (const Parameter& one : find_rule(expected).parameters) {
+      const bool integer = one.kind == ValueKind::integer;
+      if (!given.has(one.name) || !(integer || one.kind == ValueKind::real)) continue;
       for (const double times : {2.0, 0.5, 4.0, 0.25, 8.0}) {
-        add_encoding("factor_wrong", name, [&](Arguments& arguments) {
-          if (parameter_is_integer(name)) {
-            arguments.set(name, static_cast<std::int64_t>(static_cast<double>(given.integer(name)) * times));
+        add_rule("factor_wrong", one.name, [&](Arguments& arguments) {
+          if (integer) {
+            arguments.set(one.name, static_cast<std::int64_t>(static_cast<double>(given.integer(one.name)) * times));
           } else {
-            arguments.set(name, given.real(name) * times);
+            arguments.set(one.name, given.real(one.name) * times);
           }
         });
       }
     }
-    for (const std::string rule : {"linear", "ntk", "ntk_by_parts", "yarn", "llama3"}) {
-      add_encoding("other_rule", rule, [&](Arguments& arguments) {
-        Arguments other;
-        for (const auto& [name, value] : arguments.all()) {
-          for (const Parameter& known : parameters_of(encoding_.scheme(), Arguments{{"rule", rule}})) {
-            if (known.name == name) other.set(name, value);
-          }
+    for (const Rule* rule : rules()) {
+      if (rule->name == expected) continue;
+      add_rule("other_rule", rule->name, [&](Arguments& arguments) {
+        Arguments other{{"rule", std::string(rule->name)}};
+        for (const Parameter& known : parameters_of(encoding_.scheme(), other)) {
+          const auto value = given.all().find(known.name);
+          if (value != given.all().end() && known.name != "rule") other.set(known.name, value->second);
         }
-        other.set("rule", rule);
         arguments = other;
       });
     }
-  }
-
-  bool parameter_is_integer(std::string_view name) const {
-    for (const Parameter& one : parameters_of(encoding_.scheme(), encoding_.arguments())) {
-      if (one.name == name) return one.kind == ValueKind::integer;
-    }
-    return false;
   }
 
   void axes() {
