@@ -68,7 +68,7 @@ int run_commands(const std::vector<CommandGroup>& groups, int argc, const char* 
     return 0;
   }
   const auto refuse = [json = asks_for_json(argc, argv)](const std::string& message, const std::string& help = {}) {
-    return report({.program = "locus", .message = message, .help = help}, json);
+    return tools::report({.program = "locus", .message = message, .help = help}, json);
   };
   try {
     app.parse(argc, argv);

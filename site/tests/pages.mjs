@@ -20,7 +20,7 @@ const check = (condition, what) => {
 
 const server = await serve(site);
 const browser = await browserType.launch({ executablePath: chromium, args: ['--no-sandbox'] });
-const patience = { timeout: 120000 };
+const patience = { timeout: Number(process.env.LOCUS_PATIENCE ?? 120000) };
 
 // What each page shows once its numbers are there.
 const pages = [
@@ -211,7 +211,9 @@ async function offline() {
   await context.close();
 }
 
-for (const language of ['', 'es/']) for (const page of pages) for (const view of views) await lookAt(page, language, view);
+for (const language of ['', 'es/']) for (const page of pages) for (const view of views) {
+  await lookAt(page, language, view).catch((error) => check(false, `${language}${page.path} at ${view.name}: ${error.message.split('\n')[0]}`));
+}
 for (const test of [home, explorer, stretch, doctor, changeLanguage, offline]) {
   await test().catch((error) => check(false, `${test.name}: ${error.message.split('\n')[0]}`));
 }

@@ -5,6 +5,7 @@
 """
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -34,25 +35,14 @@ def readme_examples(source):
     return re.findall(r"^(?:    |\$ )(locus .*)$", text, re.MULTILINE)
 
 
-def commands_below(help_text):
-    heading, names = "", []
-    for line in help_text.splitlines():
-        if re.match(r"^\S.*:$", line):
-            heading = line
-        found = re.match(r"^  ([a-z][a-z-]*)(\s{2,}|$)", line)
-        if found and heading and not heading.startswith(("Options", "Positionals", "Example")):
-            names.append(found[1])
-    return names
-
-
-def help_examples(locus, *words):
+def help_examples(commands_below, locus, *words):
     done = subprocess.run([locus, *words, "--help"], capture_output=True, text=True, env={**os.environ, "COLUMNS": "120"})
     if done.returncode != 0:  # locus lab, if it was not built
         return []
     example = re.search(r"^Examples?:(.*)", done.stdout, re.DOTALL | re.MULTILINE)
     found = re.findall(r"(locus .*)$", without_continuations(example[1]), re.MULTILINE) if example else []
     for name in commands_below(done.stdout):
-        found += help_examples(locus, *words, name)
+        found += help_examples(commands_below, locus, *words, name)
     return found
 
 
@@ -86,7 +76,8 @@ def main():
     source, locus = Path(sys.argv[1]), sys.argv[2]
     data = source / "examples" / "data"
     failed = run_all("README.md", readme_examples(source), data, locus)
-    failed += run_all("--help", help_examples(locus), data, locus)
+    commands_below = runpy.run_path(str(source / "scripts" / "regenerate"))["commands_below"]
+    failed += run_all("--help", help_examples(commands_below, locus), data, locus)
     sys.exit(1 if failed else 0)
 
 

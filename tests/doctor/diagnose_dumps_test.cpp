@@ -84,6 +84,48 @@ TEST(DiagnoseDumps, RefusesWhatIsNoDump) {
   EXPECT_THROW(diagnose(good, {.encoding = Encoding("alibi", {{"heads", 3}})}), Error);
 }
 
+std::string told(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Verdict& one : diagnosis.verdicts) text += std::to_string(one.confidence) + " " + one.text + "\n";
+  return text;
+}
+
+// A rule that changes only pairs that have not turned yet cannot be seen in a short coarse dump.
+TEST(DiagnoseDumps, RulesOfSlowPairsAreDoubtedInShortCoarseDumps) {
+  std::mt19937 random(20);
+  const DumpShape few{.batch = 1, .tokens = 16, .heads = 2, .head_dim = 64};
+  const auto ruled = [&](std::int64_t length) {
+    return Encoding("rope", {{"head_dim", std::int64_t{64}},
+                             {"pairing", "half"},
+                             {"rule", "llama3"},
+                             {"factor", 8.0},
+                             {"original_length", length}});
+  };
+  const Encoding right = plain();
+  const auto of = [&](const Encoding& used, const Encoding& expected) {
+    return diagnose(make_dump(few, innocent(used, counted(few)), ElementType::bfloat16, random),
+                    {.encoding = expected});
+  };
+  const Diagnosis coarse = of(right, right);
+  EXPECT_EQ(coarse.verdicts.front().name, "as_expected");
+  EXPECT_LT(coarse.verdicts.front().confidence, 0.9) << told(coarse);
+  EXPECT_TRUE(has(coarse.verdicts, "rule_of_another_layer")) << told(coarse);
+  EXPECT_FALSE(coarse.decide.empty());
+  // What was applied is named, or the verdict is in doubt. The trained length of a rule is treated alike.
+  for (const std::int64_t length : {8192, 16384, 32768, 65536}) {
+    const Verdict of_none = of(ruled(length), right).verdicts.front();
+    EXPECT_TRUE(of_none.name == "rule_of_another_layer" || of_none.confidence < 0.9) << length << " " << of_none.text;
+    const Verdict of_rule = of(ruled(2 * length), ruled(length)).verdicts.front();
+    EXPECT_TRUE(of_rule.name == "other_rule" || of_rule.confidence < 0.9) << length << " " << of_rule.text;
+  }
+  // float32 measures the slowest pair, so there is no doubt.
+  const RotationDump fine = make_dump(few, innocent(right, counted(few)), ElementType::float32, random);
+  const Diagnosis clear = diagnose(fine, {.encoding = right});
+  EXPECT_TRUE(clear.as_expected());
+  EXPECT_GT(clear.verdicts.front().confidence, 0.95);
+  EXPECT_FALSE(has(clear.verdicts, "rule_of_another_layer"));
+}
+
 // Vector n of [tokens, key heads] is treated as token n / query heads.
 TEST(DiagnoseDumps, KeysWithTheQueriesHeads) {
   std::mt19937 random(12);

@@ -313,7 +313,7 @@ std::vector<Verdict> judge_exceptions(const Turning& turning, const Candidate& c
   const std::vector<double>& angle = candidate.prediction.angle;
   const bool searched = std::none_of(angle.begin(), angle.end(), [](double one) { return std::abs(one) > far; });
   add(pairs_strange, "coordinates_unexplained", "coordinates", " turned by angles that no known fault explains",
-      searched ? 0.88 : 0.6);
+      searched ? 0.88 : 0.8);
   if (unexplained(verdicts)) {  // named exceptions may be part of the same unknown fault
     for (Verdict& one : verdicts) {
       if (!one.name.ends_with("_unexplained")) one.confidence = std::min(one.confidence, 0.7);

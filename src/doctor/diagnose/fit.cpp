@@ -10,7 +10,8 @@ namespace {
 // A float32 angle is off by half a unit in the last place. Its frequency is off by a few, because the logarithm of the
 // base multiplies the rounded exponent.
 constexpr double float32_sigma = 2.5 * 0x1p-24;
-constexpr double most_off = 20;  // limits the influence of a single number
+constexpr double most_off = 20;        // limits the influence of a single number
+constexpr double most_numbers = 2000;  // more are not independent
 constexpr double bad_row = 3;
 constexpr double bad_pair = 4;
 
@@ -84,11 +85,25 @@ Fit fit_of(const Turning& turning, const Prediction& prediction) {
   if (count > 0) {
     fit.misfit = std::sqrt(fit.squares / count);
     fit.exact_misfit = std::sqrt(exact / count);
-    fit.squares *= std::min(1.0, 2000 / count);
+    fit.squares *= std::min(1.0, most_numbers / count);
   } else {
     fit.misfit = most_off;
   }
   return fit;
+}
+
+double visible_difference(const Turning& turning, const Prediction& one, const Prediction& other) {
+  constexpr double clearly = 3;
+  const Offs of_one = offs_of(turning, one), of_other = offs_of(turning, other);
+  double sum = 0, count = 0;
+  for (std::size_t n = 0; n < turning.z.size(); ++n) {
+    const double size = std::abs(turning.z[n]);
+    if (!(size > 0) || !std::isfinite(turning.sigma[n])) continue;
+    ++count;
+    const double turn = std::max(std::abs(one.angle[n]), std::abs(other.angle[n]));
+    if (turn > clearly * turning.sigma[n] / size) sum += std::pow(of_other.off[n], 2) - std::pow(of_one.off[n], 2);
+  }
+  return sum * std::min(1.0, most_numbers / std::max(count, 1.0));
 }
 
 }  // namespace locus::doctor

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "doctor/diagnose/sentence.h"
 
@@ -16,12 +17,21 @@ class Weighing {
   Weighing(const Turning& turning, const Rotation& rotation) : turning_(turning), rotation_(rotation) {}
 
   void add(std::vector<Prediction> predictions) {
-    for (Prediction& one : predictions) {
-      Candidate candidate{.prediction = std::move(one), .fit = {}};
-      candidate.fit = fit_of(turning_, candidate.prediction);
-      candidate.magnitude_fault = magnitude_fault_of(turning_, rotation_, candidate.prediction.magnitude);
-      all_.push_back(std::move(candidate));
+    for (Prediction& one : predictions) all_.push_back(fitted(std::move(one)));
+  }
+  /// Adds the variant of one alternative that fits best, if any explains everything. Small angles do not favour any.
+  void add_best(std::vector<Prediction> variants) {
+    std::optional<Candidate> best;
+    for (Prediction& one : variants) {
+      Candidate candidate = fitted(std::move(one));
+      if (!candidate.fit.whole()) continue;
+      if (first().fit.whole()) {
+        candidate.fit.squares =
+            first().fit.squares + visible_difference(turning_, first().prediction, candidate.prediction);
+      }
+      if (!best || candidate.fit.squares < best->fit.squares) best = std::move(candidate);
     }
+    if (best) all_.push_back(std::move(*best));
   }
 
   bool any_whole() const {
@@ -57,6 +67,13 @@ class Weighing {
   }
 
  private:
+  Candidate fitted(Prediction prediction) const {
+    Candidate candidate{.prediction = std::move(prediction), .fit = {}};
+    candidate.fit = fit_of(turning_, candidate.prediction);
+    candidate.magnitude_fault = magnitude_fault_of(turning_, rotation_, candidate.prediction.magnitude);
+    return candidate;
+  }
+
   // A wrong magnitude is one fault; together with another fault it is the second.
   static double penalty(const Candidate& one) {
     if (one.magnitude_fault.empty()) return 1;
@@ -108,13 +125,17 @@ AngleJudgement judge_angles(const Turning& turning, const Expected& expected, co
   weighing.add(axis_predictions(expected, turning.rows));
   if (weighing.first().fit.whole()) {
     weighing.add(neighbours(expected));
+    weighing.add_best(slow_pair_rules(expected));
     if (!weighing.first().magnitude_fault.empty()) weighing.add(magnitude_predictions(turning, expected));
     return weighing.judgement();
   }
   if (!weighing.any_whole()) {
     if (auto moved = other_positions(turning, expected, unit)) weighing.add({std::move(*moved)});
   }
-  if (weighing.none_fits_well()) weighing.add(fitted_parameters(turning, expected, rates, unit));
+  if (weighing.none_fits_well()) {
+    weighing.add(fitted_parameters(turning, expected, rates, unit));
+    if (weighing.any_whole()) weighing.add_best(slow_pair_rules(expected));  // a fitted number may stand for these
+  }
   return weighing.judgement();
 }
 

@@ -10,6 +10,7 @@
 #include "doctor/diagnose/position_faults.h"
 #include "doctor/diagnose/predicted_turns.h"
 #include "doctor/diagnose/rule_fits.h"
+#include "doctor/diagnose/sentence.h"
 #include "doctor/diagnose/solved_positions.h"
 #include "locus/error.h"
 #include "locus/scaling.h"
@@ -107,18 +108,37 @@ void add_casts(std::vector<Prediction>& all, const Expected& expected) {
   }
 }
 
-// Predicts the expected encoding with other arguments, if its rule allows them.
-void add_ruled(std::vector<Prediction>& all, const Expected& expected, const Arguments& changes,
-               const std::string& fault, const std::string& text, double prior) {
+// Returns the expected encoding with other arguments. Absent if its rule does not allow them.
+std::optional<Encoding> changed_encoding(const Expected& expected, const Arguments& changes) {
   Arguments arguments = expected.encoding.arguments();
   for (const auto& [name, value] : changes.all()) arguments.set(name, value);
   try {
-    const Encoding encoding("rope", arguments);
-    all.push_back(at_positions(fault, text, encoding.rotation().inv_freq, expected.positions));
-    all.back().magnitude = encoding.rotation().magnitude;
-    all.back().prior = prior;
+    return Encoding("rope", arguments);
   } catch (const Error&) {  // outside the range of the rule
+    return std::nullopt;
   }
+}
+
+// Predicts the expected encoding with other arguments, if its rule allows them.
+void add_ruled(std::vector<Prediction>& all, const Expected& expected, const Arguments& changes,
+               const std::string& fault, const std::string& text, double prior) {
+  const std::optional<Encoding> encoding = changed_encoding(expected, changes);
+  if (!encoding) return;
+  all.push_back(at_positions(fault, text, encoding->rotation().inv_freq, expected.positions));
+  all.back().magnitude = encoding->rotation().magnitude;
+  all.back().prior = prior;
+}
+
+// True if other arguments change the frequency of a pair by a quarter or more. What changes less is no other rule.
+bool changes_a_pair(const Expected& expected, const Arguments& changes) {
+  const std::optional<Encoding> encoding = changed_encoding(expected, changes);
+  if (!encoding) return false;
+  const std::vector<double>& meant = expected.encoding.rotation().inv_freq;
+  const std::vector<double>& other = encoding->rotation().inv_freq;
+  for (std::size_t i = 0; i < meant.size(); ++i) {
+    if (std::abs(other[i] - meant[i]) > 0.25 * std::abs(meant[i])) return true;
+  }
+  return false;
 }
 
 PositionIds moved(PositionIds ids, Position by) {
@@ -249,15 +269,35 @@ std::vector<Prediction> neighbours(const Expected& expected) {
   for (const char* name : {"base", "factor"}) {
     if (!arguments.has(name)) continue;
     for (const double by : {1.5, 1 / 1.5}) {
-      add_ruled(all, expected, {{name, std::max(1.0, arguments.real(name) * by)}}, std::string(name) + "_wrong",
-                std::string("this dump does not determine the ") + name, 0.12);
+      const double value = std::max(1.0, arguments.real(name) * by);
+      add_ruled(all, expected, {{name, value}}, std::string(name) + "_wrong",
+                sentence(name, " may be ", value, ", expected ", arguments.real(name)), 0.12);
+    }
+  }
+  return all;
+}
+
+std::vector<Prediction> slow_pair_rules(const Expected& expected) {
+  constexpr double prior = 0.15;
+  std::vector<Prediction> all;
+  const Arguments& arguments = expected.encoding.arguments();
+  if (expected.positions.empty() || expected.encoding.scheme().name != "rope") return all;
+  const auto add = [&](const Arguments& changes, const char* fault, const std::string& text) {
+    if (changes_a_pair(expected, changes)) add_ruled(all, expected, changes, fault, text, prior);
+  };
+  if (arguments.has("original_length")) {
+    const std::int64_t meant = arguments.integer("original_length");
+    for (const std::int64_t length : {meant / 4, meant / 2, meant * 2, meant * 4}) {
+      add({{"original_length", std::max(std::int64_t{1}, length)}}, "other_rule",
+          sentence("original_length may be ", length, ", expected ", meant));
     }
   }
   if (rule_name_of(expected) != "none") return all;
-  for (const std::int64_t length : {std::int64_t{2048}, std::int64_t{4096}, std::int64_t{8192}}) {
-    for (const double factor : {2.0, 8.0, 32.0}) {
-      add_ruled(all, expected, {{"rule", std::string("llama3")}, {"factor", factor}, {"original_length", length}},
-                "rule_of_another_layer", "this dump does not show whether a rule changes slow pairs", 0.025);
+  for (std::int64_t length = 1 << 11; length <= 1 << 18; length *= 2) {
+    for (const double factor : {2.0, 8.0}) {
+      add({{"rule", std::string("llama3")}, {"factor", factor}, {"original_length", length}}, "rule_of_another_layer",
+          sentence("slow pairs may turn as under another rule, for example llama3 with factor ", factor,
+                   " and original_length ", length));
     }
   }
   return all;

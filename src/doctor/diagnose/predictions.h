@@ -43,6 +43,9 @@ struct Fit {
   bool whole() const { return bad_rows.empty() && bad_pairs.empty() && misfit < 2; }
 };
 Fit fit_of(const Turning& turning, const Prediction& prediction);
+/// Returns by how much the sum of squares of `other` is larger than that of `one`, over the angles that one of them expects
+/// above the noise. Smaller ones are no evidence: rounding leaves many vectors unchanged, as if they turned slower.
+double visible_difference(const Turning& turning, const Prediction& one, const Prediction& other);
 
 /// Predicts the rotation by these frequencies at these positions, applied `times` times.
 Prediction at_positions(std::string fault, std::string text, const std::vector<double>& w,
@@ -58,9 +61,12 @@ std::vector<Prediction> definite_predictions(const Expected& expected, std::int6
 /// amount.
 std::vector<Prediction> axis_predictions(const Expected& expected, std::int64_t rows);
 
-/// Predicts alternatives that this dump may not distinguish: base and factor larger by half or smaller by a third, and
-/// a rule that changes only slow pairs.
+/// Predicts alternatives that this dump may not distinguish: base and factor larger by half or smaller by a third.
 std::vector<Prediction> neighbours(const Expected& expected);
+
+/// Predicts rules that change only slow pairs, from another trained length on. A short or coarse dump does not show these
+/// pairs. The rules are variants of one alternative, so only the one that fits best is to be weighed.
+std::vector<Prediction> slow_pair_rules(const Expected& expected);
 
 /// Predicts rules whose attention factor equals the measured magnitude.
 std::vector<Prediction> magnitude_predictions(const Turning& turning, const Expected& expected);

@@ -188,7 +188,9 @@ std::vector<Verdict> all_verdicts(const Reading& reading, const Expectation& exp
   constexpr double coarse = 1e-3;  // above this a float32 angle is a fault in any engine
   std::vector<Verdict> verdicts = reading.slice;
   append(verdicts, reading.coverage);
-  if (is_slice_uncertain(reading)) {
+  if (is_slice_uncertain(reading) && !reading.slice.empty()) {
+    // The expected slice may explain what another one does not.
+    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.85);
     for (std::size_t n = 0; n < reading.slice.size(); ++n) verdicts[n].confidence = 0.4;
   }
   const auto precision = precision_of(reading, storage);
