@@ -44,7 +44,9 @@ async function open(path, { width = 1280, height = 900, colorScheme = 'light', r
   const where = `${path || 'home'} at ${width}, ${colorScheme}`;
   page.on('console', (message) => { if (message.type() === 'error') check(false, `${where}: console: ${message.text()}`); });
   page.on('pageerror', (error) => check(false, `${where}: ${error.message}`));
-  page.on('requestfailed', (request) => check(false, `${where}: failed request ${request.url()}`));
+  page.on('requestfailed', (request) => { // a reload gives up what was being loaded
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') check(false, `${where}: failed request ${request.url()}`);
+  });
   page.on('response', (response) => check(response.status() < 400, `${where}: ${response.status()} for ${response.url()}`));
   await page.goto(server.address + path, { waitUntil: 'load', ...patience });
   return { context, page, where };
