@@ -50,7 +50,7 @@ int main() {
   std::vector<User> users{{cache.create(), std::vector<int>(40, 1), {}}};  // the system prompt
   step(cache, users, pool);
   for (int i = 1; i < 8; ++i) users.push_back({cache.fork(users[0].sequence), {i}, {}});  // shares its pages
-  users.push_back({cache.create(), std::vector<int>(50, 2), {}});                         // a prompt of its own
+  users.push_back({cache.create(), std::vector<int>(50, 2), {}});                         // a separate prompt
   for (int i = 0; i < 100; ++i) step(cache, users, pool);
   const bool slid = cache.length(users[0].sequence) <= 97 && cache.last_position(users[0].sequence)[0] < 97;
   for (const User& user : users) cache.free(user.sequence);

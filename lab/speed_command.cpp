@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include "failure.h"
+#include "help_format.h"
 #include "locus/error.h"
 #include "locus/settings.h"
 #include "model/blas.h"
@@ -22,7 +24,7 @@ struct SpeedRequest {
   bool json = false;
 };
 
-/// The budget of the task in the preset.
+/// Returns the budget of the task in the preset.
 TrialSpec spec_of(const SpeedRequest& request) {
   const Budget& budget = find_budget(request.preset, request.task);
   TrialSpec spec;
@@ -84,28 +86,32 @@ int run(SpeedRequest request) {
 int speed_main(int argc, char** argv) {
   SpeedRequest request;
   CLI::App app{
-      "Training steps per second on the library's kernels and in torch's own operations, with the same weights "
+      "Compare training steps per second on the library's kernels and in torch's own operations, with the same weights "
       "and data.",
       "locus-lab speed"};
-  app.add_option("--preset", request.preset, "whose model and batch")->capture_default_str();
-  app.add_option("--task", request.task, "task to train")->capture_default_str();
-  app.add_option("--schemes", request.schemes, "schemes, as in locus lab; the preset's where absent")
+  app.formatter(tools::wrapping_help());
+  app.add_option("--preset", request.preset, "Preset that sets model and batch")->capture_default_str();
+  app.add_option("--task", request.task, "Task to train")->capture_default_str();
+  app.add_option("--schemes", request.schemes, "Schemes, as in locus lab (default: those of the preset)")
       ->allow_extra_args(false);
-  app.add_option("--seconds", request.seconds, "processor time for each scheme")
+  app.add_option("--seconds", request.seconds, "Processor time per scheme")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
-  app.add_flag("--json", request.json, "one object on standard output");
+  app.add_flag("--json", request.json, "Print one JSON object");
   app.footer("Example: locus-lab speed --schemes rope,alibi,t5");
+  const auto refuse = [json = tools::asks_for_json(argc, argv)](tools::Failure failure) {
+    failure.program = "locus-lab speed";
+    return tools::report(failure, json);
+  };
   try {
     app.parse(argc - 1, argv + 1);
     return run(request);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "locus-lab speed: " << error.what() << '\n';
+    return refuse({.message = error.what(), .help = tools::help_command(app)});
   } catch (const Error& error) {
-    std::cerr << "locus-lab speed: " << error.what() << '\n';
+    return refuse({.message = error.what()});
   }
-  return 2;
 }
 
 results::Speed measured_speed(const TrialSpec& spec, const std::vector<std::string>& schemes) {

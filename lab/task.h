@@ -24,7 +24,7 @@ struct Batch {
 
 enum class Metric {
   loss,      ///< mean cross-entropy in nats per target, lower is better
-  accuracy,  ///< share of right answers by argmax with the true tokens before it, higher is better
+  accuracy,  ///< share of correct answers (argmax after the true previous tokens), higher is better
 };
 
 /// Sequences that give one number, or one per bucket of positions.
@@ -32,7 +32,7 @@ struct TestSet {
   std::string name;  ///< as in results: "loss", "agreement", "accuracy"
   Metric metric = Metric::accuracy;
   std::int64_t place = -1;   ///< depth in percent, or -1
-  bool by_position = false;  ///< besides the mean, one number per bucket of target positions
+  bool by_position = false;  ///< also gives one number per bucket of target positions
   Batch batch;
 };
 
@@ -51,9 +51,9 @@ struct TaskDescription {
   std::string measures;  ///< one sentence: what the main number is
   std::string main;      ///< the name of the TestSet that ranks
   Metric metric = Metric::accuracy;
-  double chance = 0;    ///< the main number of a uniform guess
-  double majority = 0;  ///< that of always giving the most frequent answer (for a loss: of the best fixed distribution)
-  double learned_at = 0;  ///< in range, a scheme must do at least this well to count as having learned the task
+  double chance = 0;      ///< the main number of a uniform guess
+  double majority = 0;    ///< that of the most frequent answer (for a loss: of the best fixed distribution)
+  double learned_at = 0;  ///< at the trained length, a scheme that reaches this has learned the task
   std::int64_t vocabulary = 0;
   bool causal = true;   ///< false: an encoder that sees both sides
   bool pooled = false;  ///< one answer per row from the mean of all tokens
@@ -61,20 +61,20 @@ struct TaskDescription {
   std::optional<KeyFrame> keys = {};
 };
 
-/// Whether a model of this task can be run token by token, and so be saved for `locus probe`.
+/// Returns whether a model of this task can run token by token; only such models can be saved for `locus probe`.
 inline bool can_be_probed(const TaskDescription& task) { return task.causal && !task.pooled; }
 
-/// Batches depend on the random source alone, so that all schemes see the same data.
+/// Batches depend on the random source only: all schemes see the same data.
 class Task {
  public:
   virtual ~Task() = default;
   virtual const TaskDescription& description() const = 0;
   virtual Batch training(Random& random, std::int64_t rows, std::int64_t length) const = 0;
-  /// The test sets at this length; disjoint from the training data.
+  /// Returns the test sets at this length, disjoint from the training data.
   virtual std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const = 0;
 };
 
-/// The tasks by name: verbs, passkey, back, first, order, text (which needs `text_file`). Error: any other name.
+/// Makes a task by name: verbs, passkey, back, first, order, text (which needs `text_file`). Error: any other name.
 std::unique_ptr<Task> make_task(const std::string& name, const std::string& text_file = {});
 const std::vector<std::string>& task_names();
 

@@ -21,23 +21,23 @@ struct TrialSpec {
   std::string scheme;  ///< a trained scheme: a registry name, which may carry arguments as in "rope:base=500000"
   std::int64_t seed = 1;
   std::int64_t trained_length = 64;
-  std::vector<std::int64_t> lengths;  ///< to test, the trained length first
+  std::vector<std::int64_t> lengths;  ///< tested lengths, the trained one first
   std::int64_t steps = 0;
-  std::int64_t tune_steps = 0;  ///< of each stretched line's fine-tune at the longest length; 0: none
+  std::int64_t tune_steps = 0;  ///< steps of fine-tuning per stretched line, at the longest length; 0: none
   std::int64_t batch = 32;
   std::int64_t test_rows = 32;
   double learning_rate = 3e-3;
   ModelShape model;
-  std::string text_file;  ///< of the task `text`
+  std::string text_file;  ///< for the task `text`
 };
 
-/// One number. A trained scheme gives several lines: "rope", "rope+yarn", "rope+yarn+tuned", "learned+resized" ...
+/// One number. A trained scheme has several lines: "rope", "rope+yarn", "rope+yarn+tuned", "learned+resized" ...
 struct Measurement {
   std::string line;
   std::string name;         ///< a TestSet's, with "_by_position" for buckets; or a cost: "parameters",
                             ///< "seconds_per_step", "peak_bytes", "train_loss" (place = step)
   std::int64_t length = 0;  ///< 0 for costs
-  std::int64_t place = -1;  ///< depth in percent, first position of a bucket, step; -1: the whole
+  std::int64_t place = -1;  ///< depth in percent, first position of a bucket, or step; -1: the whole sequence
   double value = 0;
 };
 
@@ -55,7 +55,7 @@ struct ModelFiles {
 /// Trains, tests and saves. The same spec gives the same numbers, except for costs.
 std::vector<Measurement> run_trial(const TrialSpec& spec, const Heartbeat& heartbeat, const ModelFiles& files = {});
 
-/// The names of the lines of a trained scheme, the plain one first; fine-tuned ones only with `tune_steps`.
+/// Returns the names of the lines of a trained scheme, the plain one first; fine-tuned ones only with `tune_steps`.
 std::vector<std::string> lines_of(const TrialSpec& spec);
 
 }  // namespace locus::lab

@@ -33,10 +33,32 @@ void check_ids(const Encoding& encoding, const PositionIds& ids, std::int64_t ba
   encoding.check_positions(ids.ids);
 }
 
+// Polar heads are wider, so the array gets another shape.
+void make_polar_and_rotate(const Encoding& encoding, const ApplyRequest& request, io::NpyArray& array, ElementType type,
+                           const PositionIds& given) {
+  require(!request.inverse, "--inverse needs polar heads of ", encoding.rotation().head_dim, ", ", request.input,
+          " has heads of ", array.shape.back());
+  std::vector<std::int64_t> shape = array.shape;
+  shape.back() = encoding.rotation().head_dim;
+  std::size_t count = size_of(type);
+  for (const std::int64_t extent : shape) count *= static_cast<std::size_t>(extent);
+  std::vector<std::byte> wide(count);
+  const HeadsView input = heads_view(array.bytes.data(), type, request.axes, array.shape);
+  const PositionIds ids = fit_axes(encoding.rotation(), given);
+  check_ids(encoding, ids, input.batch, input.tokens);
+  rotate(encoding, RotateViews{input, heads_view(wide.data(), type, request.axes, shape)}, ids,
+         request.role == "key" ? Role::key : Role::query);
+  array.shape = std::move(shape);
+  array.bytes = std::move(wide);
+}
+
 void rotate_array(const Encoding& encoding, const ApplyRequest& request, io::NpyArray& array, ElementType type,
                   const PositionIds& given) {
   const HeadsView view = heads_view(array.bytes.data(), type, request.axes, array.shape);
   const Rotation& rotation = encoding.rotation();
+  if (rotation.polar && view.head_dim == rotation.polar->head_dim) {
+    return make_polar_and_rotate(encoding, request, array, type, given);
+  }
   require(view.head_dim == rotation.head_dim, request.input, ": the last axis is ", view.head_dim,
           ", the encoding has head_dim ", rotation.head_dim);
   const PositionIds ids = fit_axes(rotation, given);
@@ -147,8 +169,8 @@ void add_apply_command(CLI::App& app) {
   command->footer(
       "Inferred axes and positions are printed on standard error, or under `inferred` in the JSON.\n"
       "Examples:\n"
-      "  locus apply --scheme rope:head_dim=128,pairing=half --input q.npy --output q_rot.npy\n"
-      "  locus apply --config config.json --input q.npy --axes bhtd --positions 0:128 --output q_rot.npy");
+      "  locus apply --scheme rope:head_dim=128,pairing=half --input q.npy --axes htd --output q_rot.npy\n"
+      "  locus apply --config config.json --input q.npy --axes htd --positions 0:16 --output q_rot.npy");
   command->callback([request] { apply(*request); });
 }
 

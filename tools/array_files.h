@@ -16,7 +16,7 @@
 
 namespace locus::tools {
 
-/// Returns the element type of an array for the kernels; uint16 is bfloat16, which NumPy has no name for. Error: a
+/// Returns the element type of an array for the kernels; uint16 means bfloat16, a type that NumPy lacks. Error: a
 /// type that kernels do not take; the message names the file.
 ElementType element_type(io::NpyType type, const std::string& path);
 

@@ -365,9 +365,10 @@ void add_attend_command(CLI::App& app) {
   command->add_flag("--json", request->json, "Print one JSON object about what was done");
   command->footer(
       "Examples:\n"
-      "  locus attend --scheme alibi:heads=8 --query q.npy --key k.npy --value v.npy --mask causal -o out.npy\n"
-      "  locus attend --config config.json --query q.npy --key k.npy --value v.npy --mask causal,window=512 -o "
-      "out.npy");
+      "  locus attend --scheme alibi:heads=8 --query q.npy --key k.npy --value v.npy --axes htd --mask causal -o "
+      "out.npy\n"
+      "  locus attend --config config.json --query q.npy --key k.npy --value v.npy --axes htd \\\n"
+      "      --mask causal,window=512 -o out.npy");
   command->callback([request] { attend_files(*request); });
 }
 

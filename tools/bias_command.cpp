@@ -163,7 +163,7 @@ void add_bias_command(CLI::App& app) {
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
       "Examples:\n"
-      "  locus bias --scheme alibi --set heads=8 --queries 5 --keys 5 --output b.npy\n"
+      "  locus bias --scheme alibi --set heads=8 --queries 5 --keys 5 --output bias.npy\n"
       "  locus bias --scheme t5 --set heads=1 --queries 1 --keys 40 --query-start 39 --buckets");
   command->callback([request] { bias(*request); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the subcommands of `locus`: how they are added, how they end, how they print JSON.
+// Shared by the subcommands of `locus`: adding them, ending them, printing JSON.
 #pragma once
 
 #include <CLI/CLI.hpp>

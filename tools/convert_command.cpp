@@ -133,7 +133,7 @@ void add_pairing(CLI::App& convert) {
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "Rows are moved whole, so quantised GGUF types are converted without loss; all other bytes are kept.\n"
-      "Example: locus convert pairing model.safetensors --to interleaved --output interleaved.safetensors");
+      "Example: locus convert pairing model.gguf --to half --output half.gguf");
   command->callback([request] { run_pairing(*request); });
 }
 

@@ -57,7 +57,7 @@ void add_to_gguf(CLI::App& convert) {
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "Weights are not changed; see locus convert pairing.\n"
-      "Example: locus convert to-gguf config.json --gguf model.gguf --output longer.gguf");
+      "Example: locus convert to-gguf longer.json --gguf model.gguf --output longer.gguf");
   command->callback([request] {
     const std::string output = output_of(*request, request->other, "--gguf");
     report(*request, output, io::write_gguf_rope(request->input, request->other, output, request->architecture));
@@ -72,7 +72,7 @@ void add_to_config(CLI::App& convert) {
   command->add_option("--config", request->other, "Keep the other keys of this config.json");
   add_destination(*command, request->destination, "Write this config.json (--in-place replaces that of --config)");
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
-  command->footer("Example: locus convert to-config model.gguf --output config.json");
+  command->footer("Example: locus convert to-config model.gguf --output back.json");
   command->callback([request] {
     const std::string output = output_of(*request, request->other, "--config");
     report(*request, output, io::write_hf_rope(request->input, request->other, output));
@@ -92,7 +92,7 @@ void add_config_layout(CLI::App& convert) {
   command->add_flag("--json", request->json, "Print what was done as one JSON object");
   command->footer(
       "The result is read again; its meaning must not have changed.\n"
-      "Example: locus convert config config.json --to v4 --output flat.json");
+      "Example: locus convert config config.json --to v5 --output v5.json");
   command->callback([request, to] {
     const std::string output = output_of(*request, request->input, "CONFIG");
     const auto layout = *to == "v4" ? io::ConfigLayout::v4 : io::ConfigLayout::v5;

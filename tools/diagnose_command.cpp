@@ -221,8 +221,8 @@ void add_diagnose_command(CLI::App& app) {
   command->footer(
       "Exit code 1: with --config or --scheme, the dump is not as expected.\n"
       "Examples:\n"
-      "  locus diagnose --before q.npy --after q_rot.npy --axes htd\n"
-      "  locus diagnose --before q.npy --after q_rot.npy --config config.json --positions 0:128\n"
+      "  locus diagnose --before q.npy --after mine.npy --axes htd\n"
+      "  locus diagnose --before q.npy --after mine.npy --axes htd --config config.json --positions 0:16\n"
       "  locus diagnose --bias bias.npy --scheme alibi:heads=8");
   command->callback([request] {
     if (request->bias.empty()) {

@@ -34,7 +34,7 @@ void write_figure(const figures::Figure& figure, const std::string& output) {
 
 void draw_figure(const figures::Figure& figure, std::optional<std::int64_t> width) {
   const auto columns = static_cast<std::size_t>(width.value_or(terminal_width()));
-  std::cout << figures::draw(figure, {.width = columns, .colour = terminal_has_colour()});
+  std::cout << figures::draw(figure, {.width = columns, .colour = colours_output()});
 }
 
 void put_figure(const figures::Figure& figure, const std::string& output, bool quiet) {

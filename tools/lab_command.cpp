@@ -9,8 +9,10 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/text_layout.h"
 #include "command.h"
 #include "locus/error.h"
+#include "terminal.h"
 
 namespace locus::tools {
 namespace {
@@ -58,6 +60,7 @@ void add_lab_command(CLI::App& app) {
       app.add_subcommand("lab", "Train small models with every scheme and test them beyond their trained length");
   // All following words are passed to the other program, --help too.
   command->prefix_command();
+  command->fallthrough(false);
   command->set_help_flag();
   command->set_help_all_flag();
   command->callback([command] {
@@ -66,8 +69,9 @@ void add_lab_command(CLI::App& app) {
     if (!program.empty()) run_program(program, words);
     const bool help = !words.empty() && (words.front() == "--help" || words.front() == "-h");
     require(help, how_to_build);
-    std::cout << "Train every scheme and test it beyond its length: " << how_to_build
-              << ".\nExample: locus lab --preset quick\n";
+    std::cout << wrapped(std::string("Train every scheme and test it beyond its length: ") + how_to_build + ".",
+                         static_cast<std::size_t>(terminal_width()))
+              << "Example: locus lab --preset quick\n";
   });
 }
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 struct LearnRequest {
   std::string lang, folder, exercises;
   std::string exercise;
-  std::string language = "python";
+  std::string language;  ///< of the solutions; empty: the folder's, else python
   std::optional<std::uint64_t> seed;
   double seconds = 10;
   bool json = false;
@@ -31,9 +31,9 @@ struct LearnRequest {
 struct Classroom {
   learn::Course course;
   learn::Workspace workspace;
-  learn::Messages messages;
+  Sentences sentences;
 
-  learn::Texts texts(const learn::Exercise& exercise) const { return course.texts(exercise, messages.language()); }
+  learn::Texts texts(const learn::Exercise& exercise) const { return course.texts(exercise, sentences.language()); }
   /// The named exercise, else the next one; the last if all are passed.
   const learn::Exercise& choose(const std::string& name) {
     if (!name.empty()) return learn::find_exercise(name);
@@ -42,51 +42,87 @@ struct Classroom {
   }
 };
 
-std::string language_of(const LearnRequest& request, const std::string& chosen) {
-  if (!request.lang.empty()) return request.lang;
-  return chosen.empty() ? learn::language_of_locale() : chosen;
+Sentences sentences_for(const LearnRequest& request, std::optional<Language> chosen) {
+  if (!request.lang.empty()) return Sentences(find_language(request.lang));
+  return Sentences(chosen ? *chosen : language_of_locale());
 }
 
-learn::Messages messages_of(const learn::Course& course, const std::string& language) {
-  return {course.folder() / "messages.json", language};
+/// The exercises of the folder that was named, else of this one, one above it, or locus-learn.
+std::optional<learn::Workspace> find_workspace(const LearnRequest& request) {
+  if (!request.folder.empty()) return learn::Workspace::find(request.folder);
+  std::optional<learn::Workspace> found = learn::Workspace::find(fs::current_path());
+  return found ? found : learn::Workspace::find("locus-learn");
 }
 
 Classroom enter(const LearnRequest& request) {
   learn::Course course(request.exercises);
-  const fs::path folder = request.folder.empty() ? fs::current_path() : fs::path(request.folder);
-  std::optional<learn::Workspace> workspace = learn::Workspace::find(folder);
-  if (!workspace && request.folder.empty()) workspace = learn::Workspace::find(folder / "locus-learn");
+  std::optional<learn::Workspace> workspace = find_workspace(request);
   if (!workspace) {
-    fail(messages_of(course, language_of(request, "")).text("ui.no_workspace", {{"folder", folder.string()}}));
+    const fs::path folder = request.folder.empty() ? fs::current_path() : fs::path(request.folder);
+    fail(sentences_for(request, {}).text("ui.no_workspace", {{"folder", folder.string()}}));
   }
-  learn::Messages messages = messages_of(course, language_of(request, workspace->lang));
-  return {std::move(course), std::move(*workspace), std::move(messages)};
+  const Sentences sentences = sentences_for(request, workspace->spoken);
+  return {std::move(course), std::move(*workspace), sentences};
+}
+
+/// The path and where the learner is; before the first `start`, how to begin.
+void show_path(const LearnRequest& request) {
+  if (request.folder.empty() && !find_workspace(request)) {
+    const learn::Course course(request.exercises);
+    const Sentences sentences = sentences_for(request, {});
+    learn::Workspace nothing_yet("locus-learn", "python", 0);
+    print_path(nothing_yet, course, sentences.language());
+    print_wrapped(sentences.text("ui.welcome"));
+    return;
+  }
+  Classroom room = enter(request);
+  print_path(room.workspace, room.course, room.sentences.language());
+  print_place(room.workspace, room.sentences);
+}
+
+/// What `start` continues. Without a folder that is any that the other subcommands would find: a second `start` must
+/// not lay exercises out within exercises.
+std::optional<learn::Workspace> started_before(const LearnRequest& request) {
+  if (request.folder.empty()) return find_workspace(request);
+  return fs::exists(fs::path(request.folder) / learn::Workspace::file_name) ? learn::Workspace::find(request.folder)
+                                                                            : std::nullopt;
+}
+
+/// Error: what was asked for now differs from what the folder was started with.
+void require_same(const LearnRequest& request, const learn::Workspace& before, const Sentences& sentences) {
+  const std::string folder = before.folder().string();
+  require(request.language.empty() || request.language == before.program_language(),
+          sentences.text("ui.other_language", {{"folder", folder}, {"language", before.program_language()}}));
+  require(!request.seed || *request.seed == before.seed(),
+          sentences.text("ui.other_seed", {{"folder", folder}, {"seed", std::to_string(before.seed())}}));
 }
 
 void start(const LearnRequest& request) {
   const learn::Course course(request.exercises);
-  const fs::path folder = request.folder.empty() ? fs::path("locus-learn") : fs::path(request.folder);
+  const std::optional<learn::Workspace> before = started_before(request);
+  const Sentences sentences = sentences_for(request, before ? before->spoken : std::nullopt);
+  if (before) require_same(request, *before, sentences);
+  const fs::path folder = before                   ? before->folder()
+                          : request.folder.empty() ? fs::path("locus-learn")
+                                                   : fs::path(request.folder);
+  require(!fs::exists(folder) || fs::is_directory(folder),
+          sentences.text("ui.not_a_folder", {{"folder", folder.string()}}));
   fs::create_directories(folder);
-  const bool before = fs::exists(folder / learn::Workspace::file_name);
   learn::Workspace workspace =
-      before ? *learn::Workspace::find(folder)
-             : learn::Workspace(fs::absolute(folder), request.language,
+      before ? *before
+             : learn::Workspace(fs::absolute(folder), request.language.empty() ? "python" : request.language,
                                 request.seed ? *request.seed : std::random_device()() % 1000000000u);
-  const learn::Messages messages = messages_of(course, language_of(request, workspace.lang));
-  require(
-      workspace.program_language() == request.language,
-      messages.text("ui.other_language", {{"folder", folder.string()}, {"language", workspace.program_language()}}));
-  if (!request.lang.empty()) workspace.lang = request.lang;
+  if (!request.lang.empty()) workspace.spoken = sentences.language();
   for (const learn::Exercise& exercise : learn::exercises()) {
-    learn::lay_out(course, workspace, exercise, messages.language());
+    learn::lay_out(course, workspace, exercise, sentences.language());
   }
   workspace.save();
   for (const std::string& problem : learn::tools_missing(workspace.program_language(), course)) {
-    print_wrapped(messages.text(problem, {{"compiler", "c++"}, {"error", "python3"}}));
+    print_wrapped(sentences.text(problem, {{"compiler", "c++"}, {"error", "python3"}}));
   }
-  print_wrapped(
-      messages.text(before ? "ui.continued" : "ui.started",
-                    {{"folder", folder.string()}, {"file", workspace.path_of(*learn::exercises().data()).string()}}));
+  const fs::path first = workspace.path_of(*learn::exercises().data());
+  print_wrapped(sentences.text(before ? "ui.continued" : "ui.started",
+                               {{"folder", folder.string()}, {"file", first.filename().string()}}));
 }
 
 Json json_of(const learn::Grade& grade, const learn::Exercise& exercise, int hints) {
@@ -115,7 +151,7 @@ void check_all(const LearnRequest& request, Classroom& room, const learn::Grader
 
 void check(const LearnRequest& request) {
   Classroom room = enter(request);
-  const learn::Grader grader{room.course, room.messages, request.seconds};
+  const learn::Grader grader{room.course, room.sentences, request.seconds};
   if (request.exercise.empty()) {
     check_all(request, room, grader);
     return;
@@ -128,7 +164,7 @@ void check(const LearnRequest& request) {
   } else {
     print_grade(grade, exercise, room.texts(exercise));
     const std::string id(exercise.id);
-    print_wrapped(room.messages.text(grade.passed ? "ui.passed" : "ui.try_hint", {{"exercise", id}}));
+    print_wrapped(room.sentences.text(grade.passed ? "ui.passed" : "ui.try_hint", {{"exercise", id}}));
   }
   if (!grade.passed) {
     std::cout.flush();
@@ -154,7 +190,7 @@ void wait_for_change(const fs::path& path, fs::file_time_type since) {
 
 void watch(const LearnRequest& request) {
   Classroom room = enter(request);
-  const learn::Grader grader{room.course, room.messages, request.seconds};
+  const learn::Grader grader{room.course, room.sentences, request.seconds};
   for (;;) {
     if (request.exercise.empty() && room.workspace.next() == nullptr) break;
     const learn::Exercise& exercise = room.choose(request.exercise);
@@ -170,11 +206,11 @@ void watch(const LearnRequest& request) {
       if (!request.exercise.empty()) return;
       continue;
     }
-    print_wrapped(room.messages.text("ui.watching", {{"file", path.string()}}));
+    print_wrapped(room.sentences.text("ui.watching", {{"file", path.string()}}));
     std::cout << std::endl;
     wait_for_change(path, seen);
   }
-  print_wrapped(room.messages.text("ui.all_passed"));
+  print_wrapped(room.sentences.text("ui.all_passed"));
 }
 
 void hint(const LearnRequest& request) {
@@ -184,9 +220,9 @@ void hint(const LearnRequest& request) {
   int& shown = room.workspace.progress(exercise).hints;
   const bool more = shown < static_cast<int>(hints.size());
   if (more) ++shown;
-  const learn::Parameters parameters = {
+  const Parameters parameters = {
       {"exercise", std::string(exercise.id)}, {"number", std::to_string(shown)}, {"all", std::to_string(hints.size())}};
-  print_wrapped(room.messages.text(more ? "ui.hint" : "ui.last_hint", parameters));
+  print_wrapped(room.sentences.text(more ? "ui.hint" : "ui.last_hint", parameters));
   print_wrapped(hints[static_cast<std::size_t>(shown - 1)]);
   room.workspace.save();
 }
@@ -202,7 +238,7 @@ void explain(const LearnRequest& request) {
     }
   }
   if (chosen == nullptr || !room.workspace.progress(*chosen).passed) {
-    print_wrapped(room.messages.text(
+    print_wrapped(room.sentences.text(
         "ui.explain_later",
         {{"exercise", chosen == nullptr ? std::string(learn::exercises()[0].id) : std::string(chosen->id)}}));
     std::cout.flush();
@@ -215,8 +251,8 @@ void explain(const LearnRequest& request) {
 void start_again(const LearnRequest& request) {
   Classroom room = enter(request);
   const learn::Exercise& exercise = learn::find_exercise(request.exercise);
-  learn::reset(room.course, room.workspace, exercise, room.messages.language());
-  print_wrapped(room.messages.text("ui.reset", {{"file", room.workspace.path_of(exercise).string()}}));
+  learn::reset(room.course, room.workspace, exercise, room.sentences.language());
+  print_wrapped(room.sentences.text("ui.reset", {{"file", room.workspace.path_of(exercise).string()}}));
 }
 
 using Shared = std::shared_ptr<LearnRequest>;
@@ -237,13 +273,12 @@ void add_parts(CLI::App& learn, const Shared& request) {
   CLI::App* one = add_part(learn, "start", "Lay out the exercises in a folder",
                            "locus learn start --language cpp --lang es", start, request);
   one->add_option("DIR", request->folder, "Folder of the exercises (default locus-learn)");
-  one->add_option("--language", request->language, "Write solutions in this language")
-      ->check(CLI::IsMember({"python", "cpp"}))
-      ->capture_default_str();
+  one->add_option("--language", request->language, "Write solutions in this language (default python)")
+      ->check(CLI::IsMember({"python", "cpp"}));
   one->add_option("--seed", request->seed, "Seed of the detective cases (default: a new one)");
 
   one = add_part(learn, "check", "Grade one exercise, or all of them", "locus learn check attention", check, request);
-  add_exercise(one, request, "Name or number; absent: all");
+  add_exercise(one, request, "Name, number or file; absent: all");
   one->add_flag("--json", request->json, "Print one JSON object per exercise and line");
   one->footer(
       "Exit code 1: an exercise is not passed.\nExamples:\n  locus learn check attention\n  locus learn check --json");
@@ -252,13 +287,13 @@ void add_parts(CLI::App& learn, const Shared& request) {
                  watch, request);
   add_exercise(one, request, "Watch this one until it is passed");
   one = add_part(learn, "hint", "Show one more hint", "locus learn hint rope-half", hint, request);
-  add_exercise(one, request, "Name or number; absent: the next one");
+  add_exercise(one, request, "Name, number or file; absent: the next one");
   one = add_part(learn, "explain", "Explain an exercise that you passed", "locus learn explain attention", explain,
                  request);
-  add_exercise(one, request, "Name or number; absent: the last one passed");
+  add_exercise(one, request, "Name, number or file; absent: the last one passed");
   one = add_part(learn, "reset", "Lay out an exercise anew; the old file is kept with the ending .old",
                  "locus learn reset attention", start_again, request);
-  one->add_option("EXERCISE", request->exercise, "Name or number")->required();
+  one->add_option("EXERCISE", request->exercise, "Name, number or file")->required();
 }
 
 }  // namespace
@@ -284,9 +319,7 @@ void add_learn_command(CLI::App& app) {
       "  locus learn watch --lang es");
   add_parts(*command, request);
   command->callback([command, request] {
-    if (!command->get_subcommands().empty()) return;
-    Classroom room = enter(*request);
-    print_path(room.workspace, room.course, room.messages);
+    if (command->get_subcommands().empty()) show_path(*request);
   });
 }
 

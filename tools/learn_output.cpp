@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learn_output.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -36,14 +37,21 @@ void print_line(const std::string& line, std::size_t width) {
 
 void print_wrapped(const std::string& text) {
   const auto width = static_cast<std::size_t>(std::min<std::int64_t>(terminal_width(), 100));
+  std::string paragraph;
+  const auto print_paragraph = [&] {
+    if (!paragraph.empty()) print_line(paragraph, width);
+    paragraph.clear();
+  };
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(' ') || line.starts_with('|')) {
+    if (line.empty() || line.starts_with(' ') || line.starts_with('|')) {
+      print_paragraph();
       std::cout << line << '\n';
     } else {
-      print_line(line, width);
+      paragraph += (paragraph.empty() ? "" : " ") + line;
     }
   }
+  print_paragraph();
 }
 
 void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts& texts) {
@@ -51,24 +59,29 @@ void print_mark(bool passed, const learn::Exercise& exercise, const learn::Texts
             << '\n';
 }
 
-void print_path(learn::Workspace& workspace, const learn::Course& course, const learn::Messages& messages) {
+void print_path(learn::Workspace& workspace, const learn::Course& course, Language language) {
   const learn::Exercise* const next = workspace.next();
-  std::size_t passed = 0;
   for (const learn::Exercise& exercise : learn::exercises()) {
     const bool done = workspace.progress(exercise).passed;
-    passed += done ? 1 : 0;
     std::cout << (done                ? "✓ "
                   : &exercise == next ? "→ "
                                       : "· ")
               << std::left << std::setw(20) << learn::file_stem(exercise) << ' '
-              << course.texts(exercise, messages.language()).title << '\n';
+              << course.texts(exercise, language).title << '\n';
   }
   std::cout << '\n';
-  const learn::Parameters parameters = {{"passed", std::to_string(passed)},
-                                        {"all", std::to_string(learn::exercises().size())},
-                                        {"file", next == nullptr ? "" : workspace.path_of(*next).string()},
-                                        {"exercise", next == nullptr ? "" : std::string(next->id)}};
-  print_wrapped(messages.text(next == nullptr ? "ui.all_passed" : "ui.where", parameters));
+}
+
+void print_place(learn::Workspace& workspace, const Sentences& sentences) {
+  const learn::Exercise* const next = workspace.next();
+  const std::span<const learn::Exercise> all = learn::exercises();
+  const auto passed = std::count_if(
+      all.begin(), all.end(), [&](const learn::Exercise& exercise) { return workspace.progress(exercise).passed; });
+  const Parameters parameters = {{"passed", std::to_string(passed)},
+                                 {"all", std::to_string(all.size())},
+                                 {"file", next == nullptr ? "" : workspace.path_of(*next).string()},
+                                 {"exercise", next == nullptr ? "" : std::string(next->id)}};
+  print_wrapped(sentences.text(next == nullptr ? "ui.all_passed" : "ui.where", parameters));
 }
 
 void print_grade(const learn::Grade& grade, const learn::Exercise& exercise, const learn::Texts& texts) {

@@ -28,7 +28,8 @@ const Rotation* rotation_of(const LintLayer& layer) {
 
 Json layer_json(const LintLayer& layer) {
   Json json{{"layer_type", layer.layer_type}, {"scheme", layer.scheme}};
-  if (layer.trained_length) json["training_length"] = *layer.trained_length;
+  if (layer.trained_length)
+    json["trained_length"] = json["training_length"] = *layer.trained_length;  // and its old name
   if (!layer.refusal.empty()) json["refusal"] = layer.refusal;
   if (const Rotation* rotation = rotation_of(layer)) {
     json["rule"] = layer.encoding->arguments().text("rule");
@@ -221,7 +222,7 @@ void add_lint_command(CLI::App& app) {
       "Exit code 1: a finding is an error.\n"
       "Examples:\n"
       "  locus lint config.json --served-length 131072\n"
-      "  locus lint model_folder --against model.gguf");
+      "  locus lint config.json --against model.gguf");
   command->callback([request] { lint_files(*request); });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus list`: prints the registry.
+#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -17,9 +18,32 @@ std::string claims_text(Claims claims) {
   return text;
 }
 
+std::string_view kind_name(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::boolean:
+      return "boolean";
+    case ValueKind::integer:
+      return "integer";
+    case ValueKind::real:
+      return "real";
+    case ValueKind::choice:
+      return "choice";
+    case ValueKind::list:
+      return "list";
+    case ValueKind::tensor:
+      return "tensor";
+  }
+  return "?";
+}
+
 Json parameter_json(const Parameter& parameter) {
-  Json json{{"name", parameter.name}, {"meaning", parameter.meaning}, {"required", parameter.required}};
+  Json json{{"name", parameter.name},
+            {"kind", kind_name(parameter.kind)},
+            {"meaning", parameter.meaning},
+            {"required", parameter.required}};
   json["default"] = parameter.fallback ? Json(to_text(*parameter.fallback)) : Json(nullptr);
+  if (std::isfinite(parameter.least)) json[parameter.above_least ? "above" : "least"] = parameter.least;
+  if (std::isfinite(parameter.most)) json["most"] = parameter.most;
   if (!parameter.choices.empty()) json["choices"] = parameter.choices;
   return json;
 }
@@ -30,24 +54,35 @@ Json parameters_json(const std::vector<Parameter>& parameters) {
   return json;
 }
 
+/// The example's values as text, as parse_value() reads them.
+Json example_json(const Arguments& example) {
+  Json json = Json::object();
+  for (const auto& [name, value] : example.all()) json[name] = to_text(value);
+  return json;
+}
+
 Json registry_json() {
   Json object;
   for (const Scheme* scheme : schemes()) {
     Json claims = Json::array();
     for (const Claim claim : scheme->claims.all()) claims.push_back(name_of(claim));
     object["schemes"].push_back({{"name", scheme->name},
+                                 {"title", scheme->title},
                                  {"site", name_of(scheme->site)},
                                  {"summary", scheme->summary},
                                  {"claims", claims},
                                  {"paper", scheme->paper},
-                                 {"parameters", parameters_json(scheme->parameters)}});
+                                 {"parameters", parameters_json(scheme->parameters)},
+                                 {"example", example_json(scheme->example)}});
   }
   for (const Rule* rule : rules()) {
     object["rules"].push_back({{"name", rule->name},
+                               {"title", rule->title},
                                {"summary", rule->summary},
                                {"length_dependent", rule->length_dependent},
                                {"paper", rule->paper},
-                               {"parameters", parameters_json(rule->parameters)}});
+                               {"parameters", parameters_json(rule->parameters)},
+                               {"example", example_json(rule->example)}});
   }
   return object;
 }

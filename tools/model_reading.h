@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands print about a model's config.json in addition to the encoding: other readings, what is not applied,
-// parts.
+// Prints what a model's config.json states in addition to the encoding: other readings, what is not applied, parts.
 #pragma once
 
 #include <string>

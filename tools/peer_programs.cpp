@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* names[] = {"locus_bench_peers", "locus_bench_onnxruntime"};
 
-// A program whose standard output is read line by line. It is ended with this object.
+// Runs a program whose standard output is read line by line. The destructor ends it.
 class Child {
  public:
   Child(const std::string& program, std::vector<std::string> arguments) {
     int ends[2];
-    require(pipe(ends) == 0, "cannot open a pipe for the peer program " + program);
+    require(pipe(ends) == 0, "cannot open a pipe for the peer program ", program);
     arguments.insert(arguments.begin(), program);
     std::vector<char*> words;
     for (std::string& word : arguments) words.push_back(word.data());
@@ -39,7 +39,7 @@ class Child {
     }
     close(ends[1]);
     out_ = fdopen(ends[0], "r");
-    require(id_ > 0 && out_ != nullptr, "cannot start the peer program " + program);
+    require(id_ > 0 && out_ != nullptr, "cannot start the peer program ", program);
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -59,7 +59,7 @@ class Child {
     }
     return !line.empty();
   }
-  /// Waits for its end; returns whether it succeeded.
+  /// Waits until it ends; returns whether it succeeded.
   bool wait() {
     int status = 0;
     while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
@@ -112,7 +112,7 @@ std::vector<std::string> peer_programs() {
 }
 
 std::string how_to_get_peers() {
-  return "there is no peer program next to locus: install libtorch-dev and libopenblas-dev, configure and build "
+  return "no peer program found next to locus: install libtorch-dev and libopenblas-dev, configure and build "
          "locus_bench_peers (or run npm ci --ignore-scripts in bench/peers/onnxruntime, configure and build)";
 }
 
@@ -126,7 +126,7 @@ void run_peer_program(const std::string& program, const bench::Plan& plan,
   for (std::string line; child.read_line(line);) {
     if (!heard(parse(line, program))) return;
   }
-  require(child.wait(), "the peer program " + program + " failed; its results so far are kept");
+  require(child.wait(), "the peer program ", program, " failed; its results so far are kept");
 }
 
 }  // namespace locus::tools

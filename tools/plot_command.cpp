@@ -181,8 +181,7 @@ void add_plot_command(CLI::App& app) {
   const auto request = std::make_shared<PlotRequest>();
   command->add_option("figure", request->figure, "Draw this figure of --list");
   command->add_flag("--list", request->list, "List the figures, what they show and which options they take");
-  command->add_option("--results", request->results,
-                      "Draw the charts of a lab's results.json, or of the folder it is in");
+  command->add_option("--results", request->results, "Draw charts of a lab's results.json, or of its folder");
   add_encoding_options(*command, request->encoding);
   command->add_option("--positions", request->positions,
                       "Draw these positions: 0,1,17 or 0:100 (offsets: --positions=-40:41)");

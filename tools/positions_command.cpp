@@ -2,6 +2,7 @@
 // `locus positions KIND`: prints or saves the ids of a plan.
 #include "locus/positions.h"
 
+#include <array>
 #include <charconv>
 #include <functional>
 #include <iostream>
@@ -9,6 +10,7 @@
 #include <system_error>
 
 #include "command.h"
+#include "locus/document_shards.h"
 #include "locus/error.h"
 #include "locus/io/npy.h"
 #include "position_list.h"
@@ -25,6 +27,7 @@ struct Plan {
   std::optional<std::vector<std::int64_t>> kept = {};      ///< of sinks: the ids' tokens in the text
   std::optional<std::int64_t> decode_delta = {};           ///< of mrope
   std::optional<std::vector<Position>> visible_from = {};  ///< of compressed
+  std::optional<std::vector<std::int64_t>> tokens = {};    ///< of shards of documents: [ranks][tokens], -1 for padding
 };
 
 const std::vector<std::string> mrope_axes = {"time", "height", "width"};
@@ -36,6 +39,12 @@ std::vector<std::int64_t> shape_of(const PositionIds& ids) {
   if (ids.axes > 1) return {ids.axes, ids.batch, ids.tokens};
   if (ids.batch > 1) return {ids.batch, ids.tokens};
   return {ids.tokens};
+}
+
+/// The shape of what tokens have once, whatever the axes.
+std::vector<std::int64_t> shape_of_row(PositionIds ids) {
+  ids.axes = 1;
+  return shape_of(ids);
 }
 
 /// Returns nested arrays of this shape, consuming `values`.
@@ -68,7 +77,8 @@ void print_plan_json(const std::string& kind, const Plan& plan) {
   object["tokens"] = plan.ids.tokens;
   if (!plan.axis_names.empty()) object["axis_names"] = plan.axis_names;
   object["ids"] = nested_array(shape, plan.ids.ids);
-  if (plan.mask) object["mask"] = nested_array(shape, *plan.mask);
+  if (plan.mask) object["mask"] = nested_array(shape_of_row(plan.ids), *plan.mask);
+  if (plan.tokens) object["token_index"] = nested_array(shape_of_row(plan.ids), *plan.tokens);
   if (plan.kept) object["kept"] = *plan.kept;
   if (plan.decode_delta) object["decode_delta"] = *plan.decode_delta;
   if (plan.visible_from) object["visible_from"] = *plan.visible_from;
@@ -90,11 +100,14 @@ void print_plan_text(const Plan& plan) {
   const auto tokens = static_cast<std::size_t>(plan.ids.tokens);
   if (plan.kept) print_row("kept: ", *plan.kept);
   for (std::int64_t axis = 0; axis < plan.ids.axes; ++axis) {
-    std::string label = plan.kept || plan.visible_from ? "ids: " : "";
+    std::string label = plan.kept || plan.visible_from || plan.tokens ? "ids: " : "";
     if (!plan.axis_names.empty()) label = plan.axis_names[static_cast<std::size_t>(axis)] + ": ";
     for (std::int64_t row = 0; row < plan.ids.batch; ++row) {
       print_row(label, plan.ids.axis(axis).subspan(static_cast<std::size_t>(row) * tokens, tokens));
     }
+  }
+  for (std::int64_t row = 0; plan.tokens && row < plan.ids.batch; ++row) {
+    print_row("tokens: ", std::span(*plan.tokens).subspan(static_cast<std::size_t>(row) * tokens, tokens));
   }
   if (plan.decode_delta) std::cout << "decode_delta: " << *plan.decode_delta << '\n';
   if (plan.visible_from) print_row("visible_from: ", *plan.visible_from);
@@ -254,20 +267,42 @@ positions::ShardKind parse_shard_kind(const std::string& text) {
   fail("--kind must be contiguous, striped or zigzag, got ", text);
 }
 
+/// The shard of a rank, or of all ranks one after another.
+Plan plan_of_shards(positions::ShardKind kind, const std::vector<std::int64_t>& lengths, std::int64_t ranks,
+                    std::optional<std::int64_t> one) {
+  Plan plan{.ids = {}, .mask = std::vector<std::uint8_t>(), .tokens = std::vector<std::int64_t>()};
+  const std::int64_t first = one.value_or(0);
+  const std::int64_t last = one ? first + 1 : ranks;
+  for (std::int64_t rank = first; rank < std::max(last, first + 1); ++rank) {
+    const positions::DocumentShard shard = positions::document_shard(kind, lengths, ranks, rank);
+    plan.ids.tokens = shard.ids.tokens;
+    plan.ids.batch = rank - first + 1;
+    plan.ids.ids.insert(plan.ids.ids.end(), shard.ids.ids.begin(), shard.ids.ids.end());
+    plan.mask->insert(plan.mask->end(), shard.mask.begin(), shard.mask.end());
+    plan.tokens->insert(plan.tokens->end(), shard.tokens.begin(), shard.tokens.end());
+  }
+  return plan;
+}
+
 void add_shards(CLI::App& parent) {
   CLI::App& command = add_kind(parent, "shards", "Number a sequence sharded over ranks, one row per rank",
-                               "16 --ranks 2 --kind zigzag");
-  const Given tokens = add_text(command, "TOKENS", "Number of tokens");
+                               "16 --ranks 2 --kind zigzag\n  locus positions shards 7,12,5 --ranks 2 --kind zigzag");
+  const Given tokens =
+      add_text(command, "TOKENS",
+               "Number of tokens; or those of each packed document, e.g. 7,12,5, which are padded and cut alone");
   const Given ranks = add_text(command, "--ranks", "Set the number of ranks");
   const Given rank = add_optional_text(command, "--rank", "Print this rank only, counted from 0");
   const Given kind = add_optional_text(command, "--kind", "Shard contiguous, striped or zigzag", "contiguous");
+  auto pad = std::make_shared<bool>(false);
+  command.add_flag("--pad", *pad, "Pad one sequence too, to a multiple of the ranks (zigzag: of twice the ranks)");
   on_run(command, [=] {
     const positions::ShardKind shard_kind = parse_shard_kind(*kind);
-    const std::int64_t token_count = parse_integer("TOKENS", *tokens);
+    const std::vector<std::int64_t> lengths = parse_integers("TOKENS", *tokens);
     const std::int64_t rank_count = parse_integer("--ranks", *ranks);
     const std::optional<std::int64_t> one = optional_integer("--rank", rank);
-    return Plan{one ? positions::shard(shard_kind, token_count, rank_count, *one)
-                    : positions::shards(shard_kind, token_count, rank_count)};
+    if (*pad || lengths.size() != 1) return plan_of_shards(shard_kind, lengths, rank_count, one);
+    return Plan{one ? positions::shard(shard_kind, lengths[0], rank_count, *one)
+                    : positions::shards(shard_kind, lengths[0], rank_count)};
   });
 }
 
@@ -336,7 +371,8 @@ positions::Segment parse_segment(std::string_view text) {
 void add_mrope(CLI::App& parent) {
   CLI::App& command = add_kind(parent, "mrope", "Number text with images, videos and sound (Qwen2-VL M-RoPE)",
                                "text:5 image:1x4x6 text:3\n  locus positions mrope video:8x4x6@2.5 text:3\n"
-                               "  locus positions mrope text:9 --cached 32 --delta -18");
+                               "  locus positions mrope text:9 --cached 32 --delta -18\n"
+                               "  locus positions mrope text:5 image:1x4x6 --ranks 2 --rank 1 --kind zigzag");
   auto segments = std::make_shared<std::vector<std::string>>();
   command
       .add_option("SEGMENTS", *segments,
@@ -347,6 +383,9 @@ void add_mrope(CLI::App& parent) {
   const Given delta = add_optional_text(command, "--delta", "Set the decode_delta of the cached tokens", "0");
   const Given first = add_optional_text(command, "--first", "Print a chunk of the plan from this token on");
   const Given tokens = add_optional_text(command, "--tokens", "Set the tokens of the chunk [all from --first on]");
+  const Given ranks = add_optional_text(command, "--ranks", "Shard the plan over this many ranks, with padding");
+  const Given rank = add_optional_text(command, "--rank", "Set the rank whose shard to print", "0");
+  const Given kind = add_optional_text(command, "--kind", "Shard contiguous, striped or zigzag", "contiguous");
   on_run(command, [=] {
     std::vector<positions::Segment> parsed;
     for (const std::string& segment : *segments) parsed.push_back(parse_segment(segment));
@@ -355,7 +394,15 @@ void add_mrope(CLI::App& parent) {
     const std::int64_t from = optional_integer("--first", first).value_or(0);
     const std::int64_t count = optional_integer("--tokens", tokens).value_or(plan.ids.tokens - from);
     if (!first->empty() || !tokens->empty()) plan.ids = positions::chunk(plan.ids, from, count);
-    return Plan{std::move(plan.ids), mrope_axes, {}, {}, plan.decode_delta};
+    if (ranks->empty()) return Plan{std::move(plan.ids), mrope_axes, {}, {}, plan.decode_delta};
+    const std::int64_t own = parse_integer("--rank", *rank);
+    positions::DocumentShard shard = positions::document_shard(parse_shard_kind(*kind), std::array{plan.ids.tokens},
+                                                               parse_integer("--ranks", *ranks), own);
+    return Plan{.ids = positions::cut(plan.ids, shard),
+                .axis_names = mrope_axes,
+                .mask = std::move(shard.mask),
+                .decode_delta = plan.decode_delta,
+                .tokens = std::move(shard.tokens)};
   });
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus probe check`: checks that the same tokens give the same logits, however they are read.
-#include <cmath>
-#include <iomanip>
 #include <iostream>
 #include <memory>
 
 #include "base/random.h"
+#include "check_output.h"
 #include "locus/error.h"
 #include "position_list.h"
 #include "probe/measure/model_check.h"
@@ -44,19 +43,12 @@ void run(const CheckRequest& request) {
   if (request.json) {
     Json rows = Json::array();
     for (const Check& check : checks) {
-      rows.push_back({{"name", check.name},
-                      {"scheme", check.scheme},
-                      {"value", std::isfinite(check.value) ? Json(check.value) : Json(nullptr)},
-                      {"bound", check.bound},
-                      {"pass", check.pass},
-                      {"note", check.note}});
+      rows.push_back(check_json(check));
     }
     print_json({{"model", request.options.model}, {"checks", rows}, {"passed", passed}, {"failed", failures}});
   } else {
     for (const Check& check : checks) {
-      std::cout << (check.pass ? "pass " : "FAIL ") << std::left << std::setw(42) << check.name << std::right
-                << std::setprecision(3) << std::setw(11) << check.value << "   bound " << std::setw(9) << check.bound
-                << "   " << check.note << '\n';
+      print_check(check);
     }
     std::cout << passed << " passed, " << failures << " failed\n";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe generate`: prints only the text on standard output; speed and notes on standard error.
+// `locus probe generate`: prints the text and a newline on standard output; speed and notes on standard error.
 #include <iomanip>
 #include <iostream>
 
@@ -20,6 +20,7 @@ struct GenerateRequest {
   std::int64_t seed = 0;
   std::int64_t chunk = 512;
   probe::Sampling sampling;
+  bool json = false;
 };
 
 std::vector<probe::Token> tokens_of(const std::string& prompt, const probe::Tokenizer& tokenizer) {
@@ -52,6 +53,16 @@ void report(const probe::Generated& result, std::int64_t prompt, const probe::Mo
   if (result.interrupted) std::cerr << "locus: note: interrupted\n";
 }
 
+void print_result(const probe::Generated& result, const std::vector<probe::Token>& prompt, const std::string& text) {
+  print_json({{"text", text},
+              {"prompt_tokens", prompt},
+              {"tokens", result.tokens},
+              {"prompt_seconds", result.prompt_seconds},
+              {"seconds", result.seconds},
+              {"out_of_positions", result.out_of_positions},
+              {"interrupted", result.interrupted}});
+}
+
 void run(const GenerateRequest& request) {
   const probe::Model model = load_model(request.options);
   const auto tokenizer = read_tokenizer_of(request.options, model);
@@ -60,6 +71,7 @@ void run(const GenerateRequest& request) {
   ThreadPool pool(threads_of(request.options));
   const Interruption interruption;
   std::optional<probe::Token> previous = prompt.back();
+  std::string text;
 
   probe::GenerateCall call;
   call.prompt = prompt;
@@ -71,12 +83,20 @@ void run(const GenerateRequest& request) {
   call.chunk = request.chunk;
   call.interrupted = [&] { return interruption.happened(); };
   call.on_token = [&](probe::Token token) {
-    std::cout << printable_lines(tokenizer->piece(token, previous)) << std::flush;
-    require(std::cout.good(), "cannot write to standard output");
+    const std::string piece = printable_lines(tokenizer->piece(token, previous));
     previous = token;
+    text += piece;
+    if (request.json) return;
+    std::cout << piece << std::flush;
+    require(std::cout.good(), "cannot write to standard output");
   };
   call.executor = &pool;
   const probe::Generated result = probe::generate(model, encoding, call);
+  if (request.json) {
+    print_result(result, prompt, text);
+  } else {
+    std::cout << std::endl;  // after the text, whatever it ends with
+  }
   for (const std::string& note : model.notes()) std::cerr << "locus: note: " << printable(note) << '\n';
   report(result, std::ssize(prompt), model);
   if (result.interrupted) interruption.end_program();
@@ -98,10 +118,12 @@ void add_probe_generate(CLI::App& probe) {
   add_integer(*command, "--seed", request->seed, "Seed the sampling; absent: 0");
   add_integer(*command, "--chunk", request->chunk, "Read the prompt in chunks of this many tokens; absent: 512");
   add_rule_options(*command, request->options);
+  command->add_flag("--json", request->json, "Print one JSON object: text, tokens and times");
   command->footer(
       "Examples:\n"
       "  locus probe generate model.gguf --prompt \"Once upon a time\" --max-tokens 100\n"
-      "  locus probe generate folder/ --prompt \"...\" --rope-rule yarn --rope-factor 4 --temperature 0.8 --top-p 0.9");
+      "  locus probe generate model.gguf --prompt \"Once\" --rope-rule yarn --rope-factor 4 --temperature 0.8 --top-p "
+      "0.9");
   command->callback([request] { run(*request); });
 }
 

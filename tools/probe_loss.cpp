@@ -126,7 +126,7 @@ void add_probe_loss(CLI::App& probe) {
       "Examples:\n"
       "  locus probe loss model.gguf --text book.txt\n"
       "  locus probe loss model.gguf --rules 'own;rope:rule=yarn,factor=2,truncate=false'\n"
-      "  locus probe loss stories260K.bin --rules none,ntk:4,dynamic_ntk:2 --buckets 0,256,512,1024 -o loss.html");
+      "  locus probe loss model.gguf --rules none,ntk:4,dynamic_ntk:2 --buckets 0,256,512,1024 -o loss.html");
   command->callback([request] { run(*request); });
 }
 

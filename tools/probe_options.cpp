@@ -69,7 +69,7 @@ Encoding choose_rule(const ProbeOptions& options, const probe::Model& model) {
     const Parameter& parameter = find_parameter(rule.name, rule.parameters, setting.name);
     given.set(setting.name, parse_value(rule.name, parameter, setting.text));
   }
-  return under_rule(model.encoding(), options.rule, {.trained = model.config().trained_length}, given);
+  return with_rule(model.encoding(), options.rule, {.trained = model.config().trained_length}, given);
 }
 
 int threads_of(const ProbeOptions& options) {

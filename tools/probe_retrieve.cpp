@@ -140,7 +140,7 @@ void add_probe_retrieve(CLI::App& probe) {
       "A model that does not find keys within its trained length cannot do the task; the output says so. A model\n"
       "that the lab trained on passkeys gets prompts in the lab's tokens, with keys that were not in its training.\n"
       "Examples:\n"
-      "  locus probe retrieve model.gguf --lengths 1024,2048,4096 --rope-rule yarn --rope-factor 4\n"
+      "  locus probe retrieve model.gguf --lengths 256,512,1024 --rope-rule yarn --rope-factor 4\n"
       "  locus probe retrieve locus-lab/models/passkey-rope-seed1");
   command->callback([request] { run(*request); });
 }

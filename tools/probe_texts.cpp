@@ -32,7 +32,7 @@ std::vector<probe::Token> ids_of(const std::string& path) {
   std::vector<probe::Token> ids;
   for (const Json& id : list) {
     require(id.is_number_integer() && id >= 0 && id <= 0x7FFFFFFF, path,
-            ": a token id must be from 0 to 2^31 - 1, got ", id.dump());
+            ": a token id must be from 0 to 2^31 - 1, got ", id);
     ids.push_back(id.get<probe::Token>());
   }
   return ids;

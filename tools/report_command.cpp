@@ -10,7 +10,7 @@
 #include "locus/error.h"
 #include "progress_bar.h"
 #include "results/file.h"
-#include "results_file.h"
+#include "results/json.h"
 
 namespace locus::tools {
 namespace {
@@ -37,13 +37,13 @@ void report(const ReportRequest& request) {
   require(figures::can_write_pages(),
           "this locus was built without npm and cannot write pages; build it with npm installed");
   const Language language = find_language(request.language);
-  const fs::path file = results_path(request.results);
+  const fs::path file = results::results_path(request.results);
   const fs::path output = request.output.empty() ? file.parent_path() / "report.html" : fs::path(request.output);
   const results::Results results =
       results::read_file(file);  // refuses a bad file before the ten seconds of the verification
   const std::vector<Check> checks = request.verification.empty()
                                         ? measured_checks(request.shapes)
-                                        : figures::checks_from_json(read_json(request.verification));
+                                        : figures::checks_from_json(results::read_json(request.verification));
   figures::write_report(results, checks, output, language);
   const std::int64_t failures = failed(checks);
   if (request.json) {
@@ -58,7 +58,7 @@ void report(const ReportRequest& request) {
 void add_report_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Write a lab's results as one self-contained page");
   const auto request = std::make_shared<ReportRequest>();
-  command->add_option("results", request->results, "A results.json, or the folder it is in")->required();
+  command->add_option("results", request->results, "A results.json, or its folder")->required();
   command->add_option("-o,--output", request->output,
                       "Write the page to this file; absent: report.html next to the results");
   command->add_option("--verification", request->verification,

@@ -33,7 +33,8 @@ struct ResizeRequest {
 std::int64_t product(const Lengths& lengths, std::string_view option) {
   std::int64_t value = 1;
   for (const std::int64_t length : lengths) {
-    require(!__builtin_mul_overflow(value, length, &value), option, " is too large, got ", joined(lengths, "x"));
+    require(!__builtin_mul_overflow(value, length, &value), option, " is too large, got ",
+            [&] { return joined(lengths, "x"); });
   }
   return value;
 }

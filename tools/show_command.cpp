@@ -80,6 +80,15 @@ void add_rotation(Json& json, const Encoding& encoding, const std::optional<Posi
 void add_hidden(Json& json, const Encoding& encoding, const std::optional<PositionIds>& positions) {
   const HiddenRows& hidden = encoding.hidden();
   json["dim"] = hidden.dim;
+  if (hidden.neighbours) {
+    const Neighbours& from = *hidden.neighbours;
+    json["taps_before"] = from.before;
+    json["taps_after"] = from.kernel - 1 - from.before;
+    json["parameters"] = from.weight.size() + from.bias.size();
+    require(!positions, encoding.scheme().name,
+            " makes rows from neighbours: positions alone show none; use `locus apply`");
+    return;
+  }
   if (hidden.waves.empty()) {
     json["max_positions"] = hidden.table.dim(0) - hidden.row_offset;
     json["parameters"] = hidden.table.data.size();
@@ -178,7 +187,8 @@ Json describe(const ChosenEncoding& chosen, const std::optional<PositionIds>& po
     json["max_positions"] = *chosen.max_positions;
     json["parameters"] = (*chosen.max_positions + encoding.hidden().row_offset) * encoding.hidden().dim;
   }
-  if (chosen.trained_length) json["training_length"] = *chosen.trained_length;
+  if (chosen.trained_length)
+    json["trained_length"] = json["training_length"] = *chosen.trained_length;  // and its old name
   add_reading(json, chosen);
   return json;
 }
@@ -307,7 +317,7 @@ void add_show_command(CLI::App& app) {
   command->footer(
       "Examples:\n"
       "  locus show --scheme rope --set head_dim=128 --set pairing=half --set base=500000 --positions 0,1,17\n"
-      "  locus show --config config.json --layer-type full_attention --json");
+      "  locus show --config config.json --json");
   command->callback([request] { show(*request); });
 }
 

@@ -19,7 +19,16 @@ std::int64_t terminal_width() {
   return std::clamp<std::int64_t>(width, 40, 1000);
 }
 
-bool terminal_has_colour() {
+namespace {
+
+Colour wanted_colour = Colour::automatic;
+
+}  // namespace
+
+void use_colour(Colour colour) { wanted_colour = colour; }
+
+bool colours_output() {
+  if (wanted_colour != Colour::automatic) return wanted_colour == Colour::always;
   const char* const unwanted = std::getenv("NO_COLOR");  // no-color.org: set and not empty
   const char* const kind = std::getenv("TERM");
   return isatty(STDOUT_FILENO) != 0 && (unwanted == nullptr || *unwanted == '\0') && kind != nullptr &&

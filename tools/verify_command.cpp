@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus verify`: measures whether encodings satisfy their claims.
 #include <algorithm>
-#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <memory>
 #include <set>
 
+#include "check_output.h"
 #include "encoding_options.h"
+#include "learn/verify_file.h"
 #include "locus/doctor/broken.h"
 #include "locus/doctor/equivalences.h"
 #include "locus/doctor/example_encodings.h"
@@ -22,10 +23,12 @@ namespace {
 struct VerifyRequest {
   EncodingOptions encoding;
   std::string broken;
+  std::string function;
   int shapes = 3;
   bool thorough = false;
   bool json = false;
   bool list = false;
+  bool all = false;
 };
 
 /// One encoding to verify; `layer_type` if a config has several layer types.
@@ -123,22 +126,18 @@ std::vector<Section> sections_of(const VerifyRequest& request) {
                       targets.size() == 1 || !target.layer_type.empty() || request.thorough);
     sections.back().checks.insert(sections.back().checks.end(), checks.begin(), checks.end());
   }
-  if (std::vector<Check> examples = examples_of(options); !examples.empty()) {
-    sections.push_back({"", std::move(examples)});
-  }
+  const std::vector<Check> examples = examples_of(options);
+  if (examples.empty()) return sections;
+  if (sections.empty() || !sections.back().layer_type.empty()) sections.push_back({"", {}});
+  sections.back().checks.insert(sections.back().checks.end(), examples.begin(), examples.end());
   return sections;
 }
-
-/// JSON has no infinity: writes null, which also fails a check.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 void print_as_json(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
   Json checks = Json::array();
   for (const Section& section : sections) {
     for (const Check& check : section.checks) {
-      Json one{{"name", check.name},           {"scheme", check.scheme}, {"value", number(check.value)},
-               {"bound", number(check.bound)}, {"passed", check.pass},   {"note", check.note}};
-      one["pass"] = check.pass;  // the name that it had first
+      Json one = check_json(check);
       if (!section.layer_type.empty()) one["layer_type"] = section.layer_type;
       checks.push_back(std::move(one));
     }
@@ -146,18 +145,21 @@ void print_as_json(const std::vector<Section>& sections, std::int64_t passed, st
   print_json({{"checks", checks}, {"passed", passed}, {"failed", failed}});
 }
 
-void print_as_text(const std::vector<Section>& sections, std::int64_t passed, std::int64_t failed) {
+/// Every check, under the name of its encoding.
+void print_all(std::span<const Check> checks) {
   std::string scheme;
+  for (const Check& check : checks) {
+    if (check.scheme != scheme) std::cout << check.scheme << '\n';
+    scheme = check.scheme;
+    std::cout << "  ";
+    print_check(check);
+  }
+}
+
+void print_as_text(const std::vector<Section>& sections, bool all, std::int64_t passed, std::int64_t failed) {
   for (const Section& section : sections) {
     if (!section.layer_type.empty()) std::cout << "layer type " << printable(section.layer_type) << '\n';
-    for (const Check& check : section.checks) {
-      if (check.scheme != scheme) std::cout << check.scheme << '\n';
-      scheme = check.scheme;
-      std::cout << "  " << (check.pass ? "pass " : "FAIL ") << std::left << std::setw(72) << check.name << std::right
-                << std::setprecision(4) << std::setw(12) << check.value << "   bound " << std::setw(10) << check.bound;
-      if (!check.note.empty()) std::cout << "   " << check.note;
-      std::cout << '\n';
-    }
+    all ? print_all(section.checks) : print_summaries(section.checks);
   }
   std::cout << passed << " passed, " << failed << " failed\n";
 }
@@ -193,12 +195,24 @@ std::vector<Section> broken_section(const std::string& name) {
   return sections;
 }
 
+/// The checks of a function in a file, against the only encoding of the options.
+std::vector<Section> function_section(const VerifyRequest& request) {
+  const ChosenEncoding chosen = choose_encoding(request.encoding, {});
+  std::vector<Section> sections(1);
+  sections[0].checks =
+      learn::verify_file(chosen.encoding, learn::Course(), request.function, {.thorough = request.thorough});
+  return sections;
+}
+
 void verify(const VerifyRequest& request) {
   if (request.broken == "list") return list_broken(request.json);
   require(request.broken.empty() || (request.encoding.schemes.empty() && request.encoding.config.empty() &&
                                      !modifies_encodings(request.encoding)),
           "--broken cannot be combined with --scheme, --config and their settings");
-  const std::vector<Section> sections = request.broken.empty() ? sections_of(request) : broken_section(request.broken);
+  require(request.broken.empty() || request.function.empty(), "--broken cannot be combined with --function");
+  const std::vector<Section> sections = !request.function.empty() ? function_section(request)
+                                        : request.broken.empty()  ? sections_of(request)
+                                                                  : broken_section(request.broken);
   if (request.list) {
     print_names(sections, request.json);
     return;
@@ -208,7 +222,9 @@ void verify(const VerifyRequest& request) {
     failures += failed(section.checks);
     passed += static_cast<std::int64_t>(section.checks.size()) - failed(section.checks);
   }
-  request.json ? print_as_json(sections, passed, failures) : print_as_text(sections, passed, failures);
+  request.json
+      ? print_as_json(sections, passed, failures)
+      : print_as_text(sections, request.all || !request.broken.empty() || !request.function.empty(), passed, failures);
   if (failures > 0) throw CheckFailed();
 }
 
@@ -224,6 +240,11 @@ void add_verify_command(CLI::App& app) {
   command->add_flag("--thorough", request->thorough, "Try more and longer shapes for every encoding: minutes");
   command->add_option("--broken", request->broken,
                       "Verify a deliberately broken encoding, which must fail; `list` lists them");
+  command->add_option("--function", request->function,
+                      "Verify the function in this file, .py or .cpp, against --scheme or --config");
+  command->add_flag(
+      "--all", request->all,
+      "Print every check; absent: one line per scheme and failed checks, with --broken and --function all");
   command->add_flag("--list", request->list, "List the names of the checks");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
@@ -231,12 +252,15 @@ void add_verify_command(CLI::App& app) {
       "parameters from the scheme's example. Exit code 1: a check failed.\n"
       "Checks the properties that a scheme claims, and that tokens which are cut, cached, padded, packed, forked,\n"
       "sharded or shifted give the same attention (or the difference that theory predicts).\n"
+      "--function calls rotate(x, positions) for RoPE, x [tokens, heads, dim]; bias(query_ids, key_ids) for biases;\n"
+      "rows(positions) for rows. A failed check names the first token that diverges and the likely cause.\n"
       "Examples:\n"
       "  locus verify\n"
-      "  locus verify --scheme alibi --scheme t5\n"
+      "  locus verify --scheme alibi --scheme t5 --all\n"
       "  locus verify --scheme rope:rule=yarn,factor=4,truncate=false\n"
       "  locus verify --scheme rope:head_dim=128,pairing=half,rule=yarn,factor=4,original_length=32768\n"
       "  locus verify --config config.json --json\n"
+      "  locus verify --scheme rope:head_dim=64,pairing=half --function mine.py\n"
       "  locus verify --broken off_by_one_decode");
   command->callback([request] { verify(*request); });
 }

@@ -21,6 +21,7 @@ struct LearnedGradients {
   std::span<double> key_table = {};        ///< of RelativeKeys: shaped like the tensors of the same names
   std::span<double> query_table = {}, column_table = {}, value_table = {};
   std::span<double> u = {}, v = {}, w_r = {};
+  std::span<double> phases = {};  ///< of Polar [heads, channels]; to_polar_backward() computes it, not attention
 };
 
 /// Returns the member that holds this gradient; null for hidden_rows, which attention does not see.

@@ -42,13 +42,17 @@ struct NewTokens {
   HeadsView keys, values;
   std::span<const Position> ids;  ///< [axes, tokens]
   bool any_order = false;         ///< ids need not rise (drafts in a tree); those of several axes never need to
+  /// What the tokens bring (AttentionCall::key_numbers), kept for attend(): [1, tokens, query heads, numbers] of
+  /// float32 or float64. Absent: attend() must get the numbers of all tokens.
+  HeadsView numbers = {};
 };
 
 /// The keys and values of one sequence in order, [tokens, heads, head_dim], copied.
 struct CachedSequence {
   HeadsView keys;
   HeadsView values;
-  std::vector<Position> ids;  ///< [axes, tokens]
+  std::vector<Position> ids;    ///< [axes, tokens]
+  std::vector<double> numbers;  ///< [tokens, query heads, numbers] that were appended; NaN where none were
   std::vector<std::byte> storage;
 };
 
@@ -61,7 +65,7 @@ struct CachedQueries {
   std::span<const Position> ids = {};
   /// Drafts in a tree, [queries, queries]: 0 if query i does not see the token of query j. Parents come first.
   std::span<const std::uint8_t> tree = {};
-  /// What the queries' tokens and all tokens of the sequence bring, as in AttentionCall.
+  /// What the queries' tokens and all tokens of the sequence bring, as in AttentionCall. Absent: what was appended.
   HeadsView query_numbers = {}, key_numbers = {};
   float* log_sum_exp = nullptr;                    ///< [query heads, queries], as in AttentionCall
   std::span<const std::int64_t> rows_wanted = {};  ///< queries whose probabilities to store
@@ -117,6 +121,10 @@ class KvCache {
   /// Returns the positions of the last token, one per axis; empty if there is none.
   /// Cost: O(1).
   std::vector<Position> last_position(SequenceId sequence) const;
+  /// Returns the numbers that the last token brought, [query heads, numbers]: `before` of running_sums() for the next
+  /// chunk. Empty if there is no token or the encoding takes no numbers.
+  /// Cost: O(1).
+  std::vector<double> last_numbers(SequenceId sequence) const;
   /// Returns how many pages are free.
   /// Cost: O(1).
   std::int64_t free_pages() const;
@@ -153,7 +161,7 @@ class KvCache {
   /// Cost: O(dropped pages).
   void truncate(SequenceId sequence, std::int64_t length);
   /// Keeps the tokens before `begin` and those at `indices`, which rise: the accepted path of a tree of drafts.
-  /// Error: indices that do not rise or lie outside begin to n, no free page for the copies.
+  /// Error: indices that do not rise or are outside begin to n, no free page for the copies.
   /// Cost: O(dropped pages); the tokens at `indices` are copied.
   void keep(SequenceId sequence, std::int64_t begin, std::span<const std::int64_t> indices);
   /// Keeps the first `sinks` and the last `window` tokens. `renumber` gives them the positions 0, 1, ...

@@ -11,6 +11,7 @@
 #include "locus/error.h"
 #include "locus/executor.h"
 #include "locus/named_gradients.h"
+#include "locus/polar.h"
 #include "locus/positions.h"
 #include "locus/reference.h"
 #include "locus/reference_attention.h"
@@ -21,3 +22,4 @@
 #include "locus/scaling.h"
 #include "locus/settings.h"
 #include "locus/stretch.h"
+#include "locus/turn_output.h"

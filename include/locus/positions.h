@@ -112,7 +112,7 @@ struct Compressed {
   std::vector<Position> visible_from;
 };
 
-/// `entries` keys, each made of `rate` tokens (DeepSeek V4): key i stands at i * rate and is visible once its last
+/// `entries` keys, each made of `rate` tokens (DeepSeek V4): key i is at i * rate and is visible once its last
 /// token is, so at position p there are (p + 1) / rate of them.
 /// Error: a rate below 1.
 Compressed compressed(std::int64_t entries, std::int64_t rate);

@@ -29,8 +29,14 @@ void mix_row(const Rotation& rotation, std::int64_t key_head, std::vector<double
 std::vector<double> rotate(const Rotation& rotation, Role role, Direction direction, std::span<const Position> ids,
                            std::span<const double> head, std::int64_t key_head = 0);
 
-/// Returns the row that is added to the token with this id.
+/// Makes one head of `polar.head_dim` values polar: `polar.head_dim + polar.channels` values. `key_head` matters for keys.
+std::vector<double> to_polar(const Polar& polar, Role role, std::span<const double> head, std::int64_t key_head = 0);
+
+/// Returns the row that is added to the token with this id, for rows of an id alone.
 std::vector<double> hidden_row(const HiddenRows& hidden, Position id);
+
+/// Adds the rows of tokens with these ids to their vectors [tokens, dim], from neighbours too.
+std::vector<double> add_rows(const HiddenRows& hidden, std::span<const Position> ids, std::span<const double> states);
 
 /// A query and a key of one head, with their positions.
 struct QueryAndKey {

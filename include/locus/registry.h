@@ -32,7 +32,8 @@ enum class LearnedGradient : std::uint8_t {
   value_table,
   u,
   v,
-  w_r
+  w_r,
+  phases
 };
 
 /// A weight that training changes.

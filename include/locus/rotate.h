@@ -52,6 +52,7 @@ struct CacheSlots {
 
 /// Rotates `views.input` into `views.output` and copies the coordinates that are not rotated; or rotates one view in
 /// place. Splits large calls over the executor, if there is one.
+/// With a polar encoding (polar.h) and an input of the width before it, makes the heads polar first.
 /// Error: a site other than query_key, shapes that do not match, ids out of range. Nothing is written then.
 /// Range: `ids` has one batch row, or as many as the view, and as many axes as the encoding.
 /// Accuracy: computes in float32 (float64 for float64), within 2 float32 roundings of the exact product; then one
@@ -67,7 +68,7 @@ void rotate_query_key(const Encoding& encoding, const HeadsView& query, const He
                       Direction direction = Direction::forward, Executor* executor = nullptr);
 
 /// Rotates keys into the slots of a cache.
-/// Error: as rotate(), and slots that repeat or lie outside the cache.
+/// Error: as rotate(), and slots that repeat or are outside the cache.
 void rotate_into(const Encoding& encoding, const HeadsView& input, const CacheSlots& place, const PositionIds& ids,
                  Role role = Role::key, Executor* executor = nullptr);
 

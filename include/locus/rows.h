@@ -36,6 +36,7 @@ void rotation_rows(const Rotation& rotation, Position first, std::int64_t count,
 void rotation_rows(const Rotation& rotation, std::span<const Position> positions, float* rows);
 
 /// Fills the row that is added to the token with this id. Accuracy of waves as above; a table's row is copied.
+/// Error: rows that are made from neighbours.
 void hidden_row(const HiddenRows& hidden, Position id, std::span<float> row);
 void hidden_row(const HiddenRows& hidden, Position id, std::span<double> row);
 

@@ -87,6 +87,15 @@ struct HeadMix {
   Tensor cos, sin;  ///< [heads, frequencies, frequencies]
 };
 
+/// PoPE: before its rotation a head becomes polar. Each of its first `channels` coordinates x becomes a pair of length
+/// softplus(x), at the angle 0 in a query and at phases[head, channel] in a key; the other coordinates follow.
+struct Polar {
+  std::int64_t head_dim = 0;  ///< before: that of the rotation is head_dim + channels
+  std::int64_t channels = 0;
+  std::int64_t heads = 0;      ///< key heads
+  std::vector<double> phases;  ///< [heads, channels], radians
+};
+
 /// The arguments of ggml's rope call, for the profile that reproduces it.
 struct GgmlRope {
   float freq_base = 10000;
@@ -134,6 +143,7 @@ struct Rotation {
   std::vector<Phase> phases;              ///< per pair; empty: none
   std::optional<QueryScale> query_scale;  ///< on all coordinates of a query, also those that are not rotated
   std::optional<HeadMix> mix;
+  std::optional<Polar> polar;  ///< polar.h makes heads polar; rotations and caches take polar heads
   /// output site: values are rotated like keys, and what attention returns is rotated back by the query's position.
   bool turns_output = false;
 
@@ -158,7 +168,19 @@ struct Wave {
   std::uint8_t axis = 0;
 };
 
-/// hidden site: a row added to the token's vector, made of waves or taken from a table.
+/// A row made from neighbours: a convolution over the tokens of a run of consecutive ids, then GELU (with erf),
+///   row_t[c] = gelu(bias[c] + sum_(i, j) weight[c, i, j] y_(t + j - before)[c / m * m + i]),  m = dim / groups,
+///   y = input_scale x + input_shift, and zero outside the run.
+struct Neighbours {
+  std::int64_t groups = 1;
+  std::int64_t kernel = 1;                       ///< taps
+  std::int64_t before = 0;                       ///< taps before the token
+  std::vector<double> weight;                    ///< [dim, dim / groups, kernel]
+  std::vector<double> bias;                      ///< [dim]
+  std::vector<double> input_scale, input_shift;  ///< [dim], or empty: 1 and 0
+};
+
+/// hidden site: a row added to the token's vector, made of waves, taken from a table or made from neighbours.
 struct HiddenRows {
   std::int64_t dim = 0;
   PositionMap map;
@@ -167,6 +189,7 @@ struct HiddenRows {
   std::optional<Position> zero_position;  ///< the padding row of some implementations
   Tensor table;                           ///< [rows, dim]; empty for waves
   std::int64_t row_offset = 0;            ///< position p uses row p + row_offset
+  std::optional<Neighbours> neighbours;   ///< then there are neither waves nor a table, and no row of an id alone
 };
 
 /// score site: a number added to the score, by head and by the ids of query and key.

@@ -20,8 +20,8 @@ struct Stretch {
 /// least 1, and the trained length; the rule's defaults. The result depends on the length if the rule does: see
 /// at_length().
 /// Error: an encoding without rules, a rule that needs more than these (LongRoPE its lists).
-Encoding under_rule(const Encoding& encoding, std::string_view rule, const Stretch& stretch,
-                    const Arguments& given = {});
+Encoding with_rule(const Encoding& encoding, std::string_view rule, const Stretch& stretch,
+                   const Arguments& given = {});
 
 /// Returns whether the encoding's scheme has frequency rules.
 bool takes_rules(const Encoding& encoding);

@@ -20,7 +20,7 @@ Function* symbol(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-// The best of a few products: billions of multiplications and additions per second.
+// Returns the best speed of a few products, in billions of multiplications and additions per second.
 double matrix_speed() {
   const NoGradGuard no_gradients;
   constexpr std::int64_t size = 192;
@@ -54,7 +54,7 @@ std::string libtorch_version() { return TORCH_VERSION; }
 void require_fast_blas() {
   use_one_thread();
   if (blas_name() != "unknown") return;
-  // An unknown name may still be a good one (BLIS, ATLAS). The reference BLAS, compiled for SSE2, does about 2 billion
+  // A BLAS with an unknown name may be fast (BLIS, ATLAS). The reference BLAS, compiled for SSE2, does about 2 billion
   // operations a second; any tuned one does more than 8 on the same processors.
   constexpr double least = 6;
   const double speed = matrix_speed();

@@ -9,11 +9,11 @@ namespace locus::lab {
 /// Error: libtorch multiplies matrices at the speed of the reference BLAS. Sets one thread.
 void require_fast_blas();
 
-/// "OpenBLAS 0.3.21 ... Zen", or "unknown" for a BLAS that does not say; "1.13.1".
+/// Return "OpenBLAS 0.3.21 ... Zen", or "unknown" if the BLAS has no version call; and "1.13.1".
 std::string blas_name();
 std::string libtorch_version();
 
-/// Everything in this process runs on one thread, BLAS included, so that numbers do not depend on the machine's cores.
+/// Limits this process to one thread, BLAS included: numbers must not depend on the number of cores.
 void use_one_thread();
 
 }  // namespace locus::lab

@@ -14,7 +14,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// `part` of the [rows x length, parts x width] tensor as heads.
+/// Views `part` of the [rows x length, parts x width] tensor as heads.
 HeadsView heads_of(const at::Tensor& tensor, const AttentionSetting& setting, std::int64_t part) {
   const std::int64_t width = setting.heads * setting.head_dim;
   const std::int64_t stride = tensor.size(1);

@@ -14,7 +14,7 @@
 
 namespace locus::lab {
 
-/// What attention needs besides tensors.
+/// Settings of attention.
 struct AttentionSetting : torch::CustomClassHolder {
   AttentionSetting(Encoding of, std::vector<LearnedArgument> weights)
       : encoding(std::move(of)), learned(std::move(weights)) {}
@@ -28,8 +28,8 @@ struct AttentionSetting : torch::CustomClassHolder {
 };
 using SharedSetting = c10::intrusive_ptr<AttentionSetting>;
 
-/// x + attend(norm(x) w_qkv) w_out for x [rows x length, width]; w_qkv [3 width, width], w_out [width, width]. Queries
-/// and keys are rotated, or meet the position term, as the encoding says. `learned` holds the encoding's weights in the
+/// x + attend(norm(x) w_qkv) w_out for x [rows x length, width]; w_qkv [3 width, width], w_out [width, width]. The
+/// encoding rotates queries and keys or adds its term to the scores. `learned` holds the encoding's weights in the
 /// order of setting->learned (empty if there are none); they get gradients, but are read from setting->encoding.
 at::Tensor attention_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_qkv,
                            const at::Tensor& w_out, const at::Tensor& learned, const SharedSetting& setting);

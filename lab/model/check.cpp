@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attend() against torch's matmul and softmax over queries x keys, in double, with the position term evaluated pair by
-// pair.
+// Compares attend() with torch's matmul and softmax over queries x keys, in double, with the position term evaluated
+// pair by pair.
 #include <algorithm>
 #include <cmath>
 
@@ -11,14 +11,14 @@
 namespace locus::lab {
 namespace {
 
-/// [batch, heads, tokens, head_dim] in double.
+/// Returns [batch, heads, tokens, head_dim] in double.
 at::Tensor in_double(const HeadsView& view) {
   return at::from_blob(view.data, {view.batch, view.heads, view.tokens, view.head_dim},
                        {view.batch_stride, view.head_stride, view.token_stride, 1}, at::kFloat)
       .to(at::kDouble);
 }
 
-/// The vector that belongs to a pair, of one head: Shaw's row or W_r R(distance).
+/// Returns the vector of a query and a key in one head: Shaw's row or W_r R(distance).
 at::Tensor relative_row(const RelativeKeys& keys, const Tensor& table, std::int64_t head, Position query,
                         Position key) {
   if (keys.index) {
@@ -34,7 +34,7 @@ at::Tensor relative_row(const RelativeKeys& keys, const Tensor& table, std::int6
   return at::mv(w, at::tensor(wave, at::kDouble));
 }
 
-/// [heads, queries, keys, head_dim]; zeros where a key is not seen.
+/// Returns [heads, queries, keys, head_dim]; zeros for masked keys.
 at::Tensor relative_rows(const RelativeKeys& keys, const Tensor& table, std::int64_t length, bool causal) {
   at::Tensor rows = at::zeros({keys.heads, length, length, keys.head_dim}, at::kDouble);
   for (std::int64_t h = 0; h < keys.heads; ++h) {
@@ -60,8 +60,8 @@ at::Tensor per_head(const Tensor& tensor) {
   return at::tensor(tensor.data, at::kDouble).reshape({-1, 1, tensor.dim(1)});
 }
 
-/// Output, the largest sum of absolute values whose plain sum is a seen score, and the largest value, with what the
-/// encoding may add to it.
+/// The output, the largest sum of absolute terms of a visible score, and the largest value including what the encoding
+/// may add to it.
 struct Expected {
   at::Tensor output;
   double magnitude = 0;
@@ -125,13 +125,13 @@ Expected expected(const AttentionCall& call) {
 
 void check_attention(const AttentionCall& call) {
   const Expected want = expected(call);
-  // attention.h, u = 2^-24: the output's error, what skipping leaves out, and one rounding of the output.
+  // From attention.h, u = 2^-24: the error of the output, the omitted far keys, and one rounding of the output.
   const double u = 0x1p-24;
   const auto dim = static_cast<double>(call.query.head_dim), keys = static_cast<double>(call.key.tokens);
   const double bound = (2 * (dim + 16) * want.magnitude + 4 * keys + 16 + 2) * u * want.largest_value;
   const double error = (in_double(call.output) - want.output).abs().max().item<double>();
   require(error <= bound, "the fused attention of ", call.encoding->scheme().name, " differs by ", error,
-          " from torch's own, more than rounding explains (", bound, ")");
+          " from torch's, more than the bound (", bound, ")");
 }
 
 void check_against_torch(Transformer& model, const Encoding& encoding, std::int64_t length, std::int64_t seed) {

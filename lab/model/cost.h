@@ -7,14 +7,14 @@
 
 namespace locus::lab {
 
-/// The most bytes that tensors made inside `work` held at once on this thread.
+/// Returns the peak number of bytes in tensors that `work` allocated on this thread.
 std::int64_t peak_tensor_bytes(const std::function<void()>& work);
 
-/// Processor time of this thread, which other load on the machine does not change.
+/// Returns the processor time of this thread, which does not depend on other load.
 double processor_seconds();
 
-/// A training step frees and allocates the same few megabytes again; by default glibc returns them to the system each
-/// time and pays for new pages.
+/// Keeps freed memory in the process. A training step frees and allocates the same few megabytes; by default, glibc
+/// returns them to the system and maps new pages each time.
 void keep_freed_memory();
 
 }  // namespace locus::lab

@@ -16,7 +16,7 @@ std::int64_t longest_of(const TrialSpec& spec) {
   return longest;
 }
 
-/// A learned row per position, added to the hidden state: what resizing stretches.
+/// Returns whether the scheme adds a learned row per position to the hidden state: only such tables can be resized.
 bool has_table_of_rows(const Scheme& scheme) {
   return scheme.site == Site::hidden && takes(scheme, "table") && takes(scheme, "max_positions");
 }
@@ -69,7 +69,7 @@ Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer&
   }
   const bool constant = line.tuned || find_rule(line.variant).length_dependent;
   const std::int64_t longest = constant ? longest_of(spec) : length;
-  return under_rule(trained, line.variant, {.trained = spec.trained_length, .longest = longest}).at_length(length);
+  return with_rule(trained, line.variant, {.trained = spec.trained_length, .longest = longest}).at_length(length);
 }
 
 }  // namespace locus::lab

@@ -4,12 +4,12 @@
 //   learned    the trained table, whose rows beyond the trained length are untrained
 //     +resized the trained rows stretched over the tested length
 //   rope       as trained
-//     +RULE    under each rule of the registry that is compared by default, with factor = length / trained length
+//     +RULE    with each rule of the registry that is compared by default, factor = length / trained length
 //     +tuned   with or without a rule, after a short fine-tune at the longest length
 //
 // A fine-tuned model keeps the factor it was tuned with, longest / trained length, at every tested length. A rule that
-// follows the length of the sequence (dynamic_ntk) always has that factor: it stretches nothing within the trained
-// length. "rope+tuned" has no rule and shows what fine-tuning does alone.
+// depends on the length of the sequence (dynamic_ntk) always has that factor: within the trained length it changes
+// nothing. "rope+tuned" has no rule and shows the effect of fine-tuning alone.
 #pragma once
 
 #include <string>
@@ -26,10 +26,10 @@ struct Line {
   bool tuned = false;
 };
 
-/// The lines whose names lines_of() gives.
+/// Returns the lines whose names lines_of() returns.
 std::vector<Line> lines_with_variants(const TrialSpec& spec);
 
-/// The encoding of a model under this line, for sequences of `length`.
+/// Returns the encoding of a model in this line, for sequences of `length`.
 Encoding encoding_of(const Line& line, const TrialSpec& spec, const Transformer& model, std::int64_t length);
 
 }  // namespace locus::lab

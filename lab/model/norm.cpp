@@ -6,7 +6,7 @@
 namespace locus::lab {
 namespace {
 
-// Sums run in eight lanes that the compiler can keep in vectors; the order is fixed, so are the bits.
+// Sums have eight lanes, which the compiler can keep in vectors; the order, and so every bit, is fixed.
 constexpr std::int64_t lanes = 8;
 
 struct Lanes {

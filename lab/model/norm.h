@@ -11,7 +11,7 @@ inline constexpr float norm_epsilon = 1e-5f;
 /// y = x r gain with r = 1 / sqrt(mean(x^2) + norm_epsilon) per row; x and y [rows, width], contiguous; r [rows].
 void norm_rows(const at::Tensor& x, const at::Tensor& gain, at::Tensor& y, at::Tensor& r);
 
-/// Adds to `dx` the gradient of x, and writes that of the gain, given that of y.
+/// Given the gradient of y, adds that of x to `dx` and writes that of the gain.
 void norm_rows_backward(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& r, const at::Tensor& dy,
                         at::Tensor& dx, at::Tensor& dgain);
 

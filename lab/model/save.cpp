@@ -87,7 +87,7 @@ Json config_of(const Transformer& model, const Encoding& encoding, const TaskDes
   return config;
 }
 
-/// One line per key: the lists are long.
+/// Writes one line per key: the lists are long.
 std::string lines_of(const Json& config) {
   std::string text;
   for (const auto& [key, value] : config.items()) {
@@ -98,7 +98,7 @@ std::string lines_of(const Json& config) {
 
 void write_folder(const fs::path& folder, std::span<const NamedTensor> tensors, const Json& config) {
   fs::create_directories(folder);
-  fs::remove(folder / "config.json");  // an older one would describe other weights
+  fs::remove(folder / "config.json");  // an old file would describe other weights
   std::vector<io::SafetensorsTensor> all;
   for (const NamedTensor& one : tensors) {
     all.push_back({one.safetensors, io::SafetensorsType::f32, one.shape, one.bytes});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained model as a file that `locus probe` reads (src/probe/families/locus_lab.cpp).
+// Writes a trained model as files that `locus probe` reads (src/probe/families/fused.cpp).
 #pragma once
 
 #include "model/transformer.h"
@@ -7,7 +7,7 @@
 namespace locus::lab {
 
 /// Writes the files that `files` requests: a folder with config.json and model.safetensors, a GGUF file, or both;
-/// float32, the same tensors in each. Every file is written atomically, config.json last, so that a folder with it is
+/// float32, the same tensors in each. Every file is written atomically, config.json last: a folder with it is
 /// complete. Error: an encoder, or a file that cannot be written.
 void save_model(const Transformer& model, const TaskDescription& task, const TrialSpec& spec, const ModelFiles& files);
 

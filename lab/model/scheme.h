@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scheme as the lab writes it, "rope:base=500000", to an Encoding that fits a model.
+// Converts the spelling of a scheme, "rope:base=500000", to an Encoding that fits a model.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct SchemeText {
 };
 SchemeText parse_scheme(const std::string& text);
 
-/// Whether the scheme has a parameter of this name.
+/// Returns whether the scheme has a parameter of this name.
 bool takes(const Scheme& scheme, std::string_view name);
 
 /// The sizes of a model that an encoding needs.
@@ -30,23 +30,24 @@ struct EncodingSize {
   std::int64_t positions = 0;  ///< rows of a learned table
 };
 
-/// Returns the written arguments, those that the model determines, and otherwise those of the scheme's example.
+/// Returns the arguments of the spelling, those that the model determines, and for the rest those of the scheme's
+/// example.
 Arguments complete_arguments(const SchemeText& scheme, const EncodingSize& size);
 
-/// A weight that attention learns through its encoding: an argument of the scheme and where its gradient comes out.
+/// A weight that attention learns through its encoding: an argument of the scheme, and where its gradient is.
 struct LearnedArgument {
   std::string name;
   std::vector<std::int64_t> shape;
   double deviation = 0;                  ///< of its initial values, normal
   double initial = 0;                    ///< their mean; if exponential, of the logarithms
-  bool exponential = false;              ///< the argument is e^weight, since it must stay positive
-  std::int64_t column = 0, columns = 1;  ///< its place among the numbers that share a gradient
-  std::int64_t room = 0;                 ///< how many numbers share it, with these
+  bool exponential = false;              ///< the argument is e^weight: it must stay positive
+  std::int64_t column = 0, columns = 1;  ///< its columns among those that share a gradient
+  std::int64_t room = 0;                 ///< the number of columns that share it, including these
   std::span<double> LearnedGradients::*gradient = nullptr;
   std::int64_t count() const;
 };
 
-/// Those of an encoding at the sites score and relative_key; none if nothing is learned.
+/// Returns the learned weights of an encoding at the sites score and relative_key; empty if nothing is learned.
 std::vector<LearnedArgument> learned_arguments(const Encoding& encoding);
 
 /// Returns the same encoding with `weights`: all learned arguments, concatenated.

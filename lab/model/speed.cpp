@@ -44,7 +44,7 @@ SpeedOfScheme compare(const TrialSpec& spec, const Task& task, double seconds) {
       optimiser.step(spec.learning_rate);
     });
     const double other = baseline ? seconds_of([&] { baseline->train_step(questions, spec.learning_rate); }) : 0;
-    if (step < 2) continue;  // memory is touched for the first time
+    if (step < 2) continue;  // the first steps map memory
     ours.push_back(own);
     torchs.push_back(other);
     spent += own + other;

@@ -16,12 +16,12 @@ struct SpeedOfScheme {
   double ratio() const { return torch_steps_per_second > 0 ? steps_per_second / torch_steps_per_second : 0; }
 };
 
-/// Trains `spec` with each of the schemes, one step of ours and one of torch's in turn, for about `seconds` each (but
-/// at least 5 steps); the numbers are of the median step in processor time, which other load does not change.
-/// One thread.
+/// Trains `spec` with each of the schemes for about `seconds` (at least 5 steps), alternating between our steps and
+/// torch's, on one thread. The numbers come from the median step in processor time, which does not depend on other
+/// load.
 std::vector<SpeedOfScheme> compare_speed(TrialSpec spec, const std::vector<std::string>& schemes, double seconds);
 
-/// The geometric mean of the known ratios.
+/// Returns the geometric mean of the known ratios.
 double mean_ratio(const std::vector<SpeedOfScheme>& speeds);
 
 }  // namespace locus::lab

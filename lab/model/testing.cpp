@@ -10,7 +10,7 @@
 namespace locus::lab {
 namespace {
 
-/// Sums over all targets and by bucket of positions.
+/// Sums over all targets, and over buckets of positions.
 struct Tally {
   double sum = 0;
   std::int64_t count = 0;
@@ -26,7 +26,7 @@ class Score {
   Score(const TestSet& test, bool pooled, std::int64_t bucket)
       : test_(test), per_row_(pooled ? 1 : test.batch.length), bucket_(bucket) {}
 
-  /// The target at `index` of the batch: its loss and whether argmax found it.
+  /// Adds the target at `index` of the batch: its loss, and whether argmax is correct.
   void add(std::int64_t index, double loss, bool right) {
     const std::int64_t row = index / per_row_, position = index % per_row_;
     if (test_.metric == Metric::loss) {
@@ -47,7 +47,7 @@ class Score {
 
   std::vector<Measurement> measurements() {
     for (const auto& answer : answers_) whole_.add(answer.second ? 1 : 0);
-    require(whole_.count > 0, "test ", test_.name, " at length ", test_.batch.length, " asks nothing");
+    require(whole_.count > 0, "test ", test_.name, " at length ", test_.batch.length, " has no target");
     std::vector<Measurement> result{measurement(test_.name, test_.place, whole_.mean())};
     for (const auto& bucket : buckets_) {
       result.push_back(measurement(test_.name + "_by_position", bucket.first, bucket.second.mean()));
@@ -73,7 +73,7 @@ std::vector<Measurement> test_model(const Transformer& model, const Encoding& en
                                     const TestSet& test, std::int64_t bucket) {
   const NoGradGuard no_gradients;
   const Batch& batch = test.batch;
-  // As many tokens at a time as keep their activations, about 2 kB each, in the caches.
+  // Batches small enough that their activations, about 2 kB per token, stay in the caches.
   constexpr std::int64_t most_tokens = 2048;
   const std::int64_t chunk = std::max<std::int64_t>(most_tokens / std::max<std::int64_t>(batch.length, 1), 1);
   const std::int64_t per_row = task.pooled ? 1 : batch.length;

@@ -11,7 +11,7 @@
 
 namespace locus::lab {
 
-/// The mean over a test set and, if wanted, one number per bucket of `bucket` target positions.
+/// Returns the mean over a test set and, if requested, one number per bucket of `bucket` target positions.
 std::vector<Measurement> test_model(const Transformer& model, const Encoding& encoding, const TaskDescription& task,
                                     const TestSet& test, std::int64_t bucket);
 
@@ -19,8 +19,8 @@ std::vector<Measurement> test_model(const Transformer& model, const Encoding& en
 /// than the bound that attention.h states.
 void check_attention(const AttentionCall& call);
 
-/// Runs a row of at most 24 random tokens and checks the attention of every layer: a wrong kernel, mask or stride must
-/// not become a result.
+/// Runs a row of at most 24 random tokens and checks the attention of every layer. Error: a wrong kernel, mask or
+/// stride.
 void check_against_torch(Transformer& model, const Encoding& encoding, std::int64_t length, std::int64_t seed);
 
 }  // namespace locus::lab

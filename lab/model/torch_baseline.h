@@ -12,7 +12,7 @@
 
 namespace locus::lab {
 
-/// Whether the baseline knows the scheme (with these arguments).
+/// Returns whether the baseline knows the scheme with these arguments.
 bool baseline_knows(const SchemeText& scheme);
 
 class TorchBaseline {

@@ -18,7 +18,7 @@ at::Tensor angles(const at::Tensor& positions, std::int64_t width, double base =
   return positions.unsqueeze(1) * rates(width, base).unsqueeze(0);
 }
 
-/// key - query [length, length].
+/// Returns key - query [length, length].
 at::Tensor offsets(std::int64_t length) { return at::arange(length).unsqueeze(0) - at::arange(length).unsqueeze(1); }
 
 at::Tensor turned_halves(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
@@ -32,12 +32,12 @@ at::Tensor turned_neighbours(const at::Tensor& x, const at::Tensor& cos, const a
   return at::stack({a * cos - b * sin, b * cos + a * sin}, -1).flatten(-2);
 }
 
-// Press et al. 2021: the geometric sequence that starts at 2^(-8/heads), for a power of two of heads.
+// Press et al. 2021: the geometric sequence that starts at 2^(-8/heads), for a number of heads that is a power of two.
 at::Tensor alibi_slopes(std::int64_t heads) {
   return at::pow(2.0, -8.0 * at::arange(1, heads + 1, at::kDouble) / static_cast<double>(heads));
 }
 
-// Raffel et al. 2019, as T5's code has it.
+// Raffel et al. 2019, as in T5's code.
 at::Tensor t5_bucket(std::int64_t length, bool causal) {
   const at::Tensor offset = offsets(length);
   const std::int64_t count = causal ? t5_buckets : t5_buckets / 2, exact = count / 2;

@@ -7,7 +7,7 @@
 
 namespace locus::lab {
 
-/// One scheme at one length. What does not depend on weights is computed once.
+/// One scheme at one length. Everything that does not depend on weights is computed once.
 class TorchPositions {
  public:
   /// nope, sinusoidal, learned, rope, xpos, alibi, t5, shaw and transformer_xl with their default arguments, and rope's
@@ -16,11 +16,11 @@ class TorchPositions {
 
   TorchPositions(const SchemeText& scheme, const ModelShape& shape, bool causal, std::int64_t length);
 
-  /// Sinusoidal rows [length, width]; undefined for other schemes.
+  /// Returns sinusoidal rows [length, width]; undefined for other schemes.
   const at::Tensor& rows() const { return rows_; }
-  /// Rotates queries and keys [rows, heads, length, head_dim] where the scheme does.
+  /// Rotates queries and keys [rows, heads, length, head_dim] if the scheme does.
   void rotate(at::Tensor& q, at::Tensor& k) const;
-  /// Scores [rows, heads, length, length], scaled, with the scheme's term and -infinity where masked.
+  /// Returns scaled scores [rows, heads, length, length] with the scheme's term, -infinity where masked.
   /// `learned`: the scheme's weights, concatenated.
   at::Tensor scores(const at::Tensor& q, const at::Tensor& k, const at::Tensor& learned) const;
 

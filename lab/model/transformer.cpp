@@ -21,7 +21,7 @@ at::Tensor only_asked(const at::Tensor& x, const Questions& questions) {
   return questions.asked.numel() == x.size(0) ? x : x.index_select(0, questions.asked);
 }
 
-// Where queries are not divided by sqrt(head_dim), as in T5, their initial weights are, so that the model starts the same.
+// If queries are not divided by sqrt(head_dim), as in T5, their initial weights are: initial scores have the same size.
 void fold_scale(Weights& weights, const ModelSpec& spec, const Encoding& encoding) {
   if (encoding.site() != Site::score || !encoding.score().softmax_scale) return;
   const double usual = 1 / std::sqrt(static_cast<double>(spec.shape.width / spec.shape.heads));
@@ -82,12 +82,12 @@ Encoding initial_encoding(const ModelSpec& spec) {
 Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::int64_t seed) {
   const std::int64_t width = spec.shape.width, hidden = hidden_factor * width;
   const auto spread = [](std::int64_t fan_in) { return 1 / std::sqrt(static_cast<double>(fan_in)); };
-  // Projections into the residual stream start smaller, as in GPT-2, so that its sum does not grow with depth.
+  // Projections into the residual stream have smaller initial weights, as in GPT-2: its sum must not grow with depth.
   const double residual = spread(2 * spec.shape.layers);
   const auto gain = [&](std::string name) {
     return Weights::Entry{.name = std::move(name), .shape = {width}, .mean = 1, .decays = false};
   };
-  // Unit rows, so that a token and the sinusoid of its position weigh the same.
+  // Unit deviation: a token and the sinusoid of its position have the same weight.
   std::vector<Weights::Entry> entries{
       {.name = "embedding", .shape = {spec.vocabulary, width}, .deviation = 1, .decays = false},
       {.name = "head", .shape = {spec.vocabulary, width}, .deviation = spread(width)},

@@ -24,7 +24,7 @@ struct Questions {
   at::Tensor asked;    ///< indices into rows x length (pooled: into rows), int64
   at::Tensor targets;  ///< [asked], int64
 };
-/// Rows [first, first + rows) of a batch. Error: shapes or numbers do not fit the task.
+/// Converts rows [first, first + rows) of a batch. Error: shapes or numbers do not fit the task.
 Questions questions_of(const Batch& batch, const TaskDescription& task, std::int64_t first, std::int64_t rows);
 
 /// The shape of a model; the same for the fast model and the baseline.
@@ -38,11 +38,11 @@ struct ModelSpec {
 };
 ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task);
 
-/// The encoding of a model before anything is learned.
+/// Returns the encoding of an untrained model.
 Encoding initial_encoding(const ModelSpec& spec);
-/// Names and shapes: "embedding", "head", "norm", "0.attention.norm", "0.attention.qkv", "0.attention.out",
+/// Returns names and shapes: "embedding", "head", "norm", "0.attention.norm", "0.attention.qkv", "0.attention.out",
 /// "0.feed_forward.norm", "0.feed_forward.in", "0.feed_forward.out" ..., "positions.table" (learned rows), "positions"
-/// (what attention learns through the encoding, all in one).
+/// (all weights that attention learns through the encoding).
 Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::int64_t seed);
 
 class Transformer {
@@ -53,7 +53,7 @@ class Transformer {
   const Weights& weights() const { return weights_; }
   const ModelSpec& spec() const { return spec_; }
 
-  /// The encoding with the weights as they are now.
+  /// Returns the encoding with the current weights.
   Encoding encoding() const;
   /// Returns logits [asked, vocabulary]. Takes any encoding of the same site: a stretched one, or a resized table.
   at::Tensor logits(const Questions& questions, const Encoding& encoding) const;

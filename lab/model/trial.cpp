@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_trial(): train, test every line at every length, fine-tune where asked, measure the cost, save the model.
+// run_trial(): trains, tests every line at every length, fine-tunes on request, measures the cost, saves the model.
 #include "trial.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::int64_t train_loss_every = 10;
 
 void check(const TrialSpec& spec) {
   require(spec.trained_length >= 1 && spec.batch >= 1 && spec.test_rows >= 1 && spec.steps >= 0,
-          "a trial needs a training length, a batch and test rows of at least 1, and no fewer than 0 steps, got ",
+          "a trial needs a trained length, a batch and test rows of at least 1 and steps of at least 0, got ",
           spec.trained_length, ", ", spec.batch, ", ", spec.test_rows, " and ", spec.steps);
   for (const std::int64_t length : spec.lengths)
     require(length >= 1, "a tested length must be at least 1, got ", length);
@@ -30,7 +30,7 @@ void check(const TrialSpec& spec) {
 struct Course {
   std::int64_t steps = 0, rows = 0, length = 0;
   double learning_rate = 0;
-  std::string stream;  ///< names the random source, the same for every scheme
+  std::string stream;  ///< name of the random source, the same for every scheme
 };
 
 class Trial {
@@ -69,7 +69,7 @@ class Trial {
   }
 
  private:
-  // Shares of the work in training steps, roughly: testing a line costs a third of training on as many tokens.
+  // Rough amounts of work, in training steps: testing a line costs a third of training on as many tokens.
   void plan_work(const std::vector<Line>& lines) {
     const auto tuned = std::count_if(lines.begin(), lines.end(), [](const Line& line) { return line.tuned; });
     planned_ = static_cast<double>(spec_.steps) + static_cast<double>(tuned * spec_.tune_steps) * 2 +
@@ -102,7 +102,7 @@ class Trial {
     return count;
   }
 
-  /// Returns the most bytes that tensors held at once.
+  /// Returns the peak number of bytes in tensors.
   std::int64_t teach(const Line& line, const Course& course) {
     Random random(mix_seed(spec_.seed, spec_.task + " " + course.stream));
     AdamW optimiser(model_.weights());

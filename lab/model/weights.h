@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's weights in one contiguous array and their gradients in another, so that an optimiser is one loop.
+// A model's weights in one contiguous array and their gradients in another: an optimiser is one loop.
 #pragma once
 
 #include "model/torch.h"
@@ -11,7 +11,7 @@
 
 namespace locus::lab {
 
-/// A number that depends on the seed and the words only, the same on every machine.
+/// Returns a number that depends only on the seed and the words, the same on every machine.
 std::uint64_t mix_seed(std::int64_t seed, const std::string& words);
 
 class Weights {
@@ -24,18 +24,18 @@ class Weights {
     bool decays = true;
   };
 
-  /// Initial values depend on the seed and on a weight's name, not on which others there are.
+  /// Initial values depend on the seed and the weight's name only, not on other weights.
   Weights(std::vector<Entry> entries, std::int64_t seed);
 
-  /// A leaf of autograd whose gradient is a piece of gradients().
+  /// Returns a leaf of autograd whose gradient is a view of gradients().
   const at::Tensor& at(const std::string& name) const;
   bool has(const std::string& name) const { return tensors_.count(name) != 0; }
-  const std::vector<Entry>& entries() const { return entries_; }  ///< those that decay first
+  const std::vector<Entry>& entries() const { return entries_; }  ///< those with weight decay first
 
   const at::Tensor& values() const { return values_; }
   const at::Tensor& gradients() const { return gradients_; }
   std::int64_t count() const { return values_.numel(); }
-  std::int64_t decaying() const { return decaying_; }  ///< how many of the first decay
+  std::int64_t decaying() const { return decaying_; }  ///< the number of weights with weight decay, which are the first
 
   at::Tensor saved() const { return values_.clone(); }
   void restore(const at::Tensor& saved) { values_.copy_(saved); }

@@ -16,7 +16,7 @@ using results::Results;
 
 using Cell = std::pair<std::string, std::int64_t>;  // task and seed
 
-/// Tasks and seeds whose trials have all ended.
+/// Returns the tasks and seeds whose trials have all ended.
 std::set<Cell> complete_cells(const std::vector<StoredTrial>& trials) {
   std::set<Cell> complete, open;
   for (const StoredTrial& trial : trials) {
@@ -26,7 +26,8 @@ std::set<Cell> complete_cells(const std::vector<StoredTrial>& trials) {
   return complete;
 }
 
-/// Before a cell is complete: that of the first finished trial, with the schemes whose trials are finished.
+/// Used before a cell is complete: returns that of the first finished trial, with the schemes whose trials are
+/// finished.
 std::set<Cell> first_cell(const std::vector<StoredTrial>& trials, std::set<std::string>& schemes) {
   std::set<Cell> cell;
   for (const StoredTrial& trial : trials) {
@@ -37,7 +38,7 @@ std::set<Cell> first_cell(const std::vector<StoredTrial>& trials, std::set<std::
   return cell;
 }
 
-/// Removes what is not of `task`'s complete seeds; false if nothing is left.
+/// Keeps only the complete seeds of `task`; returns false if nothing is left.
 bool keep_cells(results::Number& number, const std::set<Cell>& cells, const std::vector<std::int64_t>& all,
                 const std::vector<std::int64_t>& kept) {
   results::BySeed values(kept.size());
@@ -52,14 +53,15 @@ bool keep_cells(results::Number& number, const std::set<Cell>& cells, const std:
   return any;
 }
 
-/// 0.912, 12.35, 1.2e+05: at most six columns.
+/// Formats a number in at most six columns: 0.912, 12.35, 1.2e+05.
 std::string brief(double value) { return value >= 0 && value < 10 ? fixed(value, 3) : significant(value, 4); }
 
 std::string task_names(const Results& part) {
   return joined(part.tasks, ", ", [](const results::Task& task) { return task.name; });
 }
 
-/// A head, and a row per line with rank, gain and the task's main number by length, without the `skipped` shortest.
+/// Makes a head, and a row per line with rank, gain and the task's main number by length, without the `skipped`
+/// shortest.
 std::vector<std::string> curves(const Results& part, const results::Task& task,
                                 const std::vector<results::RankedLine>& rows, std::size_t label_width,
                                 std::size_t skipped) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times as the store and the results keep them.
+// Times in the store and the results.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace locus::lab {
 double now();                       ///< seconds since 1970, UTC
 std::string iso_time(double time);  ///< "2025-03-01T12:00:00Z"
 
-/// When "90s", "30m", "12h" or "2d" from now have passed, or the time "2025-03-01T12:00:00Z" itself. Error for others.
+/// Parses a time: "90s", "30m", "12h" or "2d" from now, or "2025-03-01T12:00:00Z". Error: any other text.
 double end_time(const std::string& text, double now);
 
 }  // namespace locus::lab

@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <set>
 
 #include "base/interruption.h"
+#include "failure.h"
+#include "help_format.h"
 #include "locus/error.h"
 #include "results/file.h"
 #include "results/json.h"
@@ -33,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Trials finished before; a plan must not create a store.
+/// Returns the trials that are already finished; a plan must not create a store.
 std::vector<StoredTrial> finished_before(const Request& request) {
   if (request.restart || !Store::exists(store_url(request))) return {};
   return Store(store_url(request)).finished_trials();
@@ -45,7 +48,8 @@ int show_plan(const Request& request, const Parts& parts) {
   const Plan plan = make_plan(request.plan);
   const SaveModels save = models_of(request);
   std::vector<StoredTrial> finished = finished_before(request);
-  const Guess guess = guess_times(plan, finished, parts);
+  if (request.measure && parts.prepare) parts.prepare();
+  const Guess guess = request.measure ? measured_times(plan, finished, parts) : known_times(finished);
   for (const TrialSpec& again : unsaved(save, plan.trials, parts)) {
     std::erase_if(finished, [key = key_of(again)](const StoredTrial& trial) { return trial.key == key; });
   }
@@ -58,7 +62,7 @@ int show_plan(const Request& request, const Parts& parts) {
   return 0;
 }
 
-/// Writes the files and prints a summary or the whole object. 1 where a trial failed.
+/// Writes the files and prints a summary or the JSON object. Returns 1 if a trial failed.
 int give_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
   const results::Results found = make_results(store, run);
   results::write_files(request.out, found);
@@ -85,7 +89,7 @@ int show_results(const Request& request, const Parts& parts) {
   return give_results(request, store, run->id, parts);
 }
 
-/// As an earlier run on the same store measured it with the same versions.
+/// Returns the speed that an earlier run in the same store measured with the same versions.
 std::optional<results::Speed> known_speed(Store& store, const results::Results& header) {
   const std::optional<StoredRun> before = store.latest_run();
   if (!before || !before->header.contains("run")) return {};
@@ -93,18 +97,19 @@ std::optional<results::Speed> known_speed(Store& store, const results::Results& 
   return run.versions == header.run.versions ? run.speed : std::nullopt;
 }
 
-/// Finished trials whose model is wanted but missing run again and give the same numbers.
+/// Finished trials whose model is requested but missing run again and give the same numbers.
 void forget_unsaved(const SaveModels& save, const Plan& plan, Store& store, const Parts& parts) {
   if (save.formats.empty()) return;
   std::set<std::string> names, mentioned;
   for (const TrialSpec& trial : plan.trials) {
     require(names.insert(model_name(trial)).second, "--save-models: two trials would be saved as ", model_name(trial));
     if (!mentioned.insert(trial.task).second || can_be_probed(parts.describe(trial.task, trial.text_file))) continue;
-    std::cerr << "the task " << trial.task << " trains encoders with pooling, which cannot be probed: none is saved\n";
+    std::cerr << "the task " << trial.task
+              << " trains encoders with pooling, which cannot be probed; their models are not saved\n";
   }
   std::int64_t again = 0;
   for (const TrialSpec& trial : unsaved(save, plan.trials, parts)) again += store.forget(key_of(trial)) ? 1 : 0;
-  if (again > 0) std::cerr << "finished trials that have no saved model and are done again: " << again << '\n';
+  if (again > 0) std::cerr << "finished trials without a saved model, which run again: " << again << '\n';
 }
 
 /// A trial that failed, or that another run on the same store finished, has no model.
@@ -148,7 +153,7 @@ int run_lab(const Request& request, const Parts& parts) {
     interruption.end_program();
   }
   progress.clear();
-  if (parts.speed && !request.no_speed && !header.run.speed) {  // last, so that results do not wait for it
+  if (parts.speed && !request.no_speed && !header.run.speed) {  // last: results must not wait for it
     header.run.speed = parts.speed(plan.trials.front(), plan.schemes);
     store.set_header(run, results::header_json(header));
   }
@@ -175,10 +180,9 @@ int run_worker(const Request& request, const Parts& parts) {
 
 void add_patience(CLI::App& app, Request& request) {
   app.add_option("--lease", request.lease_seconds,
-                 "Seconds without a heartbeat after which a worker's trial goes to another (default 60)")
+                 "Seconds without a heartbeat after which another worker takes a trial (default 60)")
       ->check(CLI::Range(1.0, 86400.0));
-  app.add_option("--patience", request.patience,
-                 "Seconds to wait for a store that can no longer be reached (default 600)")
+  app.add_option("--patience", request.patience, "Seconds to wait for a store that becomes unreachable (default 600)")
       ->check(CLI::Range(0.0, 604800.0));
 }
 
@@ -216,7 +220,7 @@ void add_options(CLI::App& app, Request& request) {
   app.add_flag("--json", request.json, "Print one JSON object");
 }
 
-/// What the command line has besides the options of a run.
+/// The subcommands.
 struct Subcommands {
   CLI::App *plan, *results, *submit, *work, *status, *slurm, *worker;
 };
@@ -228,8 +232,13 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
     return command;
   };
   Subcommands all{};
-  all.plan = add("plan", "Show what would run and how long it would take",
-                 "Takes the options of locus lab.\nExample: locus lab plan --preset quick");
+  all.plan = add("plan", "Show what would run and how long it would take; trains nothing",
+                 "Takes the options of locus lab. The time is estimated from finished trials in the store.\n"
+                 "Examples:\n"
+                 "  locus lab plan --preset quick\n"
+                 "  locus lab plan --preset standard --measure");
+  all.plan->add_flag("--measure", request.measure,
+                     "Train a few steps of each task without a finished trial, to estimate the time");
   all.results = add("results", "Write the results of the last run again",
                     "Takes --out, --store and --json.\nExample: locus lab results --out locus-lab");
   all.results->add_option("--run", request.run, "Number of the run, as submit and status show it (default: the last)");
@@ -261,7 +270,10 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
   return all;
 }
 
-int run(int argc, char** argv, const Parts& parts) {
+/// Reports a failure as text or as JSON, and returns its exit code.
+using Refuse = std::function<int(tools::Failure failure)>;
+
+int run(int argc, char** argv, const Parts& parts, const Refuse& refuse) {
   Request request;
   CLI::App app{"Trains every scheme on small tasks and tests it beyond the trained length.", "locus lab"};
   app.footer(
@@ -271,6 +283,7 @@ int run(int argc, char** argv, const Parts& parts) {
       "  locus lab --tasks verbs --schemes rope,alibi --seeds 5 --out my-lab\n"
       "  locus lab --tasks passkey --schemes rope --seeds 1 --save-models gguf\n"
       "  locus lab plan --preset full");
+  app.formatter(tools::wrapping_help());
   add_options(app, request);
   const Subcommands commands = add_subcommands(app, request);
   try {
@@ -278,42 +291,38 @@ int run(int argc, char** argv, const Parts& parts) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fail(error.what(), " (see locus lab --help)");
+    return refuse({.message = error.what(), .help = tools::help_command(app)});
   }
-  find_language(request.language);  // refuses an unknown one before hours of training
+  find_language(request.language);  // refuses an unknown language before hours of training
   if (commands.results->parsed()) return show_results(request, parts);
   if (commands.status->parsed()) return show_status(request);
   if (commands.slurm->parsed()) return submit_to_slurm(request);
+  if (commands.plan->parsed()) return show_plan(request, parts);
   if (parts.prepare) parts.prepare();
   if (commands.worker->parsed()) return run_worker(request, parts);
   if (commands.work->parsed()) return work_on_store(request, parts);
   if (commands.submit->parsed()) return submit(request, parts);
-  return commands.plan->parsed() ? show_plan(request, parts) : run_lab(request, parts);
-}
-
-/// One line, whatever control characters a value holds.
-int refuse(std::string message, int code = 2) {
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  std::cerr << "locus lab: " << message << '\n';
-  return code;
+  return run_lab(request, parts);
 }
 
 }  // namespace
 
 int lab_main(int argc, char** argv, const Parts& parts) {
+  const Refuse refuse = [json = tools::asks_for_json(argc, argv)](tools::Failure failure) {
+    failure.program = "locus lab";
+    return tools::report(failure, json);
+  };
   try {
-    const int code = run(argc, argv, parts);
+    const int code = run(argc, argv, parts, refuse);
     std::cout.flush();
     require(std::cout.good(), "standard output cannot be written");
     return code;
   } catch (const std::bad_alloc&) {
-    return refuse("not enough memory");
-  } catch (const StoreAway& away) {  // not the user's input: it was there before
-    return refuse(away.what(), 1);
+    return refuse({.message = "not enough memory"});
+  } catch (const StoreAway& away) {  // not bad input: the store was reachable before
+    return refuse({.message = away.what(), .exit_code = 1});
   } catch (const std::exception& error) {
-    return refuse(error.what());
+    return refuse({.message = error.what()});
   }
 }
 

@@ -25,7 +25,8 @@ namespace {
 
 using soci::into;
 
-/// Settings that libpq would leave at "wait for ever", unless the URL has them: nothing here hangs for more than a minute.
+/// Adds time limits to the URL, unless it has them: libpq's default is to wait for ever; here nothing waits longer than
+/// a minute.
 constexpr std::array<std::string_view, 5> limits = {"connect_timeout=10", "tcp_user_timeout=30000",
                                                     "keepalives_idle=20", "keepalives_interval=10",
                                                     "application_name=locus-lab"};
@@ -42,7 +43,7 @@ std::string with_limits(const std::string& url) {
   return result;
 }
 
-/// The tables are in a schema of their own, locus_lab: the database may have other tenants.
+/// The tables are in a separate schema, locus_lab: other programs may use the database.
 class PostgresqlDatabase : public Database {
  public:
   explicit PostgresqlDatabase(const std::string& url) : url_(with_limits(url)), name_(without_password(url)) {}
@@ -80,7 +81,7 @@ class PostgresqlDatabase : public Database {
   }
 
   std::string clock() const override { return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"; }
-  /// After a restart of the database every lease has its whole time again: nobody could renew it meanwhile.
+  /// After a restart of the database, every lease starts anew: no worker could renew it meanwhile.
   std::string lease_ran_out() const override {
     return "GREATEST(expires, CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) AS DOUBLE PRECISION) + expires"
            " - heartbeat) < " +
@@ -92,8 +93,8 @@ class PostgresqlDatabase : public Database {
     if (!sql.is_connected()) return true;
     const auto* own = dynamic_cast<const soci::postgresql_soci_error*>(&error);
     if (own == nullptr) return false;
-    // Connection exceptions, deadlocks and the like, no room (disk, memory, connections), a lock held for long, the
-    // server going down or starting.
+    // Connection exceptions, deadlocks, lack of resources (disk, memory, connections), lock time-outs, a server that
+    // stops or starts.
     const std::string state = own->sqlstate();
     return state.starts_with("08") || state.starts_with("40") || state.starts_with("53") || state == "55P03" ||
            state.starts_with("57P0");
@@ -106,7 +107,7 @@ class PostgresqlDatabase : public Database {
     return count > 0;
   }
   static bool has_our_table(soci::session& sql) {
-    int count = 0;  // from the catalogue, which everybody may read
+    int count = 0;  // from the catalogue, which every user may read
     sql << "SELECT COUNT(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
            " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'locus_lab' AND c.relname = 'store'"
            " AND a.attname IN ('program', 'version', 'id')",
@@ -121,7 +122,7 @@ class PostgresqlDatabase : public Database {
     sql << "SELECT version FROM locus_lab.store", into(version);
     return version;
   }
-  // An error in one of these ends the connection, and with it the transaction.
+  // An error in one of these closes the connection, which rolls the transaction back.
   void create(soci::session& sql) const {
     begin(sql, Locking::exclusive);
     if (!has_schema(sql)) {  // another process may have created it meanwhile

@@ -34,10 +34,10 @@ class SqliteDatabase : public Database {
     if (version_of(sql) < store_version) migrate(sql);
     sql << "PRAGMA quick_check(1)", soci::into(state);
     require(state == "ok", "the store ", path_, " is damaged: ", state, "; remove it or name another --out");
-    sql << "PRAGMA synchronous=NORMAL";  // with a write-ahead log: safe against kills, and no wait per heartbeat
+    sql << "PRAGMA synchronous=NORMAL";  // with a write-ahead log, safe if the process is killed, and a heartbeat does not wait for the disk
   }
 
-  /// Any transaction holds the write lock from its start, so that nothing changes between its reads and its writes.
+  /// Every transaction takes the write lock at its start: nothing changes between its reads and its writes.
   void begin(soci::session& sql, Locking) const override { sql << "BEGIN IMMEDIATE"; }
 
   std::string id(soci::session&) const override { return path_; }
@@ -60,7 +60,7 @@ class SqliteDatabase : public Database {
   void create(soci::session& sql) const {
     try {
       sql << "PRAGMA journal_mode=WAL";
-    } catch (const soci::soci_error&) {  // another process is creating this store; any other error comes up below
+    } catch (const soci::soci_error&) {  // another process is creating this store; any other error occurs again below
     }
     begin(sql, Locking::exclusive);
     if (is_empty(sql)) {
@@ -86,7 +86,7 @@ class SqliteDatabase : public Database {
 }  // namespace
 
 std::unique_ptr<Database> sqlite_database(const std::string& path) {
-  require(path.find('"') == std::string::npos, "the store's file name must not hold a quotation mark, got ", path);
+  require(path.find('"') == std::string::npos, "the store's file name must not contain a quotation mark, got ", path);
   return std::make_unique<SqliteDatabase>(path);
 }
 

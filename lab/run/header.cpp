@@ -12,7 +12,7 @@
 namespace locus::lab {
 namespace {
 
-/// The title of a scheme, of a rule or of what is done to either; arguments stay as they were typed.
+/// Returns the title of a scheme, a rule or a change of either; arguments stay as typed.
 std::string title_of(const std::string& name) {
   const std::size_t colon = std::min(name.find(':'), name.size());
   const std::string word = name.substr(0, colon);

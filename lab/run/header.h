@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run records at its start: the part of its results that does not depend on trials.
+// The part of a run's results that does not depend on trials, recorded at its start.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace locus::lab {
 
-/// Run, tasks and lines of the plan; without times and speed. Error: a baseline that is not a line of the plan.
+/// Returns run, tasks and lines of the plan, without times and speed. Error: a baseline that is not a line of the plan.
 results::Results make_header(const Plan& plan, const Parts& parts, const std::string& baseline);
 
-/// The line of a name such as "rope+yarn+tuned".
+/// Makes the line of a name such as "rope+yarn+tuned".
 results::Line describe_line(const std::string& name);
 
 }  // namespace locus::lab

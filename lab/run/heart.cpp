@@ -9,7 +9,7 @@
 namespace locus::lab {
 namespace {
 
-/// Several beats fit into a lease. Progress on a terminal wants two a second; a shared database gets fewer.
+/// Several beats per lease. Progress on a terminal needs two a second; a shared database gets fewer.
 std::chrono::duration<double> pause_between_beats(const StoredTrial& leased, bool shared) {
   const double lease = leased.expires - leased.heartbeat;
   return std::chrono::duration<double>(std::min(lease / 4, shared ? 5.0 : 0.5));

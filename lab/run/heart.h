@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renews a lease from a thread with a connection of its own, so that a busy worker is never taken for dead.
+// Renews a lease in a separate thread with a separate connection: a busy worker must not lose its lease.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace locus::lab {
 
 class Heart {
  public:
-  /// Beats until it is destroyed or the lease is lost. A store that is away is tried again at every beat.
+  /// Renews the lease until it is destroyed or the lease is lost. Retries an unreachable store at every beat.
   Heart(std::string url, StoredTrial leased);
   ~Heart();
   Heart(const Heart&) = delete;

@@ -46,7 +46,7 @@ TrialResult result_from(const Json& json) {
 }  // namespace
 
 fs::path KeptResults::file_of(const StoredTrial& trial) const {
-  std::string name = trial.owner;  // which has one result at a time
+  std::string name = trial.owner;  // an owner has one result at a time
   for (char& c : name) c = c == '/' ? '-' : c;
   return folder_ / (name + ".json");
 }
@@ -81,7 +81,7 @@ void KeptResults::deliver(Store& store, const std::function<void(const std::stri
       continue;
     }
     const bool taken = store.finish(result.trial, result.seconds, result.measured);
-    say("the kept result of " + result.trial.key + (taken ? " is delivered" : " is not needed any more"));
+    say("the kept result of " + result.trial.key + (taken ? " is delivered" : " is no longer needed"));
     fs::remove(entry.path(), error);
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of trials on disk while the store cannot take them. A later worker of the same folder delivers what its
-// predecessor could not.
+// Keeps results of trials on disk while the store is unreachable. A later worker in the same folder delivers them.
 #pragma once
 
 #include <filesystem>
@@ -13,21 +12,20 @@
 namespace locus::lab {
 
 struct TrialResult {
-  StoredTrial trial;  ///< with the number of its lease
+  StoredTrial trial;  ///< with its fencing number
   double seconds = 0;
   std::vector<Measurement> measured;
 };
 
 class KeptResults {
  public:
-  /// The folder is created when something is kept. `store` is the id of the store that results belong to.
+  /// Creates the folder with the first result. `store` is the id of the store that results belong to.
   KeptResults(std::filesystem::path folder, std::string store) : folder_(std::move(folder)), store_(std::move(store)) {}
 
-  /// Writes the result, atomically; returns the file. Error if it cannot be written.
+  /// Writes the result atomically and returns the file. Error: it cannot be written.
   std::filesystem::path keep(const TrialResult& result) const;
   void remove(const TrialResult& result) const;
-  /// Hands what is kept for this store over to it. `say` gets a line for each, and for each file that cannot be read,
-  /// which stays.
+  /// Delivers the results kept for this store. Calls `say` for each, and for each unreadable file, which stays.
   void deliver(Store& store, const std::function<void(const std::string&)>& say) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine and the software that numbers come from.
+// Describes the machine and the software that numbers depend on.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ results::Machine machine();
 std::vector<std::pair<std::string, std::string>> versions();  ///< of Locus, the compiler and SQLite
 int usable_cores();                                           ///< cores that this process may run on
 
-/// What a trial's last bits may depend on: the SIMD target and the given libraries, e.g. "AVX2, libtorch 1.13.1, blas
-/// OpenBLAS 0.3.21 Haswell".
+/// Returns the kind of machine, on which a trial's last bits may depend: SIMD target and libraries, e.g. "AVX2,
+/// libtorch 1.13.1, blas OpenBLAS 0.3.21 Haswell".
 std::string machine_kind(const std::vector<std::pair<std::string, std::string>>& libraries);
 
 }  // namespace locus::lab

@@ -43,7 +43,7 @@ ModelFiles files_of(const SaveModels& save, const TrialSpec& spec) {
           .trial = key_of(spec)};
 }
 
-/// All of them exist and belong to this trial.
+/// Returns whether all of them exist and belong to this trial.
 bool are_saved(const ModelFiles& files) {
   return (!files.safetensors || trial_of_folder(files.path) == files.trial) &&
          (!files.gguf || trial_of_gguf(files.path + ".gguf") == files.trial);

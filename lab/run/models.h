@@ -11,7 +11,7 @@
 
 namespace locus::lab {
 
-/// Nothing is saved where `formats` is empty.
+/// Saves nothing if `formats` is empty.
 struct SaveModels {
   std::string formats;           ///< safetensors, gguf, both or empty
   std::filesystem::path folder;  ///< of all models of a run
@@ -19,11 +19,11 @@ struct SaveModels {
 
 /// Error: an unknown format.
 void check(const SaveModels& save);
-/// "passkey-rope_base_500000-seed1": safe as a file name for any arguments of the scheme.
+/// Returns a safe file name for any arguments of the scheme: "passkey-rope_base_500000-seed1".
 std::string model_name(const TrialSpec& spec);
-/// What run_trial saves; nothing for tasks whose models cannot be probed.
+/// Returns the files that run_trial saves; none for tasks whose models cannot be probed.
 ModelFiles model_files(const SaveModels& save, const TrialSpec& spec, const Parts& parts);
-/// The trials whose files are missing or belong to another trial.
+/// Returns the trials whose files are missing or belong to another trial.
 std::vector<TrialSpec> unsaved(const SaveModels& save, const std::vector<TrialSpec>& trials, const Parts& parts);
 
 }  // namespace locus::lab

@@ -16,7 +16,7 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-/// Eight digits of the kernel's boot id, and the number of the namespace of process ids: "1f0c2a9b-4026531836".
+/// Returns eight digits of the kernel's boot id and the number of the namespace of process ids: "1f0c2a9b-4026531836".
 std::string instance() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -27,8 +27,9 @@ std::string instance() {
   return boot.substr(0, 8) + '-' + space;
 }
 
-/// State and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty if it does not
-/// exist. The name in field 2 may hold spaces and parentheses, so fields are counted from the last parenthesis.
+/// Returns state and start time (clock ticks since boot) of a process: fields 3 and 22 of its stat file; empty if it
+/// does not exist. The name in field 2 may hold spaces and parentheses, so fields are counted from the last
+/// parenthesis.
 struct ProcessStat {
   std::string state, start;
 };

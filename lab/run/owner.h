@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a lease: a process, by machine, process id and start time, since process ids are reused.
+// Identifies the process that holds a lease by machine, process id and start time: process ids are reused.
 #pragma once
 
 #include <sys/types.h>
@@ -8,17 +8,17 @@
 
 namespace locus::lab {
 
-/// "host/instance": the instance tells containers and machines with the same host name apart.
+/// Returns "host/instance"; the instance distinguishes containers and machines with the same host name.
 std::string this_machine();
 
-/// "host/instance/pid/start" of a process of this machine that runs or has not been waited for.
+/// Returns "host/instance/pid/start" of a process of this machine that runs or has not been waited for.
 std::string owner_of(pid_t process);
 std::string this_owner();
 
-/// For readers: the host's name.
+/// Returns the name of the host, for messages.
 std::string host_of(const std::string& owner);
 
-/// True only if the owner is of this machine and its process no longer exists.
+/// Returns true only if the owner is a process of this machine that no longer exists.
 bool is_gone(const std::string& owner);
 
 }  // namespace locus::lab

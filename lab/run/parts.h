@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What running a lab needs from outside: tasks, and trials as functions. Tests bring their own.
+// What the rest of the lab supplies to a run: tasks, and trials as functions. Tests supply their own.
 #pragma once
 
 #include <filesystem>
@@ -20,9 +20,9 @@ struct Parts {
   std::function<std::vector<Measurement>(const TrialSpec&, const Heartbeat&, const ModelFiles&)> run_trial;
   std::function<std::vector<std::string>(const TrialSpec&)> lines_of;
   std::function<TaskDescription(const std::string& task, const std::string& text_file)> describe;
-  /// Names and versions of what trials are made with, e.g. libtorch; recorded after our own.
+  /// Names and versions of the libraries that trials use, e.g. libtorch; recorded after our own.
   std::vector<std::pair<std::string, std::string>> versions = {};
-  std::function<void()> prepare;  ///< called once in every process before a trial; throws where trials must not run
+  std::function<void()> prepare;  ///< called once in every process before a trial; throws if trials must not run
   /// Measures `run.speed` with a trial's settings for each of the schemes. May be absent.
   std::function<results::Speed(const TrialSpec& spec, const std::vector<std::string>& schemes)> speed;
   /// Writes the results as a page. May be absent.

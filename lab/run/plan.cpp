@@ -15,7 +15,7 @@
 namespace locus::lab {
 namespace {
 
-constexpr std::int64_t longest = 1 << 20;  // attention on a processor takes more than a day beyond it
+constexpr std::int64_t longest = 1 << 20;  // above, attention on a CPU takes more than a day
 
 std::vector<std::string> without_repeats(const std::vector<std::string>& names) {
   std::vector<std::string> kept;
@@ -54,7 +54,7 @@ std::vector<std::int64_t> chosen_seeds(const std::string& text, std::int64_t pre
   return seeds;
 }
 
-/// The trained length first, then the longer ones.
+/// Returns the trained length, then the longer ones.
 std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& budget, std::int64_t trained_length) {
   std::vector<std::int64_t> lengths = {trained_length};
   if (text.empty()) {
@@ -101,7 +101,7 @@ std::vector<std::string> chosen_tasks(const PlanRequest& request, const Preset& 
   return tasks;
 }
 
-/// The encoding of a model's config as a spelling, without what the lab's own model determines: a trial says what was
+/// Returns the encoding of a config as a spelling, without what the lab's model determines: a trial must say what was
 /// trained even after the file has changed.
 std::string spelled_out(const std::string& config) {
   static const std::set<std::string> sizes = {"head_dim", "rotary_dim", "heads", "dim", "max_positions"};

@@ -37,7 +37,7 @@ const std::vector<Preset>& presets() {
 
 namespace {
 
-// Every preset has every task, so that --tasks can ask for any of them.
+// Every preset has every task: --tasks may name any of them.
 const std::vector<Budget>& budgets() {
   // clang-format off
   static const std::vector<Budget> all = {

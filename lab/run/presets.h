@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a preset runs, and the budget of each task in it: one table.
+// The presets, and the budget of each task in them: one table.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Budget {
 };
 
 const std::vector<Preset>& presets();
-/// Error naming the known ones.
+/// Error: an unknown name; the message lists the known ones.
 const Preset& find_preset(const std::string& name);
 /// Error: a task without a row in the table.
 const Budget& find_budget(const std::string& preset, const std::string& task);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -20,7 +21,7 @@ double seconds_of(const TrialSpec& spec, const Parts& parts) {
   return now() - begin;
 }
 
-/// The whole trial from two short ones: testing takes the same time in both, training is proportional to the steps.
+/// Estimates a trial from two short ones: testing takes the same time in both, training is proportional to the steps.
 double try_out(const TrialSpec& spec, const Parts& parts) {
   constexpr std::int64_t few = 2, more = 8;
   TrialSpec brief = spec;
@@ -38,14 +39,20 @@ double try_out(const TrialSpec& spec, const Parts& parts) {
 
 }  // namespace
 
-Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, const Parts& parts) {
+Guess known_times(const std::vector<StoredTrial>& finished) {
   Guess guess;
   for (const StoredTrial& trial : finished) guess.timing.add(trial.spec, trial.seconds);
+  if (!finished.empty()) guess.source = "the trials in the store";
+  return guess;
+}
+
+Guess measured_times(const Plan& plan, const std::vector<StoredTrial>& finished, const Parts& parts) {
+  Guess guess = known_times(finished);
   const Timing before = guess.timing;
   int tried = 0;
   for (const std::string& task : plan.tasks) {
     if (before.knows_task(task)) continue;
-    // The time depends on how many lines are tested: one scheme of each number represents the others.
+    // The time depends on the number of tested lines: one scheme of each number represents the others.
     std::set<std::size_t> kinds;
     for (const TrialSpec& spec : plan.trials) {
       if (spec.task != task || !kinds.insert(parts.lines_of(spec).size()).second) continue;
@@ -53,9 +60,9 @@ Guess guess_times(const Plan& plan, const std::vector<StoredTrial>& finished, co
       ++tried;
     }
   }
-  guess.source = tried == 0         ? "the trials in the store"
-                 : finished.empty() ? "a few steps of each task"
-                                    : "the trials in the store, and a few steps of each task without any";
+  if (tried == 0) return guess;
+  guess.source = finished.empty() ? "a few steps of each task"
+                                  : "the trials in the store, and a few steps of each task without any";
   return guess;
 }
 
@@ -64,10 +71,13 @@ Json preview(const Plan& plan, const std::vector<StoredTrial>& finished, const G
   std::set<std::string> done;
   for (const StoredTrial& trial : finished) done.insert(trial.key);
   Json trials = Json::array();
-  double seconds = 0;
+  std::optional<double> seconds = 0;
   for (const TrialSpec& spec : plan.trials) {
     const bool is_done = done.contains(key_of(spec));
-    if (!is_done) seconds += guess.timing.seconds(spec).value_or(0);
+    if (!is_done && seconds) {
+      const std::optional<double> own = guess.timing.seconds(spec);
+      seconds = own ? std::optional(*seconds + *own) : std::nullopt;
+    }
     trials.push_back({{"task", spec.task},
                       {"scheme", spec.scheme},
                       {"seed", spec.seed},
@@ -77,8 +87,12 @@ Json preview(const Plan& plan, const std::vector<StoredTrial>& finished, const G
                       {"lines", parts.lines_of(spec)},
                       {"done", is_done}});
   }
-  return {{"preset", plan.preset},          {"seeds", plan.seeds}, {"workers", workers}, {"seconds", seconds / workers},
-          {"estimated_from", guess.source}, {"trials", trials}};
+  return {{"preset", plan.preset},
+          {"seeds", plan.seeds},
+          {"workers", workers},
+          {"seconds", seconds ? Json(*seconds / workers) : Json()},
+          {"estimated_from", guess.source.empty() ? Json() : Json(guess.source)},
+          {"trials", trials}};
 }
 
 std::string preview_text(const Json& preview) {
@@ -102,9 +116,17 @@ std::string preview_text(const Json& preview) {
     table.add({trial.at("task"), trial.at("scheme"), std::to_string(own), std::to_string(own_done),
                trial.at("train_length").dump(), trial.at("steps").dump(), lengths, lines});
   }
-  text << table.text(8) << trials.size() << " trials, " << done << " of them done; about "
-       << results::duration(std::ceil(preview.at("seconds").get<double>())) << " with " << preview.at("workers")
-       << " workers (from " << preview.at("estimated_from").get<std::string>() << ")\n";
+  text << table.text(8) << trials.size() << " trials, " << done << " of them done; ";
+  if (preview.at("seconds").is_null()) {
+    text << "how long the others take is not known yet: --measure trains a few steps of each task to estimate it\n";
+    return text.str();
+  }
+  text << "about " << results::duration(std::ceil(preview.at("seconds").get<double>())) << " with "
+       << preview.at("workers") << " workers";
+  if (const Json& source = preview.at("estimated_from"); source.is_string()) {
+    text << " (from " << source.get<std::string>() << ')';
+  }
+  text << '\n';
   return text.str();
 }
 

@@ -23,7 +23,7 @@ std::string name_of(const StoredTrial& trial) {
   return trial.spec.task + ' ' + trial.spec.scheme + ", seed " + std::to_string(trial.spec.seed);
 }
 
-/// "trials done: first 24/24, back 3/24", tasks in the order of the queue.
+/// Formats "trials done: first 24/24, back 3/24", with tasks in the order of the queue.
 std::string counts(const Trials& trials) {
   struct Count {
     std::string task;
@@ -61,7 +61,7 @@ std::string bar(const Trials& trials, const Timing& timing, int workers, std::si
   return '[' + std::string(full, '#') + std::string(room - full, '.') + text;
 }
 
-/// To the start of a text that the cursor stands below.
+/// Moves the cursor from below a text to its start.
 std::string up(const std::string& text) {
   const auto lines = std::count(text.begin(), text.end(), '\n');
   return lines > 0 ? "\033[" + std::to_string(lines) + "A\r" : "";
@@ -119,7 +119,7 @@ void Progress::show(const Trials& trials) {
   if (!options_.terminal) return;
   Screen screen = this->screen();
   screen.width -= screen.width > 1 ? 1 : 0;    // a full last column would wrap
-  screen.height -= screen.height > 1 ? 1 : 0;  // the cursor stands below the table
+  screen.height -= screen.height > 1 ? 1 : 0;  // the cursor is below the table
   Screen for_work = screen;
   for_work.height = std::min<std::size_t>(screen.height, 8);
   const std::string work = work_table(trials, options_.timing, options_.workers, for_work);
@@ -128,7 +128,7 @@ void Progress::show(const Trials& trials) {
   draw(answer_table(part_, task_, screen).append(work));
 }
 
-/// Over what is shown, line by line: erasing all of it first would flicker, and fill the history of some terminals.
+/// Overwrites the table line by line: erasing it first would flicker, and fill the history of some terminals.
 void Progress::draw(const std::string& text) {
   if (text == shown_) return;
   std::string drawn = up(shown_);
@@ -155,7 +155,7 @@ void Progress::report_ends(const Trials& trials) {
   }
 }
 
-/// Not for what was done before this run, and not at the end, where the summary follows.
+/// Not for trials finished before this run, and not at the end: the summary follows.
 void Progress::report_milestone(const Trials& trials) {
   const std::size_t reached = milestones(trials);
   const bool is_new = reached > milestones_ && !first_;

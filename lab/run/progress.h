@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run shows while it works, on standard error. A terminal gets one table that is redrawn in place: the answer so
-// far, the trials at work and a bar. A file gets a line per trial that ended, and the ranking whenever a task is
+// Shows the progress of a run on standard error. A terminal gets one table that is redrawn in place: the current
+// answer, the running trials and a bar. A file gets a line per trial that ended, and the ranking whenever a task is
 // complete for a seed.
 #pragma once
 
@@ -18,13 +18,14 @@ namespace locus::lab {
 
 struct ProgressOptions {
   int workers = 1;
-  Timing timing = {};                         ///< known from before; trials that finish are added
-  std::function<results::Results()> collect;  ///< what the store holds; called when a trial has ended. May be absent
+  Timing timing = {};  ///< from earlier trials; trials that finish are added
+  std::function<results::Results()>
+      collect;  ///< returns what the store holds; called when a trial has ended. May be absent
   bool terminal = false;
-  std::function<Screen()> screen = {};  ///< asked before each drawing; absent: 80 columns, 24 lines, no colour
+  std::function<Screen()> screen = {};  ///< called before each drawing; absent: 80 columns, 24 lines, no colour
 };
 
-/// The options of a program whose standard error is a terminal or not. NO_COLOR and TERM=dumb are honoured.
+/// Returns the options for standard error, a terminal or not. Honours NO_COLOR and TERM=dumb.
 ProgressOptions progress_options();
 
 class Progress {
@@ -37,7 +38,7 @@ class Progress {
   void show(const std::vector<StoredTrial>& trials);
   /// Removes the live table before anything else is printed.
   void clear();
-  /// The same for a run that was stopped: on a terminal the answer so far stays.
+  /// The same for a run that was stopped: on a terminal the current answer stays.
   void stop();
 
  private:
@@ -51,12 +52,12 @@ class Progress {
   bool first_ = true;
   std::set<std::string> ended_;
   std::size_t milestones_ = 0;
-  results::Results part_;  ///< of what is finished
+  results::Results part_;  ///< of finished trials
   std::string task_;       ///< whose curve is shown
   std::string shown_;
 };
 
-/// The trials at work, how many of each task are done, and a bar with the time left.
+/// Formats the running trials, how many of each task are done, and a bar with the time left.
 std::string work_table(const std::vector<StoredTrial>& trials, const Timing& timing, int workers, const Screen& screen);
 
 }  // namespace locus::lab

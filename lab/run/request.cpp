@@ -66,7 +66,7 @@ Store open_existing_store(const Request& request) {
 
 WorkerCommand worker_command(const Request& request, std::int64_t run, const SaveModels& save) {
   WorkerCommand command;
-  command.program = "/proc/self/exe";  // this program, even if its file is replaced meanwhile
+  command.program = "/proc/self/exe";  // this program, even if its file was replaced
   command.arguments = {"worker",
                        "--store",
                        store_url(request),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line of the lab asks for.
+// The request of a command line of the lab.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,18 @@ struct Request {
   double lease_seconds = 60;
   double patience = 600;
   bool restart = false;
+  bool measure = false;  ///< of `plan`
   bool no_speed = false;
   bool no_report = false;
   bool json = false;
   std::string save_models;
   std::string language = "en";  ///< of report.html
-  std::string until = "empty";  ///< of `work` and `slurm`
-  // Of `slurm`:
+  std::string until = "empty";  ///< for `work` and `slurm`
+  // For `slurm`:
   int tasks = 0;
   std::vector<std::string> sbatch;
-  std::int64_t run = 0;  ///< of `results` (0: the last) and of a worker (0: all)
-  // Of a worker:
+  std::int64_t run = 0;  ///< for `results` (0: the last) and for a worker (0: all)
+  // For a worker:
   std::string models, kept;
 };
 
@@ -41,16 +42,16 @@ int workers_of(const Request& request);
 std::string store_url(const Request& request);
 SaveModels models_of(const Request& request);
 
-/// Creates the folder `out` if it is missing. Error if that fails.
+/// Creates the folder `out` if it is missing. Error: that fails.
 void make_out_folder(const Request& request);
 
-/// Opens the store, which is created if it is missing. Fails at once if the database cannot be reached; once it
-/// was, waits for it and says so on standard error. `stop` ends the wait.
+/// Opens the store, or creates it. Fails at once if the database cannot be reached. If it becomes unreachable later,
+/// waits and says so on standard error. `stop` ends the wait.
 Store open_store(const Request& request, std::function<bool()> stop = {});
-/// The same for a store that must be there.
+/// The same for a store that must exist.
 Store open_existing_store(const Request& request);
 
-/// Starts a worker of a run, or of all runs if it is 0.
+/// Starts a worker of a run, or of all runs if `run` is 0.
 WorkerCommand worker_command(const Request& request, std::int64_t run, const SaveModels& save = {});
 
 }  // namespace locus::lab

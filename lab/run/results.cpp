@@ -20,11 +20,11 @@ using NumberKey = std::tuple<std::string, std::string, std::string, std::int64_t
 
 Results header_of(const StoredRun& run) {
   require(run.header.contains("run"),
-          "the last run in the store is of an older Locus; give its command again: finished trials are kept");
+          "an older Locus wrote the last run in the store; give its command again: finished trials are kept");
   return results::read_header(run.header);
 }
 
-/// The member of a cost that measurements of this name belong to; null for others.
+/// Returns the member of a cost that measurements of this name belong to; null for others.
 std::optional<double> results::Cost::*cost_named(const std::string& name) {
   if (name == "parameters") return &results::Cost::parameters;
   if (name == "seconds_per_step") return &results::Cost::seconds_per_step;
@@ -32,7 +32,7 @@ std::optional<double> results::Cost::*cost_named(const std::string& name) {
   return nullptr;
 }
 
-/// The mean over seeds of every cost, in the order of tasks and their lines.
+/// Returns the mean over seeds of every cost, in the order of tasks and their lines.
 void add_costs(Results& results, const std::map<NumberKey, BySeed>& values) {
   for (const results::Task& task : results.tasks) {
     for (const std::string& line : task.lines) {
@@ -50,8 +50,8 @@ void add_costs(Results& results, const std::map<NumberKey, BySeed>& values) {
   }
 }
 
-/// The largest relative difference of what two machines measured for one trial, costs apart. Numbers that only one of
-/// them has, or that are finite on one only, count as 1.
+/// Returns the largest relative difference between two machines' numbers of one trial, without costs. Numbers that only
+/// one of them has, or that are finite on one only, count as 1.
 double largest_difference(const std::vector<Measurement>& a, const std::vector<Measurement>& b) {
   using Key = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
   const auto by_key = [](const std::vector<Measurement>& all) {
@@ -73,7 +73,7 @@ double largest_difference(const std::vector<Measurement>& a, const std::vector<M
   return largest;
 }
 
-/// Every pair of machine kinds that ran the same trial.
+/// Returns every pair of machine kinds that ran the same trial.
 void add_repeats(Results& results, Store& store, std::int64_t run, const std::vector<StoredTrial>& trials) {
   std::map<std::string, std::vector<StoredTrial>> same;  // by the key of the original, which comes first
   for (const StoredTrial& one : store.repeats(run)) {

@@ -9,11 +9,11 @@
 
 namespace locus::lab {
 
-/// Returns what the store has of a run: header, values of finished trials, costs and failures, without
-/// conclusions; see results::conclude.
+/// Returns what the store holds of a run: header, values of finished trials, costs and failures, without conclusions;
+/// see results::conclude.
 results::Results collect(Store& store, std::int64_t run);
 
-/// collect and conclude.
+/// Collects and concludes.
 results::Results make_results(Store& store, std::int64_t run);
 
 }  // namespace locus::lab

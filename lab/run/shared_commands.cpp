@@ -17,7 +17,7 @@
 namespace locus::lab {
 namespace {
 
-/// Says how many trials wait and run when that changes, at most every half minute.
+/// Reports the numbers of waiting and running trials when they change, at most every half minute.
 class QueueReport {
  public:
   void operator()(const Queue& queue) {
@@ -25,8 +25,7 @@ class QueueReport {
     if (said_ > 0 && now() < said_ + 30) return;
     said_ = now();
     last_ = queue;
-    std::cerr << "trials that wait: " << queue.waiting << ", that run here and elsewhere: " << queue.leased
-              << std::endl;
+    std::cerr << "trials waiting: " << queue.waiting << ", running here and elsewhere: " << queue.leased << std::endl;
   }
 
  private:
@@ -69,11 +68,12 @@ int work_on_store(const Request& request, const Parts& parts) {
             << " (" << how.kind << ")" << std::endl;
   supervise(store, 0, how);
   if (interruption.happened()) {
-    std::cerr << "stopped; what was finished is in " << store.name() << ", what was not waits there" << std::endl;
+    std::cerr << "stopped; the store " << store.name() << " has the finished trials, and the others wait there"
+              << std::endl;
     interruption.end_program();
   }
   store.end_complete_runs();
-  std::cerr << (until_empty ? "no trial is left\n" : "the time is over; what was not finished waits in the store\n");
+  std::cerr << (until_empty ? "no trial is left\n" : "the time is over; unfinished trials wait in the store\n");
   return 0;
 }
 

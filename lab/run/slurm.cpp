@@ -19,14 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// For a shell.
+/// Quotes a text for a shell.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
 }
 
-/// Its output is ours. 127 where there is no such program.
+/// Runs a program with our output; returns its exit code, or 127 if there is no such program.
 int run_and_wait(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -70,8 +70,8 @@ int submit_to_slurm(const Request& request) {
   require(is_postgresql(request.store),
           "locus lab slurm needs a store that all nodes reach: --store postgresql://USER@HOST/DATABASE");
   require(without_password(request.store) == request.store,
-          "--store must not hold a password, which would be written to the job script: use ~/.pgpass or PGPASSFILE");
-  open_store(request);  // creates it, and says here what is wrong with it
+          "--store must not contain a password, which would be written to the job script: use ~/.pgpass or PGPASSFILE");
+  open_store(request);  // creates it, and reports errors now
   std::error_code error;
   const std::string program = fs::read_symlink("/proc/self/exe", error).string();
   require(!error, "cannot find the path of this program: ", error.message());

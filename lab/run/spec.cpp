@@ -11,7 +11,7 @@
 namespace locus::lab {
 namespace {
 
-// FNV-1a, 64 bits: enough to tell a few thousand trials apart, and the same on every machine.
+// FNV-1a, 64 bits: enough to distinguish a few thousand trials, and the same on every machine.
 std::uint64_t digest(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -73,7 +73,7 @@ TrialSpec spec_from_json(const Json& json) {
   } catch (const Json::exception& error) {
     fail("a trial's spec in the store cannot be read: ", error.what());
   }
-  require(to_json(spec) == json, "a trial's spec in the store has fields of another version: ", json.dump());
+  require(to_json(spec) == json, "a trial's spec in the store has fields of another version: ", json);
   return spec;
 }
 

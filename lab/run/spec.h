@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial's spec as text: what the store keeps, and the key by which it recognises a trial.
+// A trial's spec as text, for the store, and the key that identifies a trial.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ Json to_json(const TrialSpec& spec);
 /// Error: a field is missing, unknown or of another type.
 TrialSpec spec_from_json(const Json& json);
 
-/// Short and readable, e.g. "verbs-rope-1-5f3a09c2d1e4b786". Equal specs have equal keys; any other field, content of
-/// the text file or version of Locus gives another key.
+/// Returns a short readable key, e.g. "verbs-rope-1-5f3a09c2d1e4b786". Equal specs have equal keys; a different field,
+/// content of the text file or version of Locus gives a different key.
 std::string key_of(const TrialSpec& spec);
 
 }  // namespace locus::lab

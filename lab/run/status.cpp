@@ -14,7 +14,7 @@
 namespace locus::lab {
 namespace {
 
-/// A repeat has its own place among what runs, but is none of the planned trials.
+/// A repeat is listed among the running trials, but is not counted as planned.
 Json running_trial(const StoredTrial& trial, double now) {
   return {{"task", trial.spec.task},
           {"scheme", trial.spec.scheme},
@@ -57,7 +57,7 @@ Json run_status(Store& store, std::int64_t id, const Timing& timing, double now)
           {"running", running}};
 }
 
-/// Hosts with what they run and what they have finished.
+/// Lists hosts with their running and finished trials.
 Json machines_of(Store& store, const std::vector<std::int64_t>& runs) {
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::int64_t>> counts;
   for (const std::int64_t run : runs) {
@@ -89,7 +89,7 @@ std::string running_table(const Json& running) {
                one.at("host"), seconds_text(one.at("seconds")),
                std::to_string(static_cast<int>(one.at("done").get<double>() * 100)) + " %",
                seconds_text(one.at("silent")) + " ago" +
-                   (one.at("lost").get<bool>() ? ": lost, the next worker takes it" : "")});
+                   (one.at("lost").get<bool>() ? ": lost; the next worker takes it" : "")});
   }
   return table.text(5);
 }
@@ -119,7 +119,7 @@ std::string status_text(const Json& status) {
     if (!run.at("seconds_left").is_null() && run.at("seconds_left") > 0) {
       text << "; about " << seconds_text(run.at("seconds_left")) << " left with as many workers as now";
     } else if (trials.at("running") == 0 && trials.at("waiting") > 0) {
-      text << "; nobody works on it";
+      text << "; no worker runs it";
     }
     text << '\n';
     if (!run.at("running").empty()) text << running_table(run.at("running"));

@@ -61,7 +61,7 @@ void Store::Session::add_trial(const TrialSpec& spec, bool restart) {
       " WHERE trial = :key AND state = 'failed'",
       key);
   if (!restart) return;
-  // With another fence, so that nobody's result from before counts.
+  // With a new fencing number: earlier results no longer count.
   change(
       "UPDATE trials SET state = 'waiting', owner = '', done = 0, seconds = 0, crashes = 0, losses = 0,"
       " fence = fence + 1 WHERE trial = :key",
@@ -70,7 +70,7 @@ void Store::Session::add_trial(const TrialSpec& spec, bool restart) {
 }
 
 std::int64_t Store::begin_run(const Json& header, const std::vector<TrialSpec>& specs, bool restart) {
-  // A repetition after a lost connection could record the run twice.
+  // Not retried: after a lost connection, the run could be recorded twice.
   const Patience patience = std::exchange(session_->patience, {});
   const std::int64_t begun = session_->in_transaction(Locking::exclusive, [&] {
     std::int64_t run = 0, place = 0;

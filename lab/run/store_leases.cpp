@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What workers do with a store: lease, renew, finish; and what happens to leases that nobody renews.
+// What workers do with a store: lease, renew, finish; and what happens to expired leases.
 #include <cmath>
 
 #include "run/owner.h"
@@ -20,7 +20,7 @@ constexpr int most_losses = 10;
 /// A condition on the table run_trials r.
 std::string in_run(std::int64_t run) { return run == 0 ? "r.run > 0" : "r.run = " + std::to_string(run); }
 
-/// The new state of a trial that lost its worker: it waits again, unless `counter` reaches its limit.
+/// Sets the state of a trial that lost its worker: it waits again, unless `counter` reaches its limit.
 std::string waits_or_fails(const std::string& counter, int limit) {
   return "state = CASE WHEN " + counter + " >= " + std::to_string(limit - 1) + " THEN 'failed' ELSE 'waiting' END, " +
          counter + " = " + counter + " + 1";
@@ -65,7 +65,7 @@ std::optional<StoredTrial> Store::lease(std::int64_t run, const LeaseHolder& hol
   });
 }
 
-// A lease that ran out without being given to another is taken up again.
+// An expired lease is renewed if no other worker has the trial.
 bool Store::keep(const StoredTrial& leased, double done) {
   const std::string clock = session_->database->clock();
   return session_->guarded([&] {
@@ -173,7 +173,7 @@ bool Store::plan_repeat(std::int64_t run, const std::string& kind) {
     for (const StoredTrial& one : planned) {
       if (one.kind == kind) return {};
     }
-    // All kinds repeat the same trial: the first to notice chooses the shortest one of another kind.
+    // All kinds repeat the same trial: the first worker that needs one chooses the shortest of another kind.
     const std::string chosen = planned.empty() ? "" : planned.front().repeats;
     const std::vector<StoredTrial> original =
         read_trials(session_->sql,
@@ -188,7 +188,7 @@ bool Store::plan_repeat(std::int64_t run, const std::string& kind) {
   };
   if (!session_->guarded(needed)) return false;
   return session_->in_transaction(Locking::exclusive, [&] {
-    const std::optional<StoredTrial> original = needed();  // another worker may have done it meanwhile
+    const std::optional<StoredTrial> original = needed();  // another worker may have queued it meanwhile
     if (!original) return false;
     const std::string key = original->key + "@" + kind;
     session_->change(

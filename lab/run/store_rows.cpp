@@ -8,7 +8,7 @@
 namespace locus::lab {
 namespace {
 
-// Of TrialState, as the database has them.
+// Names of TrialState in the database.
 constexpr std::array<const char*, 4> state_names = {"waiting", "claimed", "finished", "failed"};
 
 TrialState state_from(const std::string& text) {

@@ -11,13 +11,13 @@
 
 namespace locus::lab {
 
-/// Of a SELECT whose table trials is called t.
+/// The columns of a SELECT whose table trials is called t.
 extern const std::string trial_columns;
 
-/// Error for text in the store that is no JSON object.
+/// Error: text that is not a JSON object.
 Json parse_stored(const std::string& text);
 
-/// A row as the database gives it, with places to read it into.
+/// Variables that a row is read into.
 class TrialRow {
  public:
   void read_into(soci::statement& statement);
@@ -28,7 +28,7 @@ class TrialRow {
   std::string spec_, state_;
 };
 
-/// All rows of a statement whose columns are trial_columns; `values` fill its places.
+/// Returns all rows of a statement whose columns are trial_columns; `values` fill its placeholders.
 template <class... Values>
 std::vector<StoredTrial> read_trials(soci::session& sql, const std::string& text, const Values&... values) {
   TrialRow row;
@@ -44,7 +44,7 @@ std::vector<StoredTrial> read_trials(soci::session& sql, const std::string& text
   return rows;
 }
 
-/// The repeats of trials of a run, also those that another run planned.
+/// Returns the repeats of trials of a run, also those that another run planned.
 std::vector<StoredTrial> read_repeats(soci::session& sql, std::int64_t run);
 
 }  // namespace locus::lab

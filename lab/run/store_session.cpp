@@ -26,7 +26,7 @@ Store::Session::Session(const std::string& url, Patience how_to_wait)
     guarded([] { return true; });
   } catch (const StoreAway& error) {
     if (patience.seconds > 0) throw;
-    throw Error(error.what());  // it was never there
+    throw Error(error.what());  // it was never reachable
   }
 }
 
@@ -81,7 +81,7 @@ Store::Session::Transaction::~Transaction() {
 void Store::Session::Transaction::roll_back() {
   try {
     if (sql_.is_connected()) sql_ << "ROLLBACK";
-  } catch (const soci::soci_error&) {  // already rolled back by what failed
+  } catch (const soci::soci_error&) {  // already rolled back
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection to the store's database: waits for a database that is away, and helps with statements.
+// One connection to the store's database: waits for an unreachable database, and runs statements.
 #pragma once
 
 #include <soci/soci.h>
@@ -11,7 +11,7 @@
 
 namespace locus::lab {
 
-/// The database's message as one line.
+/// Returns the database's message as one line.
 std::string message_of(const soci::soci_error& error);
 
 struct Store::Session {
@@ -21,8 +21,8 @@ struct Store::Session {
   soci::session sql;
   Patience patience;
 
-  /// Calls `work` and rethrows the database's errors as locus::Error. Where they may pass, connects again and calls
-  /// `work` again, as patience allows.
+  /// Calls `work` and rethrows the database's errors as locus::Error. If a retry may help, reconnects and calls
+  /// `work` again, as long as the patience allows.
   template <class Work>
   auto guarded(const Work& work) {
     for (Outage outage(*this);; outage.wait()) {
@@ -51,7 +51,7 @@ struct Store::Session {
     return in_transaction(Locking::rows, work);
   }
 
-  /// Runs a statement that changes rows and says how many it changed; `values` fill its places.
+  /// Runs a statement that changes rows and returns their number; `values` fill its placeholders.
   template <class... Values>
   long long change(const std::string& text, const Values&... values) {
     soci::statement statement(sql);
@@ -80,7 +80,7 @@ struct Store::Session {
     bool open_ = true;
   };
 
-  /// From the first error of a call to its success, or to the end of patience.
+  /// Lasts from the first error of a call to its success, or to the end of the patience.
   class Outage {
    public:
     explicit Outage(Session& session) : session_(session) {}

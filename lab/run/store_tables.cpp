@@ -8,7 +8,7 @@
 namespace locus::lab {
 namespace {
 
-/// Columns of trials that version 2 added: the number of the lease, when it runs out, how many were lost, the kind of
+/// Columns of trials that version 2 added: the fencing number, when the lease expires, how many were lost, the kind of
 /// machine, and the trial that is repeated.
 constexpr std::array<const char*, 5> added_in_2 = {
     "fence BIGINT NOT NULL DEFAULT 0", "expires DOUBLE PRECISION NOT NULL DEFAULT 0",

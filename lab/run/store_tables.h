@@ -11,10 +11,10 @@ constexpr int store_version = 2;
 /// Creates the tables of the current version if there are none.
 void make_tables(soci::session& sql);
 
-/// Brings the tables of an older version up to date, in the caller's transaction.
+/// Migrates the tables of an older version, in the caller's transaction.
 void migrate_tables(soci::session& sql, int version);
 
-/// Error for a version that this program does not know; `name` is the store's.
+/// Error: a version that this program does not know; `name` is the store's.
 void require_known_version(const std::string& name, long long version);
 
 }  // namespace locus::lab

@@ -7,7 +7,7 @@
 namespace locus::lab {
 namespace {
 
-/// Replaces what stands between two places by asterisks.
+/// Replaces the characters between two indices by asterisks.
 void hide(std::string& text, std::size_t begin, std::size_t end) {
   if (end > begin) text.replace(begin, end - begin, "***");
 }

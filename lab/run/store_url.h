@@ -8,7 +8,7 @@ namespace locus::lab {
 
 bool is_postgresql(const std::string& url);
 
-/// The URL without its password, for messages and files.
+/// Returns the URL without its password, for messages and files.
 std::string without_password(const std::string& url);
 
 }  // namespace locus::lab

@@ -20,7 +20,7 @@ using results::Number;
 using results::Outcome;
 using results::Results;
 
-/// "0.512 ±0.010", or without an interval where there is none.
+/// Formats "0.512 ±0.010", or the mean only if there is no interval.
 std::string with_interval(const Estimate& estimate) {
   const std::string text = fixed(estimate.mean, 3);
   if (!estimate.low || !estimate.high) return text;
@@ -37,7 +37,7 @@ void add_head(std::ostream& out, const results::Run& run) {
   for (const std::int64_t seed : run.seeds) out << ' ' << seed;
   out << "; " << results::duration(run.seconds) << " of work\n";
   if (run.seeds.size() == 1) {
-    out << "One seed: no intervals, so the order of close lines may be luck.\n";
+    out << "One seed: no intervals, so the order of close lines may be chance.\n";
   } else {
     out << "Means over seeds, ± half of the 95 % interval (Student's t).\n";
   }
@@ -70,7 +70,7 @@ void add_heading(std::ostream& out, const results::Task& task) {
       << (task.higher_is_better ? "from " : "up to ") << fixed(task.learned_at.value_or(0), 3) << ")\n\n";
 }
 
-/// The task's outcomes, best first, then those without a rank.
+/// Returns the task's outcomes, best first, then those without a rank.
 std::vector<const Outcome*> by_rank(const Results& results, const results::Task& task) {
   std::vector<const Outcome*> own;
   for (const Outcome& one : results.outcomes) {
@@ -93,7 +93,7 @@ void add_task_table(std::ostream& out, const Results& results, const results::Ta
   table.add(head);
   std::string notes;
   for (const Outcome* outcome : by_rank(results, task)) {
-    // A line without a trial has not failed to learn.
+    // A line without a finished trial did not fail to learn.
     const std::string mark = outcome->learned ? "" : outcome->in_range ? "not learned" : "no numbers";
     std::vector<std::string> row = {outcome->rank ? std::to_string(*outcome->rank) : "-", results.label(outcome->line)};
     for (const std::int64_t length : task.lengths) {
@@ -162,7 +162,7 @@ void add_failures(std::ostream& out, const Results& results) {
   }
 }
 
-/// Only if machines of several kinds worked.
+/// Only if several kinds of machine worked.
 void add_machines(std::ostream& out, const Results& results) {
   std::map<std::string, std::pair<std::int64_t, std::set<std::string>>> kinds;  // trials and hosts
   for (const results::Trial& trial : results.trials) {

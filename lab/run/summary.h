@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results for a reader at a terminal.
+// Formats results for a terminal.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace locus::lab {
 
-/// The ranking over tasks; per task its table with intervals, the lines that did not learn it, depth by length where
+/// The ranking over tasks; per task its table with intervals, the lines that did not learn it, depth by length if
 /// there are depths, and the comparison with the baseline; then the paper claims and the budget.
 std::string summary_text(const results::Results& results);
 

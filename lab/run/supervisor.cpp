@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::chrono::milliseconds pause(250);
 constexpr int most_useless = 3;  // workers that crashed before they leased a trial
-constexpr int most_killed = 20;  // the same for workers that something else ended
+constexpr int most_killed = 20;  // the same for workers that were killed
 
-/// By a signal that a program does not send to itself: the out-of-memory killer, a batch system, a person.
+/// Returns whether the signal came from outside: the out-of-memory killer, a batch system or a person.
 bool was_ended_from_outside(int status) {
   if (WIFEXITED(status)) return false;
   const int signal = WTERMSIG(status);
@@ -34,7 +34,7 @@ std::string last_line_of(const std::string& file) {
   return last;
 }
 
-/// The workers of one run. None outlives the crew, nor does any of their leases.
+/// The workers of one run. Its destructor ends them and their leases.
 class Crew {
  public:
   Crew(Store& store, const WorkerCommand& command) : store_(store), command_(command) {}
@@ -46,7 +46,7 @@ class Crew {
     for (const WorkerProcess& worker : workers_) {
       try {
         store_.release(worker.owner());
-      } catch (const Error&) {  // the next run finds the lease stale
+      } catch (const Error&) {  // the next run finds the lease expired
       }
     }
   }
@@ -67,11 +67,11 @@ class Crew {
  private:
   void handle_end(const std::string& owner, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;            // no trial was left
-    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_bad_input) {  // it said why it cannot run
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_bad_input) {  // its log says why
       store_.release(owner);
       fail("a worker gave up: ", last_line_of(command_.log));
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_lost_store) {  // as long as patience allows
+    if (WIFEXITED(status) && WEXITSTATUS(status) == exit_of_lost_store) {  // the patience has ended
       store_.release(owner);
       throw StoreAway("a worker gave up: " + last_line_of(command_.log));
     }
@@ -102,7 +102,7 @@ bool supervise(Store& store, std::int64_t run, const Supervision& how) {
       if (round % 8 == 0) store.release_stale(run);
       const Queue queue = store.queue(run, how.kind);
       if (how.watch) how.watch(queue);
-      // Workers end by themselves: one that has finished the last trial may still have to repeat another.
+      // Workers end themselves: one that has finished the last trial may still repeat another.
       if (queue.waiting + queue.leased == 0 && crew.size() == 0 && !how.stay) return true;
       const std::size_t wanted =
           std::min(static_cast<std::size_t>(how.workers), crew.size() + static_cast<std::size_t>(queue.waiting));

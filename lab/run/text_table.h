@@ -20,7 +20,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// The lines of a text, without their ends.
+/// Returns the lines of a text, without newlines.
 std::vector<std::string> lines_in(const std::string& text);
 
 }  // namespace locus::lab

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long trials take, estimated from finished ones.
+// Estimates the time of trials from finished ones.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace locus::lab {
 
-/// Seconds per trial from finished ones: of the same task and scheme if there are any, else of the same task, else of
+/// Estimates seconds per trial from finished trials of the same task and scheme, or else of the same task, or else of
 /// any, scaled by training_work().
 class Timing {
  public:
@@ -25,8 +25,8 @@ class Timing {
   std::vector<Known> known_;
 };
 
-/// Work time that the trials need that have not ended; absent if nothing is known yet. Running trials count by the
-/// share they report as done.
+/// Returns the work time left; absent if nothing is known yet. Running trials count by the share that they report as
+/// done.
 std::optional<double> work_left(const std::vector<StoredTrial>& trials, const Timing& timing);
 
 }  // namespace locus::lab

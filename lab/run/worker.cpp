@@ -15,7 +15,7 @@
 namespace locus::lab {
 namespace {
 
-/// Another worker has the trial now, so this result is not wanted.
+/// Another worker has the trial now, so this result is not needed.
 struct LeaseLost {};
 
 void say(const std::string& line) { std::cerr << line << std::endl; }
@@ -52,7 +52,7 @@ class Worker {
     return store_.lease(settings_.run, holder_);
   }
 
-  /// Numbers must not be filed under the key of other conditions.
+  /// Numbers must not be stored under a key of other conditions.
   void require_same_conditions(const StoredTrial& trial) {
     std::string own;
     try {

@@ -25,7 +25,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// One thread per worker, whichever library would start more: the lab fills the cores with workers.
+/// Limits every library to one thread per worker: the lab uses the cores for workers.
 std::vector<std::string> environment_of_one_thread() {
   const std::vector<std::string> ours = {
       "OMP_NUM_THREADS=", "OPENBLAS_NUM_THREADS=", "MKL_NUM_THREADS=", "BLIS_NUM_THREADS="};
@@ -43,7 +43,7 @@ std::vector<std::string> environment_of_one_thread() {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command) {
-  // Allocate everything now: nothing may be allocated between fork and exec.
+  // Allocates everything here: nothing may be allocated between fork and exec.
   std::vector<std::string> words = {command.program}, settings = environment_of_one_thread();
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   const std::vector<char*> arguments = pointers(words), environment = pointers(settings);

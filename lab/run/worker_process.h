@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker as its parent sees it: a child process with one thread, which ends with its parent.
+// A child process with one thread that runs a worker and ends with its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace locus::lab {
 
-// Exit codes of a worker besides 0, with which it ends if no trial is left.
+// Exit codes of a worker; 0 means that no trial is left.
 constexpr int exit_of_bad_input = 2;
 constexpr int exit_of_lost_store = 3;
 
@@ -37,7 +37,7 @@ class WorkerProcess {
   std::string owner_;
 };
 
-/// "was ended by signal 11 (Segmentation fault)" or "ended with exit code 3".
+/// Returns "was ended by signal 11 (Segmentation fault)" or "ended with exit code 3".
 std::string how_it_ended(int status);
 
 }  // namespace locus::lab

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy a token that only its position identifies: the one five steps back (exact relative position) or the first (exact
-// absolute position). Tokens are drawn independently from one vocabulary, so no other
-// token says anything about the answer; every position that has an answer is scored.
+// absolute position). Tokens are drawn independently from one vocabulary, so no other token carries information about
+// the answer. Every position that has an answer is scored.
 #include "tasks/tasks.h"
 
 namespace locus::lab {
@@ -25,7 +25,7 @@ class Copy : public Task {
     description_.title = kind.title;
     description_.measures = kind.measures;
     description_.main = "accuracy";
-    // Tokens are uniform and independent: no fixed answer does better than a guess.
+    // Tokens are uniform and independent: no fixed answer is better than a guess.
     description_.chance = description_.majority = 1.0 / vocabulary;
     description_.learned_at = halfway(description_.majority, 1);
     description_.vocabulary = vocabulary;
@@ -45,7 +45,7 @@ class Copy : public Task {
     return batch;
   }
 
-  // Fresh draws: one of n training sequences meets a given test sequence of length t with probability n / 16^t.
+  // Random sequences: one of n training sequences equals a given test sequence of length t with probability n / 16^t.
   std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const override {
     return {{"accuracy", Metric::accuracy, -1, true, training(random, rows, length)}};
   }

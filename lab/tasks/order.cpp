@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a sequence of numbers in ascending order? An encoder sees it whole and answers once, from the mean over all tokens.
+// Is a sequence of numbers in ascending order? An encoder reads all of it and answers once, from the mean over all
+// tokens.
 //
-// Numbers are drawn from 0 .. 63 and sorted; equal neighbours count as ascending (as in std::is_sorted), since
-// sequences of any length must be possible. Half of the rows stay sorted; in the others two numbers are swapped: two
-// neighbours (every fourth row) or any two (every other fourth). The set of numbers does not reveal the answer. Half of the
-// negatives of training have several such swaps: with single ones only, learning starts late.
+// Numbers are drawn from 0 .. 63 and sorted; equal neighbours count as ascending (as in std::is_sorted):
+// sequences may be longer than 64. Half of the rows stay sorted; in a quarter two neighbours are swapped, in a quarter
+// any two numbers. The set of numbers does not reveal the answer. Half of the
+// negatives of training have several such swaps: with single swaps only, learning starts late.
 #include <algorithm>
 
 #include "tasks/tasks.h"
@@ -21,7 +22,7 @@ class Order : public Task {
     description_.name = "order";
     description_.title = "Is a sequence of numbers in ascending order?";
     description_.measures =
-        "Share of sequences rightly called ascending or not; the latter are sorted but for one swap";
+        "Share of sequences correctly classified as ascending or not; the latter are sorted except for one swap";
     description_.main = "accuracy";
     // Every other row is ascending.
     description_.chance = description_.majority = 0.5;
@@ -60,7 +61,7 @@ class Order : public Task {
     return batch;
   }
 
-  // With at least two different numbers, or there would be nothing to swap.
+  // At least two different numbers: otherwise a swap changes nothing.
   static void draw_sorted(Random& random, std::int32_t* sequence, std::int64_t length) {
     do {
       for (std::int64_t i = 0; i < length; ++i) sequence[i] = static_cast<std::int32_t>(random.below(numbers));

@@ -4,8 +4,8 @@
 //     n n n n K 7 2 9 n n n n n n n n n ? 7 2        asked from `?` on: 7 2 9
 //
 // K and ? are separate tokens, n is any of four noise tokens, and the key is three different digits, so that each
-// digit determines the next. All sequences of one length look alike but for the place of the key, which training draws
-// uniformly. A sixth of the keys is kept for testing and never trained on.
+// digit determines the next. Sequences of one length differ only in noise, key and depth, which training draws
+// uniformly. A sixth of the keys is reserved for testing.
 #include <array>
 
 #include "tasks/tasks.h"
@@ -19,11 +19,11 @@ constexpr std::int32_t key_mark = 10;
 constexpr std::int32_t question = 11;
 constexpr std::int32_t first_noise = 12;
 constexpr std::int64_t noise_tokens = 4;
-constexpr std::int64_t shortest_passkey = 2 * key_length + 1;  // K, the key, ?, and the answer but its last digit
+constexpr std::int64_t shortest_passkey = 2 * key_length + 1;  // K, the key, ?, and the answer without its last digit
 
 using Key = std::array<std::int32_t, key_length>;
 
-// By the sum of the digits: which keys are kept says nothing about how to find one.
+// Selects by the sum of the digits, which does not help to find a key.
 bool for_testing(const Key& key) {
   std::int32_t sum = 0;
   for (const std::int32_t digit : key) sum += digit;
@@ -68,9 +68,9 @@ class Passkey : public Task {
     description_.name = "passkey";
     description_.title = "Retrieve a key hidden in noise";
     description_.measures =
-        "Share of keys of three digits given without a mistake, each digit after the true ones before it";
+        "Share of three-digit keys reproduced exactly, each digit predicted after the true previous ones";
     description_.main = "accuracy";
-    // A guess draws each digit out of ten; the best fixed answer is any one of the equally likely keys of the tests.
+    // A guess draws each digit out of ten; the best fixed answer is any of the equally likely test keys.
     description_.chance = 1e-3;
     description_.majority = 1.0 / static_cast<double>(keys_for_testing().size());
     description_.learned_at = halfway(description_.majority, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tasks share, and the functions that make them. Only the registry and the tasks include this.
+// Helpers of tasks, and the functions that make them. Only the registry and the tasks include this file.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Language modelling, by byte, of a text file: pieces of its first nine tenths for training, of its last tenth for
-// testing.
+// Language modelling, by byte, of a text file: trains on pieces of its first nine tenths, tests on pieces of its last
+// tenth.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,8 +31,7 @@ double entropy(const Counts& counts, double total) {
   return sum;
 }
 
-// The loss on `testing` of a table of pairs counted in `training`: the next byte from the last one alone. Each pair is
-// counted once more than seen, so that an unseen one is not impossible.
+// Returns the loss on `testing` of a bigram model counted in `training`, with add-one smoothing.
 double loss_of_pairs(Bytes training, Bytes testing) {
   std::vector<double> pairs(byte_values * byte_values, 1.0);
   Counts firsts{};
@@ -67,13 +66,13 @@ class Text : public Task {
     testing_ = all.subspan(cut);
     description_.name = "text";
     description_.title = "A text, by byte";
-    description_.measures = "Nats per byte of the last tenth of the text, which was never trained on";
+    description_.measures = "Nats per byte of the last tenth of the text, which is not in the training data";
     description_.main = "loss";
     description_.metric = Metric::loss;
     description_.bytes = true;
     description_.chance = std::log(static_cast<double>(byte_values));
     description_.majority = entropy(count_bytes(testing_), static_cast<double>(testing_.size()));
-    // The loss of a perfect reader is unknown. Learned: better than a table of which byte follows which.
+    // The loss of a perfect model is unknown. Learned: better than a bigram model.
     description_.learned_at = std::min(description_.majority, loss_of_pairs(training_, testing_));
     description_.vocabulary = byte_values;
   }
@@ -89,7 +88,7 @@ class Text : public Task {
   }
 
  private:
-  static constexpr std::size_t least_bytes = 20;  // two in the last tenth: one to see and one to foretell
+  static constexpr std::size_t least_bytes = 20;  // two in the last tenth: one to read and one to predict
 
   Batch pieces(Bytes part, const char* which, Random& random, std::int64_t rows, std::int64_t length) const {
     Batch batch = blank_batch(description_, rows, length, 1);

@@ -21,8 +21,7 @@ struct Verb {
   const char* gerundio;
 };
 
-// Only two are regular in both languages, as among the most frequent verbs of speech: most forms must be learned, not
-// derived.
+// Only two verbs are regular in both languages: most forms must be memorised, as with the most frequent verbs.
 constexpr std::array<Verb, verb_count> verbs = {{
     {"work",
      "works",

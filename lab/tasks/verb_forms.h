@@ -14,7 +14,7 @@ inline constexpr int person_count = 3;  ///< I, you, he; yo, tú, él
 
 std::string pronoun(Language language, int person);
 
-/// The verb's words in that tense after that pronoun, e.g. "has worked", "ha trabajado". UTF-8.
+/// Returns the verb form in that tense after that pronoun, e.g. "has worked", "ha trabajado", in UTF-8.
 std::string verb_form(Language language, int verb, int tense, int person);
 
 }  // namespace locus::lab

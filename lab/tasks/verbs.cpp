@@ -4,9 +4,9 @@
 //
 //     I work, you work, he works, / yo trabajo, tú trabajas, él trabaja,
 //
-// and ends with a line break. A comma follows every form, so that `trabaja,` and `trabajas,` differ by one symbol
-// wherever they stand. Of the six orders of each verb and tense one is kept for testing, (verb + tense) mod 6: training
-// sees every verb, tense, form and order, but never a test sentence.
+// and ends with a line break. A comma follows every form, so that `trabaja,` and `trabajas,` always differ in one
+// symbol. Of the six orders of each verb and tense, number (verb + tense) mod 6 is reserved for testing: training has
+// every verb, tense, form and order, but no test sentence.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,17 +25,17 @@ constexpr std::array<std::array<int, person_count>, order_count> orders = {
     {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 constexpr int he = 2;
 
-/// The symbols first .. last - 1 of a sentence: the words after `he ` or `él `, with the comma.
+/// Symbols first .. last - 1 of a sentence: the words after `he ` or `él `, with the comma.
 struct Slot {
   std::size_t first = 0;
   std::size_t last = 0;
-  double blind = 0;  ///< how often the most frequent form of the three persons is right here
+  double blind = 0;  ///< how often the most frequent form of the three persons is correct here
 };
 
 struct Sentence {
   std::u32string text;
   std::vector<std::int32_t> symbols;  ///< the same, as tokens
-  std::vector<Slot> slots;            ///< those that the agreement asks
+  std::vector<Slot> slots;            ///< those that agreement scores
   bool for_testing = false;
 };
 
@@ -53,13 +53,13 @@ std::u32string decoded(const std::string& utf8) {
   return text;
 }
 
-// The third person must differ from the others, or a model that ignores the person would be right.
+// The third person must differ from the others: otherwise a model that ignores the person is correct.
 bool third_stands_out(Language language, int verb, int tense) {
   const std::string third = verb_form(language, verb, tense, he);
   return third != verb_form(language, verb, tense, 0) && third != verb_form(language, verb, tense, 1);
 }
 
-// Where the other two persons agree, theirs is the most frequent form; else there are three equally frequent ones.
+// If the other two persons have the same form, it is the most frequent one; otherwise all three are equally frequent.
 double blind_guess(Language language, int verb, int tense) {
   return verb_form(language, verb, tense, 0) == verb_form(language, verb, tense, 1) ? 0.0 : 1.0 / person_count;
 }
@@ -93,7 +93,7 @@ class Stream {
   const std::vector<Sentence>& sentences() const { return sentences_; }
   const Sentence& any(Random& random) const { return sentences_[index(random.below(size(sentences_)))]; }
 
-  // From any symbol of any sentence, so that every position sees the same mixture.
+  // Starts at a random symbol of a random sentence: every position has the same distribution.
   std::vector<std::int32_t> cut(Random& random, std::int64_t length) const {
     const auto [which, offset] = places_[index(random.below(size(places_)))];
     const std::vector<std::int32_t>& start = sentences_[which].symbols;
@@ -130,8 +130,8 @@ std::vector<Sentence> all_sentences() {
   return all;
 }
 
-// Only what the sentence so far determines is scored. Not the verb itself (`he` comes first), and not `I read, you read,
-// he ...`, which may be present or past.
+// Only forms that the previous words determine are scored: not the verb itself (if `he` comes first), and not `I read,
+// you read, he ...`, which may be present or past.
 void drop_undetermined_slots(std::vector<Sentence>& all) {
   std::map<std::u32string, std::set<std::u32string>> continuations;
   for (const Sentence& sentence : all) {
@@ -171,7 +171,7 @@ class Verbs : public Task {
     return next_symbols(training_, random, rows, length);
   }
 
-  /// "loss", and "agreement" where the length leaves room for a question.
+  /// Returns "loss", and "agreement" if the length is enough for a question.
   std::vector<TestSet> tests(Random& random, std::int64_t rows, std::int64_t length) const override {
     std::vector<TestSet> sets;
     sets.push_back({"loss", Metric::loss, -1, true, next_symbols(testing_, random, rows, length)});
@@ -198,9 +198,10 @@ class Verbs : public Task {
     }
     std::ostringstream measures;
     measures.precision(2);
-    measures << "Nats per character of sentences never trained on; besides, agreement: share of right forms after `he` "
+    measures << "Nats per character of sentences that are not in the training data; also agreement: share of correct "
+                "forms after `he` "
                 "or `él` ("
-             << blind / slots << " for the most frequent form of that verb and tense, whatever the person)";
+             << blind / slots << " for the most frequent form of the verb and tense, whatever the person)";
     description_.name = "verbs";
     description_.title = "Verbs in English and Spanish, by character";
     description_.measures = measures.str();
@@ -211,7 +212,7 @@ class Verbs : public Task {
     for (const double count : counts) {
       if (count > 0) description_.majority -= count / symbols * std::log(count / symbols);
     }
-    // A reader who knows the grammar pays only for the choice of the sentence.
+    // A model that knows the grammar pays only for the choice of the sentence.
     const double mean_length = symbols / static_cast<double>(testing_.sentences().size());
     description_.learned_at = halfway(description_.majority, std::log(sentences) / mean_length);
   }
@@ -229,8 +230,8 @@ class Verbs : public Task {
     return batch;
   }
 
-  // Rows begin with a sentence, which holds what determines the answer. A sentence has one or two questions, so short
-  // rows are many. Empty if nothing can be asked.
+  // Rows begin with a sentence, which contains what determines the answer. A sentence has one or two questions, so short
+  // rows need many sentences. Empty if there is no question.
   Batch agreement(Random& random, std::int64_t rows, std::int64_t length) const {
     constexpr std::int64_t least_characters = 8192;
     rows = std::max(rows, least_characters / length);

@@ -3,8 +3,10 @@
 
 namespace locus {
 
-AttentionWork attend(const AttentionCall& call) {
-  const Problem problem(call);
+AttentionWork attend(const AttentionCall& call) { return attend_shard(call, {}); }
+
+AttentionWork attend_shard(const AttentionCall& call, const ShardOfKeys& shard) {
+  const Problem problem(call, nullptr, shard);
   AttentionWork work;
   if (call.query.type == ElementType::float64) {
     attend_in_double(problem);

@@ -29,13 +29,7 @@ void check_learned(std::string_view what, std::span<double> given, std::size_t e
 }
 
 void check(const Problem& problem, const AttentionGradientCall& call) {
-  require(problem.remapped() == nullptr, "attend_backward: ",
-          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name,
-          " remaps offsets, which stretches trained models; it has no backward pass");
   const AttentionCall& forward = call.forward;
-  require(problem.relative() == nullptr || !problem.relative()->counted,
-          "attend_backward: ", forward.encoding == nullptr ? std::string_view() : forward.encoding->scheme().name,
-          " chooses rows by counting, which has no backward pass yet");
   check_view("output_gradient", call.output_gradient, forward.output);
   check_view("query_gradient", call.query_gradient, forward.query);
   check_view("key_gradient", call.key_gradient, forward.key);
@@ -81,10 +75,7 @@ void set_to_zero(const HeadsView& view) {
   }
 }
 
-}  // namespace
-
-AttentionWork attend_backward(const AttentionGradientCall& call) {
-  const Problem problem(call.forward);
+AttentionWork run_backward(const Problem& problem, const AttentionGradientCall& call) {
   check(problem, call);
   set_to_zero(call.key_gradient);
   set_to_zero(call.value_gradient);
@@ -93,7 +84,8 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
 
   const std::int64_t heads = call.forward.key.heads;
   const std::int64_t units = static_cast<std::int64_t>(problem.documents().size()) * heads;
-  const bool in_double = call.forward.query.type == ElementType::float64;
+  const bool counted = problem.relative() != nullptr && problem.relative()->counted;
+  const bool in_double = call.forward.query.type == ElementType::float64 || problem.remapped() != nullptr;
   // Every unit of a round has separate sums, which are added in the order of units. So the result does not depend on
   // the threads.
   constexpr std::int64_t round_size = 16;
@@ -107,7 +99,9 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
       const Document& document = problem.documents()[static_cast<std::size_t>((first + i) / heads)];
       LearnedSums& own = sums[static_cast<std::size_t>(i)];
       own.clear();
-      if (in_double) {
+      if (counted) {
+        if ((first + i) % heads == 0) backward_counted(problem, call, document, own);
+      } else if (in_double) {
         backward_in_double(problem, call, document, (first + i) % heads, own);
       } else {
         tiles[static_cast<std::size_t>(i)] = backward_in_tiles(problem, call, document, (first + i) % heads, own);
@@ -125,6 +119,20 @@ AttentionWork attend_backward(const AttentionGradientCall& call) {
   }
   total.store(call.learned);
   return work;
+}
+
+}  // namespace
+
+AttentionWork attend_backward(const AttentionGradientCall& call) { return run_backward(Problem(call.forward), call); }
+
+AttentionWork attend_backward_shard(const AttentionGradientCall& call, const ShardOfKeys& shard) {
+  require(call.forward.query.type != ElementType::float64, "attend_backward: a shard of keys must not be float64");
+  const Problem problem(call.forward, nullptr, shard);
+  const bool counted = problem.relative() != nullptr && problem.relative()->counted;
+  require(!counted && problem.remapped() == nullptr, "attend_backward: a shard of keys has no backward pass with ",
+          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name,
+          ", whose weights are recomputed from all keys");
+  return run_backward(problem, call);
 }
 
 }  // namespace locus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward pass row by row in double, from the definition. With p = softmax(score), o = sum p (v + b), g = do:
 //   dp = g . (v + b),  D = sum p dp,  ds = p (dp - D),  dv += p g,  db += p g,  d sink = -p_sink D
+// Where offsets are remapped, q.k is (A q).(B k) with rotations A and B of the pair's region: dq gets A^T B k.
 // A score bias gets ds; terms under the soft cap get ds x slope; a score is
 //   scale q.k + relative_scale ((q + v_bias) . row [+ k . meeting row] + u . k).
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "attention/backward.h"
 #include "attention/double_head.h"
+#include "attention/stored_row.h"
 #include "attention/term_gradients.h"
 
 namespace locus {
@@ -18,7 +20,7 @@ double number(const Tensor& table, std::int64_t row, std::size_t j) {
   return table.data.empty() ? 0 : static_cast<double>(table.row(row)[j]);
 }
 
-/// Of one key head, [keys][dim].
+/// Gradients of one key head, [keys][dim].
 struct KeyGradients {
   std::vector<double> key, value;
 };
@@ -62,8 +64,7 @@ class HeadBackward {
       numbers_.add(query, key, ds);
       take_score(query, key, ds * slopes_[static_cast<std::size_t>(key)], q, query_gradient);
     }
-    auto* to = reinterpret_cast<double*>(Problem::row(call_.query_gradient, document_.batch, token, head_));
-    std::copy(query_gradient.begin(), query_gradient.end(), to);
+    store_row(query_gradient.data(), call_.query_gradient, {document_.batch, token, head_});
   }
 
  private:
@@ -96,9 +97,11 @@ class HeadBackward {
                   std::vector<double>& query_gradient) {
     const std::vector<double> k = rows_.vector(call_.forward.key, document_.first_key + key, rows_.key_head());
     double* key_gradient = gradients_.key.data() + static_cast<std::size_t>(key) * dim_;
+    const std::vector<double> seen_by_query = rows_.as_query_sees(query, key, k),
+                              seen_by_key = rows_.as_key_sees(query, key, q);
     for (std::size_t j = 0; j < dim_; ++j) {
-      query_gradient[j] += ds * problem_.scale() * k[j];
-      key_gradient[j] += ds * problem_.scale() * q[j];
+      query_gradient[j] += ds * problem_.scale() * seen_by_query[j];
+      key_gradient[j] += ds * problem_.scale() * seen_by_key[j];
     }
     const RelativeKeys* keys = problem_.relative();
     if (keys == nullptr) return;
@@ -134,8 +137,7 @@ class HeadBackward {
 void store(const std::vector<double>& rows, const HeadsView& view, const Document& document, std::int64_t head) {
   const std::int64_t dim = view.head_dim;
   for (std::int64_t key = 0; key < document.keys; ++key) {
-    std::copy_n(rows.data() + key * dim, dim,
-                reinterpret_cast<double*>(Problem::row(view, document.batch, document.first_key + key, head)));
+    store_row(rows.data() + key * dim, view, {document.batch, document.first_key + key, head});
   }
 }
 

@@ -45,7 +45,9 @@ double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weig
 
 // Scores hold scale q.k; the gates of keys are summed from the last to the first.
 void HeadInDouble::add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores) {
-  double count = 0;
+  double* shared = problem_.gate_count(document_.batch, head_, document_.first_query + query);
+  double own = 0;
+  double& count = shared == nullptr ? own : *shared;
   for (std::int64_t key = document_.keys - 1; key >= 0; --key) {
     double& score = scores[static_cast<std::size_t>(key)];
     if (score == -HUGE_VAL) continue;
@@ -65,6 +67,22 @@ std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t tok
   std::vector<double> values(static_cast<std::size_t>(view.head_dim));
   for (std::int64_t j = 0; j < view.head_dim; ++j) values[static_cast<std::size_t>(j)] = Problem::element(view, row, j);
   return values;
+}
+
+std::vector<double> HeadInDouble::as_query_sees(std::int64_t query, std::int64_t key, std::vector<double> k) const {
+  if (!turns_.present()) return k;
+  const std::size_t region = turns_.region_of(query, key);
+  turns_.turn_key(region, key, k);
+  turns_.turn_query(region, query, k, Direction::inverse);
+  return k;
+}
+
+std::vector<double> HeadInDouble::as_key_sees(std::int64_t query, std::int64_t key, std::vector<double> q) const {
+  if (!turns_.present()) return q;
+  const std::size_t region = turns_.region_of(query, key);
+  turns_.turn_query(region, query, q);
+  turns_.turn_key(region, key, q, Direction::inverse);
+  return q;
 }
 
 const double* HeadInDouble::relative_key(std::int64_t query, std::int64_t key) {

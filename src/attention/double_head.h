@@ -27,6 +27,10 @@ class HeadInDouble {
   std::vector<double> vector(const HeadsView& view, std::int64_t token, std::int64_t head) const;
   std::int64_t key_head() const { return head_ / problem_.group(); }
 
+  /// What the query is multiplied by: the key, turned where offsets are remapped. And what the key is multiplied by.
+  std::vector<double> as_query_sees(std::int64_t query, std::int64_t key, std::vector<double> k) const;
+  std::vector<double> as_key_sees(std::int64_t query, std::int64_t key, std::vector<double> q) const;
+
   // The relative key and value of a pair; null: none.
   const double* relative_key(std::int64_t query, std::int64_t key);
   const double* meeting_row(std::int64_t query, std::int64_t key);  ///< what the key is multiplied by

@@ -27,6 +27,8 @@ std::span<double> LearnedGradients::*gradient_member(LearnedGradient gradient) {
       return &LearnedGradients::v;
     case LearnedGradient::w_r:
       return &LearnedGradients::w_r;
+    case LearnedGradient::phases:
+      return &LearnedGradients::phases;
   }
   return nullptr;
 }

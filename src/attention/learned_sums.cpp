@@ -66,6 +66,10 @@ void LearnedSums::add_key_row(std::int64_t head, Position query, Position key, c
   if (projected_.size() >= most_projected) project_rows();
 }
 
+void LearnedSums::add_key_row_at(std::int64_t head, std::int64_t row, const double* gradient) {
+  if (!key_table_.empty()) add_row(key_table_, row, head, gradient);
+}
+
 void LearnedSums::add_meeting_row(std::int64_t head, Position query, Position key, const double* gradient) {
   const RelativeKeys& keys = *problem_.relative();
   add_row(keys.query_table.data.empty() ? key_table_ : query_table_, keys.index(query, key), head, gradient);

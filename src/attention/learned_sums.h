@@ -18,7 +18,7 @@ class LearnedSums {
 
   bool wants_bias() const { return !bias_table_.empty() || !bias_parameters_.empty() || !bias_network_.empty(); }
   bool wants_key_rows() const { return !key_table_.empty() || !column_table_.empty() || !w_r_.empty(); }
-  /// Of the rows that are multiplied by the key: separate ones, or those of the key table.
+  /// The sums for rows that are multiplied by the key: separate ones, or those of the key table.
   bool wants_meeting_rows() const { return !query_table_.empty() || !key_table_.empty(); }
   bool wants_value_rows() const { return !value_table_.empty(); }
 
@@ -26,6 +26,8 @@ class LearnedSums {
   void add_sink(std::int64_t head, double gradient);
   void add_bias(std::int64_t head, Position query, Position key, double gradient);
   void add_key_row(std::int64_t head, Position query, Position key, const double* gradient);
+  /// Of a row of the key table that was not chosen by ids.
+  void add_key_row_at(std::int64_t head, std::int64_t row, const double* gradient);
   void add_meeting_row(std::int64_t head, Position query, Position key, const double* gradient);
   void add_value_row(std::int64_t head, Position query, Position key, const double* gradient);
   void add_u(std::int64_t head, std::int64_t j, double gradient);

@@ -36,7 +36,7 @@ struct Kernels {
   }
 };
 
-/// A part of a block that lies together: `at` is its first column.
+/// A contiguous part of a block: `at` is its first column.
 struct Piece {
   std::int64_t at = 0;
   StoredRows keys, values;
@@ -69,7 +69,7 @@ class BlockReader {
   BlockReader(std::span<const PageSpan> spans, std::int64_t head, const PageLayout& layout, std::int64_t dim)
       : spans_(spans), head_(head), layout_(layout), dim_(dim) {}
 
-  /// Goes on by `count` tokens. Afterwards pieces() are those of the tokens that were next() before.
+  /// Advances by `count` tokens. Then pieces() are those of the tokens that were next() before.
   void advance(std::int64_t count) {
     std::swap(current_, next_);
     next_.clear();

@@ -11,7 +11,7 @@
 
 namespace locus {
 
-/// Consecutive tokens of a sequence that lie together. Addresses are those of head 0.
+/// Consecutive tokens of a sequence that are contiguous in memory. Addresses are those of head 0.
 struct PageSpan {
   std::int64_t count = 0;
   const std::byte *keys = nullptr, *values = nullptr;
@@ -42,12 +42,12 @@ struct StoredKeys {
   const float* turn = nullptr;
   std::int64_t turn_stride = 0;
 };
-/// Writes turned keys in the form in which they are stored: what settling them would store. They must have a turn.
+/// Writes turned keys in their stored form, as settling them would. They must have a turn.
 void turn_stored(const PageLayout& layout, const StoredKeys& from, std::byte* out, float* scales);
 /// Writes the same as elements, or as floats from integers; keys without a turn are copied.
 void turn_to_numbers(const PageLayout& layout, const StoredKeys& from, std::byte* out);
 
-/// The queries of one sequence. Its problem has one document with a batch row of its own.
+/// The queries of one sequence. Its problem has one document and one batch row.
 struct PagedQueries {
   std::unique_ptr<const Problem> problem;
   std::vector<PageSpan> spans;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What positions add to a tile of scores, for one head of one document.
+// The position terms of a tile of scores, for one head of one document.
 //
 // If ids advance by one, everything depends on key index - query index: one vector (of numbers, or of rows) holds the
 // whole matrix, and a tile reads a window of it. Otherwise it is looked up by the difference of ids or by the pair.
@@ -22,17 +22,17 @@ struct TilePlace {
   std::int64_t first_key = 0, columns = 0;
 };
 
-/// The numbers that tokens bring, of one head of one document.
+/// The numbers that tokens bring, for one head of one document.
 class TokenNumbers {
  public:
   TokenNumbers(const Problem& problem, const Document& document, std::int64_t head);
 
   bool present() const { return count_ > 0; }
-  /// What the score of a pair gains.
+  /// Returns what is added to the score of a pair.
   double of(std::int64_t query, std::int64_t key) const;
   /// Adds it to a tile, times log2 e.
   void add(const TilePlace& tile, float* scores, std::int64_t stride) const;
-  /// Which number of a pair counts: 0, or 1 for a key after the query if there are two.
+  /// Returns the index of the number that applies to a pair: 0, or 1 for a key after the query if there are two.
   int which(std::int64_t query, std::int64_t key) const;
   static double sign(int which) { return which == 0 ? 1.0 : -1.0; }
 
@@ -65,7 +65,7 @@ class BiasTerm {
   TokenNumbers numbers_;
 };
 
-/// What a row of the relative_key site does: multiplied by the query, multiplied by the key, added to the value.
+/// How a row of the relative_key site is used: multiplied by the query, multiplied by the key, or added to the value.
 enum class RowUse : std::uint8_t { key, meeting, value };
 
 /// The vector of a pair of positions (relative_key site), in double, with a bounded cache.
@@ -87,7 +87,7 @@ class RelativeRows {
 };
 
 /// The tables of one head, packed as keys: the rows of the key table, then those of the column table; and the rows
-/// that meet the keys.
+/// that are multiplied by the keys.
 struct PackedTables {
   std::int64_t columns_from = 0;  ///< the first row of the column table
   std::int64_t room = 0;          ///< rows, with padding; 0: no tables, or too large
@@ -100,7 +100,7 @@ PackedTables pack_tables(const RelativeKeys& keys, std::int64_t head, const Atte
 struct PositionQueries {
   const float* queries = nullptr;   ///< [rows][dim]
   const float* products = nullptr;  ///< [rows][RelativeTerm::table_rows()]
-  double* counts = nullptr;         ///< [rows]: what gates of later keys have counted, in and out
+  double* counts = nullptr;         ///< [rows]: the sums of the gates of later keys, read and updated
 };
 
 /// A query and a key of a document, for one query head.

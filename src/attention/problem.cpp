@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "locus/error.h"
+#include "locus/text.h"
 
 namespace locus {
 namespace {
@@ -63,7 +64,8 @@ void check_view(std::string_view what, const HeadsView& view, bool supplied = fa
 
 }  // namespace
 
-Problem::Problem(const AttentionCall& call, const RowSupply* supply) : call_(call), supply_(supply) {
+Problem::Problem(const AttentionCall& call, const RowSupply* supply, const ShardOfKeys& shard)
+    : call_(call), supply_(supply), shard_(shard) {
   check_views();
   check_masks();
   call_.mask.window = std::min(call_.mask.window, widest_window);
@@ -110,6 +112,13 @@ void Problem::check_masks() const {
   check_rows("key_ids", count_of(call_.key_ids), batch, keys);
   require(call_.query_ids.empty() || !call_.key_ids.empty() || keys == 0, "attend: query_ids need key_ids");
   require(call_.key_ids.empty() || !call_.query_ids.empty() || queries == 0, "attend: key_ids need query_ids");
+  check_rows("query_places", count_of(shard_.query_places), batch, queries);
+  check_rows("key_places", count_of(shard_.key_places), batch, keys);
+  require(shard_.query_places.empty() || !shard_.key_places.empty() || keys == 0,
+          "attend: query_places need key_places");
+  require(shard_.key_places.empty() || !shard_.query_places.empty() || queries == 0,
+          "attend: key_places need query_places");
+  require(shard_.query_places.empty() || !mask.by_index, "attend: mask.by_index must be false with query_places");
   check_rows("mask.keys", count_of(mask.keys), batch, keys);
   check_rows("mask.pairs", count_of(mask.pairs), batch, queries * keys);
   require(mask.prefix >= 0 && mask.window >= 0 && mask.sinks >= 0,
@@ -124,12 +133,14 @@ void Problem::check_masks() const {
     check_boundaries("query_boundaries", call_.query_boundaries, queries);
     check_boundaries("key_boundaries", call_.key_boundaries, keys);
   }
-  for (const auto& ids : {call_.query_ids, call_.key_ids}) {
-    for (const Position id : ids) {
-      require(id >= -max_position && id <= max_position, "attend: ids must be from ", -max_position, " to ",
-              max_position, ", got ", id);
+  const auto check_range = [](std::string_view what, std::span<const Position> numbers) {
+    for (const Position number : numbers) {
+      require(number >= -max_position && number <= max_position, "attend: ", what, " must be from ", -max_position,
+              " to ", max_position, ", got ", number);
     }
-  }
+  };
+  for (const auto& ids : {call_.query_ids, call_.key_ids}) check_range("ids", ids);
+  for (const auto& places : {shard_.query_places, shard_.key_places}) check_range("places", places);
 }
 
 void Problem::take_encoding() {
@@ -155,6 +166,8 @@ void Problem::take_encoding() {
     require(relative_->heads == call_.query.heads && relative_->head_dim == head_dim(), "attend: the encoding has ",
             relative_->heads, " heads of ", relative_->head_dim, ", the query ", call_.query.heads, " of ", head_dim());
     own = relative_->softmax_scale.value_or(own);
+    require(!relative_->counted || shard_.gate_counts == nullptr || call_.rows_wanted.empty(),
+            "attend: rows_wanted must be empty with gate_counts");
     require(!relative_->counted || call_.soft_cap == 0, "attend: soft_cap must be 0 with ", encoding->scheme().name,
             ", whose gates count uncapped scores, got ", call_.soft_cap);
   }
@@ -175,10 +188,11 @@ void Problem::check_numbers() const {
                       view.head_dim == wanted;
     require(fits && (view.data != nullptr || tokens.batch * tokens.tokens == 0), "attend: ", what, " must be ",
             tokens.batch, " x ", tokens.tokens, " x ", call_.query.heads, " x ", wanted,
-            " (batch, tokens, query heads, numbers of ", call_.encoding->scheme().name, "), got ",
-            view.data == nullptr ? std::string("none")
-                                 : std::to_string(view.batch) + " x " + std::to_string(view.tokens) + " x " +
-                                       std::to_string(view.heads) + " x " + std::to_string(view.head_dim));
+            " (batch, tokens, query heads, numbers of ", call_.encoding->scheme().name, "), got ", [&] {
+              return view.data == nullptr
+                         ? std::string("none")
+                         : concat(view.batch, " x ", view.tokens, " x ", view.heads, " x ", view.head_dim);
+            });
     require(view.data == nullptr || view.type == ElementType::float32 || view.type == ElementType::float64,
             "attend: ", what, " must be float32 or float64, got ", name_of(view.type));
   };
@@ -230,6 +244,10 @@ void Problem::make_documents() {
       s.key_ids = part(key_row, s.first_key, s.keys);
       s.query_places = mask.by_index ? part(query_index, s.first_query, s.queries) : s.query_ids;
       s.key_places = mask.by_index ? part(key_index, s.first_key, s.keys) : s.key_ids;
+      if (!shard_.query_places.empty()) {
+        s.query_places = part(row_of(shard_.query_places, batch, queries), s.first_query, s.queries);
+        s.key_places = part(row_of(shard_.key_places, batch, keys), s.first_key, s.keys);
+      }
       s.ids_advance = advances(s.query_ids) && advances(s.key_ids);
       s.places_rise = rise(mask, s.key_places);
       s.places_advance = advances(s.key_places);
@@ -286,6 +304,11 @@ double Problem::element(const HeadsView& view, const std::byte* row, std::int64_
 float* Problem::log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const {
   if (call_.log_sum_exp == nullptr) return nullptr;
   return call_.log_sum_exp + (batch * call_.query.heads + head) * call_.query.tokens + query;
+}
+
+double* Problem::gate_count(std::int64_t batch, std::int64_t head, std::int64_t query) const {
+  if (shard_.gate_counts == nullptr) return nullptr;
+  return shard_.gate_counts + (batch * call_.query.heads + head) * call_.query.tokens + query;
 }
 
 }  // namespace locus

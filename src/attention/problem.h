@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/attend_simd.h"
-#include "locus/attention.h"
+#include "locus/attention_shard.h"
 
 namespace locus {
 
@@ -16,7 +16,7 @@ struct TypedRows {
   ElementType type = ElementType::float32;
 };
 
-/// Where keys and values are, if not behind the views of a call: in the pages of a cache.
+/// Supplies keys and values that are in the pages of a cache instead of the views of a call.
 class RowSupply {
  public:
   enum class Part : std::uint8_t { keys, values };
@@ -48,7 +48,7 @@ class Problem {
  public:
   /// With a `supply`, the views of key and value have extents and types, but no data; there is one batch row.
   /// Error: a call that attend() refuses.
-  explicit Problem(const AttentionCall& call, const RowSupply* supply = nullptr);
+  explicit Problem(const AttentionCall& call, const RowSupply* supply = nullptr, const ShardOfKeys& shard = {});
 
   const AttentionCall& call() const { return call_; }
   std::span<const Document> documents() const { return documents_; }
@@ -84,6 +84,8 @@ class Problem {
   /// Returns element j of a row at this address.
   static double element(const HeadsView& view, const std::byte* row, std::int64_t j);
   float* log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const;
+  /// What gates of later keys have counted, in and out; null if the call does not say.
+  double* gate_count(std::int64_t batch, std::int64_t head, std::int64_t query) const;
 
  private:
   void check_views() const;
@@ -96,6 +98,7 @@ class Problem {
 
   AttentionCall call_;
   const RowSupply* supply_;
+  ShardOfKeys shard_;
   double scale_ = 1;
   const ScoreBias* bias_ = nullptr;
   const RelativeKeys* relative_ = nullptr;

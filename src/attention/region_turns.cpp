@@ -51,7 +51,7 @@ double RegionTurns::key_change(std::size_t region, std::int64_t key) const {
   return static_cast<double>(moved) / static_cast<double>(map_->denominator);
 }
 
-// Rotated vectors have the pairs (i, i + pairs), or (2i, 2i + 1) where they come out interleaved.
+// Rotated vectors have the pairs (i, i + pairs), or (2i, 2i + 1) if the output is interleaved.
 bool RegionTurns::neighbours() const {
   return rotation_->pairing == Pairing::interleaved && !rotation_->deinterleaved_output;
 }
@@ -84,7 +84,7 @@ void RegionTurns::turn(const float* cos_sin, float* row) const {
   }
 }
 
-// Nothing turns where a region keeps the token's own position: cos is 1 and sin 0 there.
+// If a region keeps the token's position, cos is 1 and sin is 0.
 void RegionTurns::fill(std::vector<float>& rows, std::int64_t tokens, bool queries) const {
   const auto pairs = static_cast<std::size_t>(rotation_->pairs());
   rows.reserve(regions() * static_cast<std::size_t>(tokens) * 2 * pairs);
@@ -110,11 +110,12 @@ void RegionTurns::turn_key(std::size_t region, std::int64_t key, float* row) con
   const std::int64_t at = static_cast<std::int64_t>(region) * document_.keys + key;
   turn(key_rows_.data() + at * 2 * rotation_->pairs(), row);
 }
-void RegionTurns::turn_query(std::size_t region, std::int64_t query, std::vector<double>& row) const {
-  if (present()) turn(query_change(region, query), row);
+void RegionTurns::turn_query(std::size_t region, std::int64_t query, std::vector<double>& row,
+                             Direction direction) const {
+  if (present()) turn((direction == Direction::forward ? 1 : -1) * query_change(region, query), row);
 }
-void RegionTurns::turn_key(std::size_t region, std::int64_t key, std::vector<double>& row) const {
-  if (present()) turn(key_change(region, key), row);
+void RegionTurns::turn_key(std::size_t region, std::int64_t key, std::vector<double>& row, Direction direction) const {
+  if (present()) turn((direction == Direction::forward ? 1 : -1) * key_change(region, key), row);
 }
 
 }  // namespace locus

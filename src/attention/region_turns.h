@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets remapped: queries and keys come rotated at their own positions; for each region of the map they are turned by
-// the difference to where they stand in that region.
+// Remapped offsets: queries and keys are rotated at their own positions; for each region of the map they are rotated by
+// the difference to their positions in that region.
 #pragma once
 
 #include <vector>
@@ -24,8 +24,10 @@ class RegionTurns {
 
   void turn_query(std::size_t region, std::int64_t query, float* row) const;
   void turn_key(std::size_t region, std::int64_t key, float* row) const;
-  void turn_query(std::size_t region, std::int64_t query, std::vector<double>& row) const;
-  void turn_key(std::size_t region, std::int64_t key, std::vector<double>& row) const;
+  void turn_query(std::size_t region, std::int64_t query, std::vector<double>& row,
+                  Direction direction = Direction::forward) const;
+  void turn_key(std::size_t region, std::int64_t key, std::vector<double>& row,
+                Direction direction = Direction::forward) const;
 
  private:
   bool neighbours() const;

@@ -62,7 +62,7 @@ AlignedFloats RelativeGradient::pack_rows(RowUse use, float factor) const {
       const double* row = source.row(0, first + t);
       for (std::int64_t j = 0; j < dim_; ++j) rows.data()[t * dim_ + j] = static_cast<float>(row[j]) * factor;
     } catch (const Error&) {
-      // An offset without a row: no visible pair has it, or the call would have been refused. Zero will do.
+      // An offset without a row: no visible pair has it (such calls are refused), so zero is correct.
     }
   }
   AlignedFloats packed = zeros(room * padded_dim_);

@@ -26,8 +26,7 @@ void Problem::project_rows() {
     first = std::min(first, s.key_ids.front() - s.query_ids.back());
     last = std::max(last, s.key_ids.back() - s.query_ids.front());
   }
-  const Mask& mask = call_.mask;
-  if (mask.causal && mask.prefix == 0 && !mask.by_index) last = std::min<Position>(last, 0);
+  if (future_unseen()) last = std::min<Position>(last, 0);
   constexpr std::int64_t most = std::int64_t{1} << 22;
   const std::int64_t row_size = relative_->heads * relative_->head_dim;
   if (last < first || last - first >= most / row_size) return;

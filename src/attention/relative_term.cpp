@@ -50,7 +50,7 @@ AlignedFloats RelativeTerm::pack(RowUse use) const {
         const double* row = source.row(0, first + t + i);
         for (std::int64_t j = 0; j < dim; ++j) block.data()[i * dim + j] = static_cast<float>(row[j]);
       } catch (const Error&) {
-        // An offset without a row: no visible pair has it, or the call would have been refused. Zero will do.
+        // An offset without a row: no visible pair has it (such calls are refused), so zero is correct.
       }
     }
     const StoredRows rows{.data = block.data(), .stride = dim, .rows = count, .dim = dim};

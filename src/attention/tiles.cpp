@@ -63,7 +63,7 @@ class PackedHead {
   }
 
   const float* keys(std::int64_t first) const { return keys_.data() + first * dim_; }
-  /// Of a region of an offset map.
+  /// Keys of a region of an offset map.
   const float* keys_in(std::size_t region, std::int64_t first) const { return turned_[region].data() + first * dim_; }
   const float* values(std::int64_t first) const { return values_.data() + first * panel_; }
   std::int64_t values_stride() const { return room_ * panel_; }
@@ -143,6 +143,9 @@ class QueryBlock {
     std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
     std::fill_n(scores_.data(), rows * stride_, 0.0f);
     load_queries();
+    if (const double* before = h_.problem.gate_count(h_.document.batch, h_.head, h_.document.first_query + first_)) {
+      counts_.assign(before, before + rows_);
+    }
     const std::span<const float> sinks = h_.problem.call().sink_logits;
     if (!sinks.empty()) {
       const double sink = static_cast<double>(sinks[static_cast<std::size_t>(h_.head)]);
@@ -321,6 +324,8 @@ class QueryBlock {
 
   void store() const {
     const AttentionCall& call = h_.problem.call();
+    double* counts = h_.problem.gate_count(h_.document.batch, h_.head, h_.document.first_query + first_);
+    if (counts != nullptr) std::copy(counts_.begin(), counts_.end(), counts);
     for (std::int64_t i = 0; i < rows_; ++i) {
       const std::int64_t query = h_.document.first_query + first_ + i;
       const double total = total_[static_cast<std::size_t>(i)];

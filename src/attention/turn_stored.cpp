@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored keys, turned: in the form in which they are stored, and as numbers.
+// Rotates stored keys: to their stored form, or to numbers.
 #include <cstring>
 #include <vector>
 

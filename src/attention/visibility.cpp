@@ -32,7 +32,9 @@ bool Problem::sees(const Document& s, std::int64_t head, std::int64_t query, std
   return mask.custom == nullptr || mask.custom(s.batch, head, i, j);
 }
 
-bool Problem::future_unseen() const { return call_.mask.causal && call_.mask.prefix == 0 && !call_.mask.by_index; }
+bool Problem::future_unseen() const {
+  return call_.mask.causal && call_.mask.prefix == 0 && !call_.mask.by_index && shard_.query_places.empty();
+}
 
 // Places rise, and none precedes a prefix or sinks, so every condition on a place is a range of keys.
 VisibleRange Problem::visible_range(const Document& s, std::int64_t query) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded random numbers, the same on every machine: the standard fixes the engine's bits, but not those of its
-// distributions, so the few that are needed stand here.
+// distributions, so the few that are needed are defined here.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace locus {
 
-/// A source of choices. It is a standard engine too (std::shuffle).
+/// A source of random choices. It is also a standard engine (std::shuffle).
 class Random {
  public:
   using result_type = std::uint64_t;
@@ -19,15 +19,15 @@ class Random {
   static constexpr result_type max() { return std::mt19937_64::max(); }
   result_type operator()() { return engine_(); }
 
-  /// 0 to count - 1; leans towards small numbers by less than count / 2^64.
+  /// Returns 0 to count - 1; small numbers are more likely by less than count / 2^64.
   std::int64_t below(std::int64_t count) {
     return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(count));
   }
-  /// first to last, both included.
+  /// Returns first to last, both included.
   std::int64_t between(std::int64_t first, std::int64_t last) { return first + below(last - first + 1); }
-  /// In [0, 1), a multiple of 2^-53.
+  /// Returns a multiple of 2^-53 in [0, 1).
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  /// One of the choices.
+  /// Returns one of the choices.
   template <class Choices>
   const auto& one_of(const Choices& choices) {
     return choices[static_cast<std::size_t>(engine_() % choices.size())];

@@ -2,7 +2,9 @@
 // Attention over the cache: a batch becomes one problem per sequence. Few queries are computed page by page, many in
 // tiles whose keys and values are packed from the pages.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "attention/attend.h"
 #include "cache/state.h"
@@ -11,7 +13,7 @@
 namespace locus {
 namespace {
 
-/// Hands out the rows of a sequence to attention in tiles: in place where they lie together as stored.
+/// Supplies the rows of a sequence to attention in tiles: in place if they are contiguous and need no turn.
 class PagedSupply : public RowSupply {
  public:
   PagedSupply(std::vector<PageSpan> spans, const PageLayout& layout, std::int64_t dim)
@@ -38,7 +40,7 @@ class PagedSupply : public RowSupply {
   }
 
  private:
-  /// Up to `most` rows from `first` on, which is in span `at`.
+  /// Returns up to `most` rows from `first` on, which is in span `at`.
   StoredKeys rows_of(Part part, std::int64_t head, std::size_t at, std::int64_t first, std::int64_t most) const {
     const PageSpan& span = spans_[at];
     const bool keys = part == Part::keys;
@@ -64,17 +66,18 @@ void check_mask(const Mask& mask) {
           "cache: attend takes no mask.keys, mask.pairs or mask.custom; drafts of a tree have `tree`");
 }
 
-// Whether attention itself needs the encoding and the ids. A rotation was applied before.
+// Returns whether attention needs the encoding and the ids. A rotation was applied before.
 bool acts_in_attention(const Encoding& encoding) {
   const auto* rotation = std::get_if<Rotation>(&encoding.term());
   if (rotation != nullptr) return rotation->offsets.has_value();
   return encoding.site() == Site::score || encoding.site() == Site::relative_key;
 }
 
-/// One sequence of a batch with what its problem refers to.
+/// One sequence of a batch, with the data that its problem refers to.
 struct Prepared {
   std::vector<Position> key_ids, query_ids;
   std::vector<std::uint8_t> pairs;
+  std::vector<double> key_numbers, query_numbers;
   std::unique_ptr<PagedSupply> supply;
   AttentionCall call;
 };
@@ -117,7 +120,25 @@ HeadsView KvCache::State::extents(const Sequence& sequence) const {
 
 namespace {
 
-// The ids of keys and queries, where attention needs them.
+// What tokens brought when they were appended, where the call brings nothing.
+void give_numbers(Prepared& one, const Encoding& encoding, const CachedQueries& queries,
+                  const std::function<std::vector<double>(std::int64_t begin, std::int64_t end)>& kept) {
+  const ScoreBias& bias = encoding.score();
+  const std::int64_t keys = one.call.key.tokens, count = queries.query.tokens;
+  const auto give = [&](std::vector<double>& numbers, HeadsView& view, std::int64_t begin) {
+    if (view.data != nullptr) return;
+    numbers = kept(begin, keys);
+    require(std::none_of(numbers.begin(), numbers.end(), [](double x) { return std::isnan(x); }),
+            "cache: tokens of sequence ", queries.sequence, " were appended without numbers, which ",
+            encoding.scheme().name, " needs: give key_numbers and query_numbers");
+    const std::int64_t extents[] = {keys - begin, bias.heads, bias.token_numbers};
+    view = heads_view(numbers.data(), ElementType::float64, "thd", extents);
+  };
+  give(one.key_numbers, one.call.key_numbers, 0);
+  if (count <= keys) give(one.query_numbers, one.call.query_numbers, keys - count);
+}
+
+// Fills the ids of keys and queries, if attention needs them.
 void give_ids(Prepared& one, const CachedQueries& queries, std::vector<Position> key_ids) {
   const std::int64_t count = queries.query.tokens, keys = std::ssize(key_ids);
   one.key_ids = std::move(key_ids);
@@ -164,6 +185,9 @@ void KvCache::attend(const CachedAttention& call) const {
     }
     one.call.query_numbers = queries.query_numbers;
     one.call.key_numbers = queries.key_numbers;
+    if (state.number_size() > 0)
+      give_numbers(one, state.encoding, queries,
+                   [&](std::int64_t begin, std::int64_t end) { return state.numbers_of(sequence, begin, end); });
     one.call.soft_cap = call.soft_cap;
     one.call.sink_logits = call.sink_logits;
     one.call.log_sum_exp = queries.log_sum_exp;
@@ -207,6 +231,7 @@ CachedSequence KvCache::gather(SequenceId sequence) const {
   const std::int64_t heads = state.shape.heads, dim = state.shape.head_dim, count = found.length;
   CachedSequence result;
   result.ids = state.ids_of(found, 0, count);
+  result.numbers = state.numbers_of(found, 0, count);
   const auto size = static_cast<std::int64_t>(size_of(state.shape.type));
   const std::int64_t bytes = count * heads * dim * size;
   result.storage.resize(static_cast<std::size_t>(2 * bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences: beginning, growing, shrinking and ending them.
+// Sequences: begin, append, truncate, end.
 #include "locus/cache.h"
 
 #include <algorithm>
@@ -12,7 +12,10 @@
 namespace locus {
 
 KvCache::State::State(const Encoding& given, const CacheShape& wanted)
-    : encoding(given), shape(wanted), axes(rotates() ? given.rotation().axes : 1), pages(wanted, axes, turn_size()) {
+    : encoding(given),
+      shape(wanted),
+      axes(rotates() ? given.rotation().axes : 1),
+      pages(wanted, axes, turn_size(), number_size()) {
   shape.capacity = pages.free() * shape.page_size;
   require(!rotates() || encoding.rotation().head_dim == shape.head_dim, "cache: the encoding has head_dim ",
           rotates() ? encoding.rotation().head_dim : 0, ", the cache ", shape.head_dim);
@@ -74,6 +77,11 @@ std::vector<Position> KvCache::last_position(SequenceId sequence) const {
   return found.length == 0 ? std::vector<Position>() : state_->ids_of(found, found.length - 1, found.length);
 }
 
+std::vector<double> KvCache::last_numbers(SequenceId sequence) const {
+  const Sequence& found = state_->find(sequence);
+  return found.length == 0 ? std::vector<double>() : state_->numbers_of(found, found.length - 1, found.length);
+}
+
 std::int64_t KvCache::free_pages() const { return state_->pages.free(); }
 
 std::int64_t KvCache::pages_for(SequenceId sequence, std::int64_t tokens) const {
@@ -93,6 +101,18 @@ void KvCache::append(SequenceId sequence, const HeadsView& keys, const HeadsView
 
 namespace {
 
+void check_numbers_of(const NewTokens& tokens, const Encoding& encoding) {
+  const HeadsView& given = tokens.numbers;
+  if (given.data == nullptr) return;
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  const std::int64_t wanted = bias == nullptr ? 0 : bias->token_numbers, heads = bias == nullptr ? 0 : bias->heads;
+  require(wanted > 0, "cache: numbers must be absent: ", encoding.scheme().name, " takes no numbers from tokens");
+  require(given.batch == 1 && given.tokens == tokens.keys.tokens && given.heads == heads && given.head_dim == wanted &&
+              (given.type == ElementType::float32 || given.type == ElementType::float64),
+          "cache: numbers must be float32 or float64 [1, ", tokens.keys.tokens, ", ", heads, ", ", wanted, "], got ",
+          name_of(given.type), " [", given.batch, ", ", given.tokens, ", ", given.heads, ", ", given.head_dim, "]");
+}
+
 void check_tokens(const NewTokens& tokens, const CacheShape& shape, std::int64_t axes) {
   for (const HeadsView* view : {&tokens.keys, &tokens.values}) {
     require(view->type == shape.type && view->heads == shape.heads && view->head_dim == shape.head_dim &&
@@ -102,7 +122,7 @@ void check_tokens(const NewTokens& tokens, const CacheShape& shape, std::int64_t
             view->head_dim, "]");
     require(view->tokens * axes == std::ssize(tokens.ids), "cache: got ", tokens.ids.size(), " positions for ",
             view->tokens, " tokens", axes == 1 ? "" : " of several axes");
-    require(view->data != nullptr || view->tokens == 0, "cache: tokens have no data");
+    require(view->data != nullptr || view->tokens == 0, "cache: the views of tokens must have data");
   }
 }
 
@@ -111,6 +131,7 @@ void check_tokens(const NewTokens& tokens, const CacheShape& shape, std::int64_t
 void KvCache::append(SequenceId sequence, const NewTokens& tokens, Executor* executor) {
   Sequence& found = state_->find(sequence);
   check_tokens(tokens, state_->shape, state_->axes);
+  check_numbers_of(tokens, state_->encoding);
   const std::int64_t count = tokens.keys.tokens;
   state_->encoding.check_positions(tokens.ids, state_->shape.type);
   if (state_->axes == 1 && !tokens.any_order) {
@@ -155,13 +176,13 @@ void KvCache::keep(SequenceId sequence, std::int64_t begin, std::span<const std:
             "cache: the indices to keep must rise from ", begin, " to below ", found.length, ", got ", indices[i]);
   }
   const auto count = std::ssize(indices);
-  // Tokens never need more pages than before, unless others use the page where they go.
+  // Tokens need no more pages than before, unless other sequences use their page.
   const Sequence before{state.cut(found, 0, begin), begin};
   const std::int64_t copied_pages = count > 0 && state.tail_of(before, found).copies ? 1 : 0;
-  require(copied_pages <= state.pages.free(), "cache: no free page to copy the shared one that is kept in part");
+  require(copied_pages <= state.pages.free(), "cache: no free page to copy the shared page that is kept in part");
   CacheShape room = state.shape;
   room.capacity = std::max<std::int64_t>(count, 1);
-  Pages aside(room, state.axes, state.turn_size());
+  Pages aside(room, state.axes, state.turn_size(), state.number_size());
   std::vector<Position> ids(static_cast<std::size_t>(state.axes * count));
   const auto slot_aside = [&](std::int64_t i) {
     return Pages::Slots{static_cast<PageId>(i / room.page_size), i % room.page_size};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves: tokens get other positions, and the pages stay as they are.
+// Moves: tokens get other positions; the pages do not change.
 #include <algorithm>
 #include <numeric>
 
@@ -114,8 +114,9 @@ void KvCache::State::move(Sequence& sequence, std::int64_t begin, std::span<cons
   if (begin == end) return;
   encoding.check_positions(ids, shape.type);
   if (rotates() && (encoding.rotation().mix || encoding.rotation().turns_output)) {
+    const auto present = ids_of(sequence, begin, end);
     require(
-        std::ranges::equal(ids, ids_of(sequence, begin, end)), "cache: keys of ", encoding.scheme().name,
+        std::equal(ids.begin(), ids.end(), present.begin(), present.end()), "cache: keys of ", encoding.scheme().name,
         encoding.rotation().mix ? ", which mixes frequencies," : " with turned_output, whose values are rotated too,",
         " cannot move");
   }

@@ -20,10 +20,11 @@ namespace {
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 constexpr std::size_t small_alignment = 4096;
 
-// Attention reads several pages of a cache at once: larger pages of memory spare it misses of the address cache.
+// Attention reads several pages of a cache at once: huge pages of memory avoid TLB misses.
 void ask_for_huge_pages([[maybe_unused]] std::byte* bytes, [[maybe_unused]] std::size_t count) {
 #ifdef __linux__
-  if (count >= huge_page) madvise(bytes, count / huge_page * huge_page, MADV_HUGEPAGE);  // a wish, never an error
+  if (count >= huge_page)
+    madvise(bytes, count / huge_page * huge_page, MADV_HUGEPAGE);  // a hint: failure is not an error
 #endif
 }
 
@@ -52,10 +53,11 @@ std::size_t hash_of(const void* data, std::size_t bytes) {
 
 void Pages::Free::operator()(std::byte* bytes) const { std::free(bytes); }
 
-Pages::Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size)
+Pages::Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size, std::int64_t number_size)
     : shape_(shape),
       axes_(axes),
       turn_size_(turn_size),
+      number_size_(number_size),
       element_size_(shape.storage == KvStorage::int8 ? 1 : static_cast<std::int64_t>(size_of(shape.type))) {
   const std::int64_t count = checked_pages(shape);
   const std::int64_t needed = 2 * count * part_bytes();
@@ -67,6 +69,7 @@ Pages::Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size)
     ask_for_huge_pages(bytes_.get(), whole);
     scales_.resize(index(count * scales_per_page()));
     turns_.resize(index(count * shape.page_size * turn_size));
+    numbers_.resize(index(count * shape.page_size * number_size));
     ids_.resize(index(count * axes * shape.page_size));
     pages_.resize(index(count));
   } catch (const std::bad_alloc&) {
@@ -123,6 +126,13 @@ float* Pages::turn(PageId page, std::int64_t slot) {
   return const_cast<float*>(static_cast<const Pages*>(this)->turn(page, slot));
 }
 
+const double* Pages::numbers(PageId page, std::int64_t slot) const {
+  return numbers_.data() + (page * shape_.page_size + slot) * number_size_;
+}
+double* Pages::numbers(PageId page, std::int64_t slot) {
+  return const_cast<double*>(static_cast<const Pages*>(this)->numbers(page, slot));
+}
+
 void Pages::resize_turns(std::int64_t size) {
   turns_.resize(index(std::ssize(pages_) * shape_.page_size * size));
   turn_size_ = size;
@@ -175,6 +185,7 @@ void Pages::copy(const Pages& source, const Slots& from, const Slots& to, std::i
     std::memcpy(ids(to.page, axis) + to.first, source.ids(from.page, axis) + from.first,
                 index(count) * sizeof(Position));
   }
+  std::copy_n(source.numbers(from.page, from.first), count * number_size_, numbers(to.page, to.first));
   if (turn_size_ == 0) return;
   std::memcpy(turn(to.page, to.first), source.turn(from.page, from.first), index(count * turn_size_) * sizeof(float));
 }
@@ -192,7 +203,9 @@ bool Pages::equal(PageId a, PageId b) const {
     return std::memcmp(x, y, index(bytes)) == 0;
   };
   const auto float_size = static_cast<std::int64_t>(sizeof(float));
-  return same(at(Part::keys, a, 0, 0), at(Part::keys, b, 0, 0), 2 * part_bytes()) &&
+  const auto double_size = static_cast<std::int64_t>(sizeof(double));
+  return same(numbers(a, 0), numbers(b, 0), shape_.page_size * number_size_ * double_size) &&
+         same(at(Part::keys, a, 0, 0), at(Part::keys, b, 0, 0), 2 * part_bytes()) &&
          same(ids(a, 0), ids(b, 0), axes_ * shape_.page_size * static_cast<std::int64_t>(sizeof(Position))) &&
          (!integers() || same(scale(Part::keys, a, 0, 0), scale(Part::keys, b, 0, 0), scales_per_page() * float_size));
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of a cache: their memory, who uses them, and which of them are equal.
+// The pages of a cache: their memory, their users, and which of them are equal.
 //
-// A page holds page_size tokens. Its numbers lie by head, so that attention reads a head of a page as one stream:
+// A page holds page_size tokens. Its numbers are ordered by head: attention reads a head of a page as one stream.
 //
 //   keys [heads][page_size][head_dim]   values [heads][page_size][head_dim]
 //
-// Beside it lie the ids that its keys are stored at, [axes][page_size], the scales of 8-bit numbers, and the turns of
-// raw keys, [page_size][cos | sin].
+// A page also has the ids that its keys are stored at, [axes][page_size], the scales of 8-bit numbers, the turns of raw
+// keys, [page_size][cos | sin], and the numbers that tokens bring, [page_size][number_size].
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ using Part = RowSupply::Part;
 
 class Pages {
  public:
-  /// `turn_size`: floats per token that raw keys need, else 0.
-  Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size);
+  /// `turn_size`: floats per token for raw keys, otherwise 0. `number_size`: doubles that a token brings.
+  Pages(const CacheShape& shape, std::int64_t axes, std::int64_t turn_size, std::int64_t number_size);
 
   std::int64_t size() const { return shape_.page_size; }
   std::int64_t free() const { return static_cast<std::int64_t>(vacant_.size()); }
@@ -36,10 +36,10 @@ class Pages {
   void retain(PageId page) { ++pages_[index(page)].users; }
   void release(PageId page);
   std::int64_t users(PageId page) const { return pages_[index(page)].users; }
-  /// How many slots, from the first, hold tokens of any user.
+  /// Returns the number of slots, from the first, that hold tokens of any user.
   std::int64_t filled(PageId page) const { return pages_[index(page)].filled; }
   void set_filled(PageId page, std::int64_t filled) { pages_[index(page)].filled = filled; }
-  /// Pages that are in use.
+  /// Returns the number of pages in use.
   std::vector<PageId> used() const;
 
   bool integers() const { return shape_.storage == KvStorage::int8; }
@@ -54,26 +54,28 @@ class Pages {
   const Position* ids(PageId page, std::int64_t axis) const;
   float* turn(PageId page, std::int64_t slot);
   const float* turn(PageId page, std::int64_t slot) const;
-  /// Turns of another size; those that are there are lost.
+  double* numbers(PageId page, std::int64_t slot);
+  const double* numbers(PageId page, std::int64_t slot) const;
+  /// Changes the size of turns; existing ones are lost.
   void resize_turns(std::int64_t size);
-  /// A view of slots [slot, slot + count) of pages of elements.
+  /// Returns a view of slots [slot, slot + count) of pages of elements.
   HeadsView view(Part part, PageId page, std::int64_t slot, std::int64_t count) const;
 
-  /// One head of a token as stored, to and from float32.
+  /// Converts one head of a stored token to and from float32.
   void read(Part part, PageId page, std::int64_t head, std::int64_t slot, float* to) const;
   void write_integers(Part part, PageId page, std::int64_t head, std::int64_t slot, const float* from);
 
-  /// Copies `count` slots of pages of the same shape with everything that belongs to them.
+  /// Copies `count` slots between pages of the same shape: numbers, ids, scales and turns.
   struct Slots {
     PageId page = 0;
     std::int64_t first = 0;
   };
   void copy(const Pages& source, const Slots& from, const Slots& to, std::int64_t count);
 
-  /// Returns a page with the same contents that was entered before; else enters this one. It must be full.
+  /// Returns an entered page with the same contents, or else enters this one. It must be full.
   std::optional<PageId> find_equal_or_enter(PageId page);
   bool entered(PageId page) const { return pages_[index(page)].hash.has_value(); }
-  /// Takes a page that is about to change out of those that can be found.
+  /// Removes a page that is about to change from the entered ones.
   void forget(PageId page);
 
  private:
@@ -89,12 +91,13 @@ class Pages {
   std::int64_t scales_per_page() const { return integers() ? 2 * shape_.heads * shape_.page_size : 0; }
 
   CacheShape shape_;
-  std::int64_t axes_, turn_size_, element_size_;
+  std::int64_t axes_, turn_size_, number_size_, element_size_;
   struct Free {
     void operator()(std::byte* bytes) const;
   };
   std::unique_ptr<std::byte, Free> bytes_;
   std::vector<float> scales_, turns_;
+  std::vector<double> numbers_;
   std::vector<Position> ids_;
   std::vector<Page> pages_;
   std::vector<PageId> vacant_;

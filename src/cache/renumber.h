@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The positions of the tokens that stay when a window slides.
+// New positions of the tokens that stay when a window slides.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs: cutting, joining and extending them, and who uses which page.
+// Runs: cuts, joins and extends them, and counts the users of pages.
 #include <algorithm>
 
 #include "cache/state.h"
@@ -45,7 +45,7 @@ KvCache::State::Tail KvCache::State::tail_of(const Sequence& sequence, const Seq
   const Run& last = sequence.runs.back();
   const std::int64_t room = shape.page_size - last.end();
   if (room == 0) return {};
-  if (last.end() == pages.filled(last.page)) return {room, false};  // nobody has written behind it
+  if (last.end() == pages.filled(last.page)) return {room, false};  // no sequence has written after it
   const auto own =
       std::count_if(counted.runs.begin(), counted.runs.end(), [&](const Run& run) { return run.page == last.page; });
   return {room, pages.users(last.page) > own};
@@ -97,7 +97,7 @@ void KvCache::State::share_full_pages(Sequence& sequence) {
       if (run == sequence.runs.rbegin()) continue;  // the last page is still being filled
       return;
     }
-    if (pages.entered(run->page) || pages.users(run->page) > 1) return;  // and so were those before it
+    if (pages.entered(run->page) || pages.users(run->page) > 1) return;  // and so are those before it
     const std::optional<PageId> equal = pages.find_equal_or_enter(run->page);
     if (!equal) continue;
     pages.retain(*equal);

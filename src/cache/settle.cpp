@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored keys change: those that moved are turned in place, or all of them follow another table.
+// Changes stored keys: rotates moved ones in place, or all of them to another table.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace locus {
 namespace {
 
-// Two encodings give the same keys if their rotations are equal.
+// Returns whether two encodings give the same keys: their rotations are equal.
 bool same_table(const Encoding& a, const Encoding& b) {
   if (a.site() != b.site()) return false;
   if (a.site() != Site::query_key) return true;
@@ -25,7 +25,7 @@ bool same_table(const Encoding& a, const Encoding& b) {
          x.deinterleaved_output == y.deinterleaved_output && x.profile == y.profile && x.table_type == y.table_type;
 }
 
-// Whether one turn takes a pair of coordinates from one table to the other.
+// Returns whether one turn takes a pair of coordinates from one table to the other.
 bool same_pairs(const Rotation& x, const Rotation& y) {
   return x.pairing == y.pairing && x.rotary_dim == y.rotary_dim && x.rotary_offset == y.rotary_offset;
 }
@@ -84,7 +84,9 @@ void KvCache::settle(SequenceId sequence) {
   std::vector<std::span<Run>> moved;  // the runs of each page with keys that moved
   for (auto begin = runs.begin(); begin != runs.end();) {
     const auto end = std::find_if_not(begin, runs.end(), in_page(begin->page));
-    if (std::any_of(begin, end, [](const Run& run) { return run.moved != nullptr; })) moved.emplace_back(begin, end);
+    if (std::any_of(begin, end, [](const Run& run) { return run.moved != nullptr; })) {
+      moved.emplace_back(&*begin, static_cast<std::size_t>(end - begin));
+    }
     begin = end;
   }
   const auto shared = [&](std::span<Run> some) { return state.pages.users(some[0].page) > std::ssize(some); };
@@ -151,6 +153,9 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
   State& state = *state_;
   require(encoding.site() == state.encoding.site(), "cache: the new encoding acts at the site ",
           name_of(encoding.site()), ", the old one at ", name_of(state.encoding.site()));
+  const std::int64_t numbers = number_size_of(encoding);
+  require(numbers == state.number_size(), "cache: tokens of the new encoding bring ", numbers,
+          " numbers each, those of the old one ", state.number_size());
   const auto live = state.live_slots();
   const bool keys_follow = live.empty() || state.shape.form == KeyForm::raw || same_table(state.encoding, encoding);
   if (state.rotates()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cache knows: its pages, and for each sequence the runs of slots that hold its tokens in order.
+// The state of a cache: its pages, and for each sequence the runs of slots that hold its tokens in order.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace locus {
 
 inline constexpr std::size_t most_axes = 8;
 
-/// Where tokens of a page are now, if not where they are stored: `delta` further on each axis, or at `ids`. Slots index
-/// both lists, so that a run can be cut without touching them.
+/// The current positions of tokens, if they differ from the stored ones: `delta` further on each axis, or `ids`. Slots
+/// index both lists, so a run can be cut without changing them.
 struct Displacement {
   std::array<Position, most_axes> delta{};
   std::vector<Position> ids = {};  ///< [axes][page_size], or empty
@@ -29,10 +29,15 @@ struct Displacement {
 struct Run {
   PageId page = 0;
   std::int32_t first = 0, count = 0;
-  std::shared_ptr<const Displacement> moved = {};  ///< null: where they are stored
+  std::shared_ptr<const Displacement> moved = {};  ///< null: at their stored positions
 
   std::int32_t end() const { return first + count; }
 };
+
+inline std::int64_t number_size_of(const Encoding& encoding) {
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  return bias == nullptr ? 0 : bias->heads * bias->token_numbers;
+}
 
 struct Sequence {
   std::vector<Run> runs;  ///< those of one page are neighbours
@@ -45,18 +50,22 @@ class KvCache::State {
 
   bool rotates() const { return encoding.site() == Site::query_key; }
   bool raw() const { return rotates() && shape.form == KeyForm::raw; }
-  /// Floats of a turn that each raw key keeps.
+  /// Returns the number of floats of a raw key's turn.
   std::int64_t turn_size() const { return raw() ? 2 * encoding.rotation().pairs() : 0; }
-  /// The turn of a stored key to its current position.
+  /// Returns the number of doubles that a token brings, for all query heads.
+  std::int64_t number_size() const { return number_size_of(encoding); }
+  /// Returns the numbers of tokens [begin, end), [end - begin][number_size].
+  std::vector<double> numbers_of(const Sequence& sequence, std::int64_t begin, std::int64_t end) const;
+  /// Returns the turn of a stored key to its current position.
   KeyTurn turn() const { return KeyTurn({raw() ? nullptr : &encoding, &encoding}); }
 
   const Sequence& find(SequenceId sequence) const;
   Sequence& find(SequenceId sequence);
-  /// The ids of tokens [begin, end), [axes][end - begin].
+  /// Returns the ids of tokens [begin, end), [axes][end - begin].
   std::vector<Position> ids_of(const Sequence& sequence, std::int64_t begin, std::int64_t end) const;
 
   // ---- runs
-  /// Copies of the runs that hold tokens [begin, end), cut at both ends.
+  /// Returns copies of the runs that hold tokens [begin, end), cut at both ends.
   std::vector<Run> cut(const Sequence& sequence, std::int64_t begin, std::int64_t end) const;
   /// Replaces a sequence's runs: joins neighbours that continue each other, and counts the users of pages.
   void replace(Sequence& sequence, std::vector<Run> runs);
@@ -65,10 +74,10 @@ class KvCache::State {
   /// Where the next tokens go.
   struct Tail {
     std::int64_t room = 0;  ///< slots left in the last page
-    bool copies = false;    ///< others have written there, so the page must be copied first
+    bool copies = false;    ///< another sequence has written there, so the page must be copied first
   };
   Tail tail_of(const Sequence& sequence) const { return tail_of(sequence, sequence); }
-  /// The same for a sequence that is still counted as `counted`.
+  /// The same for a sequence whose pages are still counted as `counted`.
   Tail tail_of(const Sequence& sequence, const Sequence& counted) const;
   std::int64_t pages_for(const Sequence& sequence, std::int64_t tokens) const;
   /// Reserves slots for `count` more tokens and returns the runs that hold them. There must be enough free pages.
@@ -79,11 +88,11 @@ class KvCache::State {
   void write_run(const Run& run, const NewTokens& tokens, std::int64_t first);
 
   // ---- moving
-  /// The displacement that takes a run's tokens to `ids`, [axes][count]; null if that is where they are stored. `last`
-  /// is reused if it fits.
+  /// Returns the displacement that takes a run's tokens to `ids`, [axes][count]; null if they are stored there. Reuses
+  /// `last` if it fits.
   std::shared_ptr<const Displacement> displacement(const Run& run, std::span<const Position> ids,
                                                    const std::shared_ptr<const Displacement>& last) const;
-  /// `runs` with their tokens at `ids`, [axes][tokens of the runs].
+  /// Returns `runs` with their tokens at `ids`, [axes][tokens of the runs].
   std::vector<Run> moved_to(std::vector<Run> runs, std::span<const Position> ids) const;
   /// Moves tokens [begin, begin + ids / axes).
   void move(Sequence& sequence, std::int64_t begin, std::span<const Position> ids);
@@ -91,15 +100,15 @@ class KvCache::State {
   // ---- turning
   PageLayout layout(const KeyTurn* turn) const;
   std::vector<PageSpan> spans_of(const Sequence& sequence) const;
-  /// A view without data.
+  /// Returns a view without data.
   HeadsView extents(const Sequence& sequence) const;
-  /// One head of slots [slot, slot + count) of a run, with their turns.
+  /// Returns one head of slots [slot, slot + count) of a run, with their turns.
   StoredKeys stored_keys(const Run& run, std::int64_t head, std::int64_t slot, std::int64_t count) const;
   /// Stores turned keys.
   void store_turned(const PageLayout& how, const StoredKeys& from, PageId page, std::int64_t head, std::int64_t slot);
-  /// The turn of a slot; null if the keys of the run need none. `stride` is the step to the next slot's.
+  /// Returns the turn of a slot; null if the keys of the run need none. `stride` is the step to the next slot's.
   const float* turn_of(const Run& run, std::int64_t slot, std::int64_t& stride) const;
-  /// The slots of every page that hold tokens: [pages in use] -> [page_size].
+  /// Returns, for every page in use, which slots hold tokens: [pages in use] -> [page_size].
   std::map<PageId, std::vector<bool>> live_slots() const;
   /// Turns the stored key of a slot from one table to another.
   void rerotate(PageId page, std::int64_t slot, const Transition& change);

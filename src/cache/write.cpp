@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// New tokens go into their slots: keys rotated, or raw with their turns; as elements or as integers.
+// Writes new tokens into their slots: keys rotated, or raw with their turns; as elements or as integers.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "cache/state.h"
 
@@ -64,7 +65,28 @@ void KvCache::State::write(const std::vector<Run>& runs, const NewTokens& tokens
   });
 }
 
+std::vector<double> KvCache::State::numbers_of(const Sequence& sequence, std::int64_t begin, std::int64_t end) const {
+  std::vector<double> all;
+  const std::int64_t size = number_size();
+  for (const Run& run : cut(sequence, begin, end)) {
+    const double* from = pages.numbers(run.page, run.first);
+    all.insert(all.end(), from, from + run.count * size);
+  }
+  return all;
+}
+
 void KvCache::State::write_run(const Run& run, const NewTokens& tokens, std::int64_t first) {
+  const auto* bias = std::get_if<ScoreBias>(&encoding.term());
+  for (std::int64_t i = 0; i < run.count * number_size(); ++i) {
+    const std::int64_t token = i / number_size(), within = i % number_size();
+    double& to = pages.numbers(run.page, run.first)[i];
+    to = std::numeric_limits<double>::quiet_NaN();
+    if (tokens.numbers.data == nullptr) continue;
+    const std::byte* from = head_of(tokens.numbers, first + token, within / bias->token_numbers);
+    const std::int64_t n = within % bias->token_numbers;
+    to = tokens.numbers.type == ElementType::float64 ? reinterpret_cast<const double*>(from)[n]
+                                                     : static_cast<double>(reinterpret_cast<const float*>(from)[n]);
+  }
   const HeadsView keys = tokens_of(tokens.keys, first, run.count), values = tokens_of(tokens.values, first, run.count);
   PositionIds plan{.axes = axes, .tokens = run.count, .ids = {}};
   for (std::int64_t axis = 0; axis < axes; ++axis) {

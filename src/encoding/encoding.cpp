@@ -93,7 +93,11 @@ void Encoding::check_positions(std::span<const Position> ids, ElementType type) 
   }
 }
 
-bool Encoding::length_dependent() const { return !claims().has(Claim::cache_safe); }
+bool Encoding::length_dependent() const {
+  const auto* hidden = std::get_if<HiddenRows>(&term());
+  const bool by_neighbours = hidden != nullptr && hidden->neighbours;  // not safe because of later tokens
+  return !claims().has(Claim::cache_safe) && !by_neighbours;
+}
 
 Encoding Encoding::at_length(std::int64_t length) const {
   if (!length_dependent()) return *this;

@@ -17,8 +17,8 @@ bool has_parameter(std::span<const Parameter> parameters, std::string_view name)
 
 bool takes_rules(const Encoding& encoding) { return has_parameter(encoding.scheme().parameters, "rule"); }
 
-Encoding under_rule(const Encoding& encoding, std::string_view rule_name, const Stretch& stretch,
-                    const Arguments& given) {
+Encoding with_rule(const Encoding& encoding, std::string_view rule_name, const Stretch& stretch,
+                   const Arguments& given) {
   const Scheme& scheme = encoding.scheme();
   require(takes_rules(encoding), "the rule ", rule_name, " needs a scheme that rotates (rope), got ", scheme.name);
   const Rule& rule = find_rule(rule_name);

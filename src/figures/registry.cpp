@@ -56,7 +56,7 @@ Figure make_figure(const FigureKind& kind, Language language) {
 }
 
 Json standalone_spec(const Figure& figure) {
-  // A chart is about 600 pixels wide: lines of text must be broken by hand.
+  // A chart is about 600 pixels wide. Vega-Lite does not wrap text, so we insert the line breaks.
   const auto lines = [](const std::string& text, std::size_t width) {
     Json result = Json::array();
     std::istringstream stream(wrapped(text, width));

@@ -15,17 +15,17 @@
 
 namespace locus::figures {
 
-/// An encoding to draw; `name` distinguishes the kinds of layers of one model.
+/// An encoding to draw; `name` distinguishes the layer types of one model.
 struct Drawn {
   std::string name;
   Encoding encoding;
   std::optional<std::int64_t> trained_length = {};
 };
 
-/// What to draw. The figure chooses what is left empty.
+/// What to draw. The figure chooses a value for each empty field.
 struct Request {
-  std::vector<Drawn> encodings;          ///< one; several only where the figure's `several` says so
-  std::vector<Position> positions = {};  ///< ids of tokens, or offsets where the figure says so
+  std::vector<Drawn> encodings;          ///< one; more only if the figure's `several` is true
+  std::vector<Position> positions = {};  ///< ids of tokens, or offsets, as the figure's meaning states
   std::vector<std::int64_t> dims = {};   ///< columns of a row
   std::vector<std::int64_t> pairs = {};  ///< of a rotation
   std::vector<std::int64_t> heads = {};
@@ -36,24 +36,24 @@ struct Request {
 struct FigureKind {
   std::string_view name;
   std::string_view meaning;
-  std::string_view scheme;             ///< drawn by default; empty: the figure chooses its own
-  Arguments arguments;                 ///< its arguments by default
+  std::string_view scheme;             ///< drawn by default; empty: the figure takes no encoding
+  Arguments arguments;                 ///< its default arguments
   std::vector<std::string_view> uses;  ///< which lists of Request it reads: positions, dims, pairs, heads, rules
   Figure (*make)(const Request&);
   bool several = false;  ///< draws several encodings together
 };
 
-/// All figures, in the order of the registry.
+/// Returns all figures, in the order of the registry.
 std::span<const FigureKind* const> figure_kinds();
-/// Error naming the known figures.
+/// Error: an unknown name; the message lists the known ones.
 const FigureKind& find_figure(std::string_view name);
 
-/// Error where the request lacks what the figure needs or gives what it does not read.
+/// Error: the request lacks a list that the figure needs, or has one that the figure does not read.
 Figure make_figure(const FigureKind& kind, const Request& request);
-/// The figure without options.
+/// Draws the figure with its defaults.
 Figure make_figure(const FigureKind& kind, Language language = Language::english);
 
-/// The spec with title and description inside, for a separate file.
+/// Returns the spec with title and description inside, for a separate file.
 Json standalone_spec(const Figure& figure);
 
 }  // namespace locus::figures

@@ -12,7 +12,8 @@
 namespace locus::figures {
 namespace {
 
-// Okabe and Ito's colours (jfly.uni-koeln.de/color), without black and yellow, which vanish on a dark or a light page.
+// Okabe and Ito's colours (jfly.uni-koeln.de/color), without black and yellow, which are invisible on dark or light
+// pages.
 constexpr const char* category_colours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                             "#56B4E9", "#D55E00", "#8C8C8C"};
 
@@ -20,7 +21,7 @@ Json channel(std::string_view field, std::string_view type, std::string_view tit
   return {{"field", field}, {"type", type}, {"title", title}};
 }
 
-/// The smallest of 1, 2, 5, 10, 20, 50, ... that gives at most `most` steps over `span`.
+/// Returns the smallest of 1, 2, 5, 10, 20, 50, ... that divides `span` into at most `most` steps.
 std::int64_t round_step(std::int64_t span, std::int64_t most) {
   for (std::int64_t power = 1;; power *= 10) {
     for (const std::int64_t digit : {1, 2, 5}) {
@@ -77,7 +78,7 @@ Json category_colour(std::string_view field, std::string_view title, const std::
   Json range = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) range.push_back(category_colours[i % std::size(category_colours)]);
   result["scale"] = {{"domain", names}, {"range", range}};
-  result["legend"] = {{"orient", "top"}};  // beside the chart it would take a phone's width
+  result["legend"] = {{"orient", "top"}};  // beside the chart, it would fill the screen of a phone
   return result;
 }
 
@@ -94,7 +95,7 @@ Json value_colour(std::string_view field, std::string_view title, double low, do
 }
 
 Thinned thinned(std::span<const Position> values, std::size_t most, Message note, const Words& words) {
-  require(most > 0, "a figure must have room for one of its values");
+  require(most > 0, "a figure must draw at least one of its values");
   const std::size_t step = (values.size() + most - 1) / most;
   Thinned result;
   for (std::size_t i = 0; i < values.size(); i += std::max<std::size_t>(step, 1)) result.values.push_back(values[i]);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/gguf_format.h"
+#include "io/gguf_head.h"
 #include "locus/io/gguf_blocks.h"
 
 namespace locus::io {
@@ -112,7 +113,7 @@ std::uint64_t gguf_tensor_bytes(const GgufTensor& tensor, const std::string& fil
 class GgufParser {
  public:
   static GgufFile parse(std::span<const std::byte> bytes, const std::string& name,
-                        std::shared_ptr<const MappedFile> mapping) {
+                        std::shared_ptr<const MappedFile> mapping, std::uint64_t unread = 0) {
     GgufFile file;
     file.name_ = name;
     file.mapping_ = std::move(mapping);
@@ -131,7 +132,7 @@ class GgufParser {
       offsets.push_back(placed.offset);
       file.tensors_.push_back(std::move(placed.tensor));
     }
-    find_data(file, offsets, reader);
+    find_data(file, offsets, reader, unread);
     check_apart(file.tensors_, name);
     return file;
   }
@@ -151,8 +152,10 @@ class GgufParser {
     file.metadata_.push_back(std::move(entry));
   }
 
-  /// The data begin at the next aligned byte after the directory. A file without tensors may end there.
-  static void find_data(GgufFile& file, std::span<const std::uint64_t> offsets, ByteReader& reader) {
+  /// The data begin at the next aligned byte after the directory. A file without tensors may end there. `unread` bytes
+  /// follow those of the reader; a tensor that reaches into them has no bytes.
+  static void find_data(GgufFile& file, std::span<const std::uint64_t> offsets, ByteReader& reader,
+                        std::uint64_t unread) {
     if (file.tensors_.empty()) return;
     reader.take(padding_to(file.alignment_, reader.at()), "the padding before the data");
     const auto data = reader.take(reader.remaining(), "the data");
@@ -161,8 +164,10 @@ class GgufParser {
       const std::uint64_t offset = offsets[i], size = gguf_tensor_bytes(tensor, file.name_);
       require(offset % file.alignment_ == 0, file.name_, ": tensor ", shown(tensor.name),
               " must have an offset that is a multiple of ", file.alignment_, ", got ", offset);
-      require(offset <= data.size() && size <= data.size() - offset, file.name_, ": tensor ", shown(tensor.name),
-              " needs ", size, " bytes at offset ", offset, ", the file has only ", data.size(), " bytes of data");
+      const std::uint64_t whole = data.size() + unread;
+      require(offset <= whole && size <= whole - offset, file.name_, ": tensor ", shown(tensor.name), " needs ", size,
+              " bytes at offset ", offset, ", the file has only ", whole, " bytes of data");
+      if (offset > data.size() || size > data.size() - offset) continue;
       tensor.bytes = data.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));
     }
   }
@@ -213,10 +218,14 @@ GgufFile parse_gguf(std::span<const std::byte> file, const std::string& name) {
   return GgufParser::parse(file, name, nullptr);
 }
 
+GgufFile parse_gguf_head(std::span<const std::byte> head, std::uint64_t unread, const std::string& name) {
+  return GgufParser::parse(head, name, nullptr, unread);
+}
+
 GgufFile read_gguf(const std::filesystem::path& path) {
   auto mapping = std::make_shared<const MappedFile>(path);
   const auto bytes = mapping->bytes();
-  return GgufParser::parse(bytes, path.string(), std::move(mapping));
+  return GgufParser::parse(bytes, path.string(), std::move(mapping), unread_bytes(path));
 }
 
 }  // namespace locus::io

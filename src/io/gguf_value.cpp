@@ -158,7 +158,7 @@ std::vector<Element> decode_array(const GgufValue& value, const std::string& wha
 }
 
 std::vector<std::byte> stored_text(std::string_view text) {
-  const auto raw = std::as_bytes(std::span(text));
+  const auto raw = std::as_bytes(std::span(text.data(), text.size()));
   return {raw.begin(), raw.end()};
 }
 

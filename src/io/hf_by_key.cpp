@@ -70,12 +70,7 @@ Layers resolve_deberta(const Fields& model, const HfContext& context) {
   if (absolute) layers.back().layer_type = "embeddings";
   Notes notes = fields.notes();
   Fields own(fields, notes);
-  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
-                                           context, "the width of a head");
-  const std::int64_t heads =
-      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "the width of a head");
-  require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-          heads);
+  const auto [hidden, heads] = read_widths(own, context, "the width of a head");
   LayerEncoding layer{.layer_type = absolute ? "attention" : "", .scheme = "deberta"};
   layer.arguments.set("heads", heads);
   layer.arguments.set("head_dim", own.integer({"attention_head_size"}).value_or(hidden / heads));
@@ -106,12 +101,7 @@ Layers resolve_conformer(const Fields& model, const HfContext& context) {
   Notes notes = fields.notes();
   Fields own(fields, notes);
   LayerEncoding layer{.scheme = "shaw"};
-  const std::int64_t hidden = with_default(read_hidden_size(own), context.model.hidden_size, own, "hidden_size",
-                                           context, "a table of distances");
-  const std::int64_t heads =
-      with_default(read_heads(own), context.model.heads, own, "num_attention_heads", context, "a table of distances");
-  require(heads <= hidden, own.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-          heads);
+  const auto [hidden, heads] = read_widths(own, context, "a table of distances");
   layer.arguments.set("heads", heads);
   layer.arguments.set("head_dim", hidden / heads);
   layer.arguments.set("clip_left", own.integer({"left_max_position_embeddings"}, 0).value_or(64));
@@ -226,17 +216,31 @@ Layers resolve_led(const Fields& model, const HfContext& context) {
   return layers;
 }
 
+// The weights, with their normalisation, are in the model's file.
+Layers resolve_convolution(const Fields& model, const HfContext& context) {
+  Fields fields(model);
+  Notes notes = fields.notes();
+  Fields own(fields, notes);
+  LayerEncoding layer{.scheme = "conv_position"};
+  layer.arguments.set("dim", read_widths(own, context, "a convolution over the hidden state").hidden);
+  layer.arguments.set("kernel", own.integer({"num_conv_pos_embeddings"}, 1).value_or(128));
+  layer.arguments.set("groups", own.integer({"num_conv_pos_embedding_groups"}, 1).value_or(16));
+  own.acknowledge({"conv_pos_batch_norm"});
+  return {finish_layer(std::move(layer), own)};
+}
+
 struct Resolver {
   std::string_view name;
   Layers (*resolve)(const Fields&, const HfContext&);
 };
-constexpr std::array<Resolver, 17> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
+constexpr std::array<Resolver, 21> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
                                                  {"beit", resolve_beit},
                                                  {"chatglm", resolve_chatglm},
                                                  {"data2vec-vision", resolve_beit},
                                                  {"deberta", resolve_deberta},
                                                  {"deberta-v2", resolve_deberta},
                                                  {"esm", resolve_esm},
+                                                 {"hubert", resolve_convolution},
                                                  {"led", resolve_led},
                                                  {"qwen", resolve_qwen},
                                                  {"reformer", resolve_reformer},
@@ -244,7 +248,10 @@ constexpr std::array<Resolver, 17> resolvers = {{{"audio-spectrogram-transformer
                                                  {"seamless_m4t_v2", resolve_seamless},
                                                  {"siglip2_vision_model", resolve_siglip2_vision},
                                                  {"trocr", resolve_trocr},
+                                                 {"unispeech", resolve_convolution},
+                                                 {"unispeech-sat", resolve_convolution},
                                                  {"videomae", resolve_videomae},
+                                                 {"wav2vec2", resolve_convolution},
                                                  {"wav2vec2-bert", resolve_conformer},
                                                  {"wav2vec2-conformer", resolve_conformer}}};
 

@@ -157,12 +157,7 @@ LayerEncoding resolve_distances(const Fields& model, const HfContext& context, b
   Fields fields(model, notes);
   const std::int64_t rows = with_default(read_max_length(fields), context.model.max_length, fields,
                                          "max_position_embeddings", context, "a table of distances");
-  const std::int64_t hidden = with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
-                                           context, "a table of distances");
-  const std::int64_t heads = with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads",
-                                          context, "a table of distances");
-  require(heads <= hidden, fields.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-          heads);
+  const auto [hidden, heads] = read_widths(fields, context, "a table of distances");
   LayerEncoding layer{.scheme = "shaw"};
   layer.arguments.set("heads", heads);
   layer.arguments.set("head_dim", hidden / heads);
@@ -183,12 +178,7 @@ LayerEncoding resolve_projected_sines(const Fields& model, const HfContext& cont
   Notes notes = model.notes();
   Fields fields(model, notes);
   LayerEncoding layer{.scheme = std::string(scheme)};
-  const std::int64_t hidden = with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
-                                           context, "the width of a head");
-  const std::int64_t heads = with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads",
-                                          context, "the width of a head");
-  require(heads <= hidden, fields.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-          heads);
+  const auto [hidden, heads] = read_widths(fields, context, "the width of a head");
   const auto head_dim = fields.integer({"d_head", "attention_head_dim"});
   layer.arguments.set("heads", heads);
   layer.arguments.set("head_dim", head_dim.value_or(hidden / heads));
@@ -323,6 +313,16 @@ std::int64_t with_default(const std::optional<std::int64_t>& value, std::int64_t
   if (value || fallback == 0) return needed(value, fields, key, by);
   fields.note_default(key, std::to_string(fallback), why_default(context));
   return fallback;
+}
+
+HiddenAndHeads read_widths(Fields& fields, const HfContext& context, std::string_view by) {
+  const std::int64_t hidden =
+      with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size", context, by);
+  const std::int64_t heads =
+      with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads", context, by);
+  require(heads <= hidden, fields.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
+          heads);
+  return {.hidden = hidden, .heads = heads};
 }
 
 LayerEncoding with_notes(LayerEncoding layer, Notes notes) {

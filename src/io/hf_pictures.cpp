@@ -146,12 +146,7 @@ std::vector<LayerEncoding> resolve_grid_keys(const Fields& model, const HfContex
   for (const std::int64_t side : sides) {
     Notes notes = shared.notes();
     Fields fields(shared, notes);
-    const std::int64_t hidden = with_default(read_hidden_size(fields), context.model.hidden_size, fields, "hidden_size",
-                                             context, "the width of a head");
-    const std::int64_t heads = with_default(read_heads(fields), context.model.heads, fields, "num_attention_heads",
-                                            context, "the width of a head");
-    require(heads <= hidden, fields.subject("num_attention_heads"), " must be at most hidden_size (", hidden, "), got ",
-            heads);
+    const auto [hidden, heads] = read_widths(fields, context, "the width of a head");
     LayerEncoding layer{.layer_type = side == 0 ? "global" : "windows", .scheme = "decomposed_2d"};
     layer.arguments.set("heads", heads);
     layer.arguments.set("head_dim", hidden / heads);

@@ -71,6 +71,12 @@ std::int64_t with_default(const std::optional<std::int64_t>& value, std::int64_t
                           std::string_view key, const HfContext& context, std::string_view by);
 std::string why_default(const HfContext& context);
 
+struct HiddenAndHeads {
+  std::int64_t hidden = 0, heads = 0;
+};
+/// Reads the hidden size and the number of heads, with defaults. Error: one is missing, or more heads than coordinates.
+HiddenAndHeads read_widths(Fields& fields, const HfContext& context, std::string_view by);
+
 /// Returns the value. Error: it is missing; says what needs it.
 template <class T>
 T needed(const std::optional<T>& value, const Fields& fields, std::string_view key, std::string_view by) {

@@ -59,7 +59,7 @@ void override_arguments(LayerEncoding& layer, std::vector<Setting> overrides) {
   const std::vector<Parameter> parameters = parameters_of(scheme, layer.arguments);
   Arguments kept;
   for (const auto& [name, value] : layer.arguments.all()) {
-    const auto same = [&](const Parameter& parameter) { return parameter.name == name; };
+    const auto same = [wanted = std::string_view(name)](const Parameter& one) { return one.name == wanted; };
     if (std::any_of(parameters.begin(), parameters.end(), same)) kept.set(name, value);
   }
   layer.arguments = std::move(kept);

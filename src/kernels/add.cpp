@@ -61,6 +61,9 @@ void add_range(const HiddenRows& hidden, const HiddenPlan& plan, const HiddenVie
 void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids, Executor* executor) {
   check(encoding, view, ids);
   const HiddenRows& hidden = encoding.hidden();
+  if (hidden.neighbours) {
+    return add_from_neighbours(hidden, *kernel_state_of(encoding).neighbours, view, ids, executor);
+  }
   const HiddenPlan& plan = *kernel_state_of(encoding).hidden;
   const std::int64_t row_bytes = view.dim * static_cast<std::int64_t>(size_of(view.type));
   for_ranges(executor, view.batch * view.tokens, grain_of(row_bytes),

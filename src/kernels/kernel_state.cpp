@@ -5,7 +5,9 @@ namespace locus {
 
 KernelState::KernelState(const Encoding& encoding) {
   if (encoding.site() == Site::query_key) rotation.emplace(encoding.rotation().turns, start_of(encoding.rotation()));
-  if (encoding.site() == Site::hidden) hidden.emplace(encoding.hidden());
+  if (encoding.site() != Site::hidden) return;
+  hidden.emplace(encoding.hidden());
+  if (encoding.hidden().neighbours) neighbours.emplace(encoding.hidden());
 }
 
 const KernelState& kernel_state_of(const Encoding& encoding) {

@@ -6,6 +6,7 @@
 
 #include "kernels/exact_rows.h"
 #include "kernels/hidden_rows.h"
+#include "kernels/neighbours.h"
 #include "locus/encoding.h"
 
 namespace locus {
@@ -14,8 +15,9 @@ class KernelState {
  public:
   explicit KernelState(const Encoding& encoding);
 
-  std::optional<StepRows> rotation;  ///< at the site query_key
-  std::optional<HiddenPlan> hidden;  ///< at the site hidden
+  std::optional<StepRows> rotation;         ///< at the site query_key
+  std::optional<HiddenPlan> hidden;         ///< at the site hidden
+  std::optional<NeighbourPlan> neighbours;  ///< where rows come from neighbours
 };
 
 /// Computed on the first call, then shared by all threads.

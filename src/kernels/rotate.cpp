@@ -9,6 +9,7 @@
 #include "kernels/row_source.h"
 #include "kernels/token_access.h"
 #include "locus/error.h"
+#include "locus/polar.h"
 #include "locus/rows.h"
 
 namespace locus {
@@ -259,6 +260,13 @@ HeadsView heads_view(void* data, ElementType type, std::string_view axes, std::s
 void rotate(const Encoding& encoding, const RotateViews& views, const PositionIds& ids, Role role, Direction direction,
             Executor* executor) {
   const HeadsView &input = views.input, &output = views.output;
+  if (const Polar* polar = polar_of(encoding); polar != nullptr && input.head_dim == polar->head_dim) {
+    require(direction == Direction::forward, "rotate: polar heads cannot be turned back to heads of ", input.head_dim);
+    check_ids(output, encoding.rotation(), ids);
+    encoding.check_positions(ids.ids, output.type);
+    to_polar(encoding, views, role, executor);
+    return rotate(encoding, output, ids, role, direction, executor);
+  }
   check_pair(input, output);
   require(input.tokens == output.tokens, "rotate: input and output must have the same number of tokens, got ",
           input.tokens, " and ", output.tokens);

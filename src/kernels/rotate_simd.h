@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "locus/element.h"
 
@@ -12,10 +13,10 @@ namespace locus {
 struct RotateTokens {
   const void* in = nullptr;  ///< the first token's first head's rotary slice
   void* out = nullptr;       ///< may be `in`, unless the layouts differ
-  std::ptrdiff_t in_token_stride = 0;
-  std::ptrdiff_t out_token_stride = 0;
-  std::ptrdiff_t in_head_stride = 0;
-  std::ptrdiff_t out_head_stride = 0;
+  std::int64_t in_token_stride = 0;
+  std::int64_t out_token_stride = 0;
+  std::int64_t in_head_stride = 0;
+  std::int64_t out_head_stride = 0;
   std::size_t tokens = 1;
   std::size_t heads = 0;
   std::size_t pairs = 0;
@@ -40,8 +41,8 @@ RotateTokensFunction rotate_tokens_function(const RotateKind& kind);
 struct ScaleHeads {
   const void* in = nullptr;
   void* out = nullptr;
-  std::ptrdiff_t in_head_stride = 0;
-  std::ptrdiff_t out_head_stride = 0;
+  std::int64_t in_head_stride = 0;
+  std::int64_t out_head_stride = 0;
   std::size_t heads = 0;
   std::size_t count = 0;
   float factor = 1;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "hwy/highway.h"
 #include "kernels/rows_simd.h"
@@ -19,9 +20,23 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The minimax polynomials of Sun's fdlibm on [-pi/4, pi/4], highest power first; their error is below one ulp.
+constexpr double sine_terms[] = {1.58969099521155010221e-10,  -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                                 -1.98412698298579493134e-04, 8.33333333332248946124e-03,  -1.66666666666666324348e-01};
+constexpr double cosine_terms[] = {-1.13596475577881948265e-11,
+                                   2.08757232129817482790e-09,
+                                   -2.75573143513906633035e-07,
+                                   2.48015872894767294178e-05,
+                                   -1.38888888888741095749e-03,
+                                   4.16666666666666019037e-02,
+                                   -0.5,
+                                   1.0};
+constexpr double radians_per_phase = 6.283185307179586477 * 0x1p-64;
+
+#if HWY_HAVE_FLOAT64
+
 //   cos = magnitude * cos(2 pi phase / 2^64);  sin = magnitude * sin(2 pi phase / 2^64);
 // The integer phase is split exactly into a quarter turn q and a rest in [-1/8, 1/8) turn before it becomes a double.
-// The minimax polynomials of Sun's fdlibm on [-pi/4, pi/4] have an error below one ulp.
 template <class D>
 HWY_INLINE void cos_sin_of_phases(D d, const std::uint64_t* phases, hn::Vec<D> magnitude, hn::Vec<D>& cos,
                                   hn::Vec<D>& sin) {
@@ -30,25 +45,25 @@ HWY_INLINE void cos_sin_of_phases(D d, const std::uint64_t* phases, hn::Vec<D> m
   const auto phase = hn::LoadU(du, phases);
   const auto quarter = hn::ShiftRight<62>(hn::Add(phase, hn::Set(du, std::uint64_t{1} << 61)));
   const auto rest = hn::BitCast(di, hn::Sub(phase, hn::ShiftLeft<62>(quarter)));
-  const auto x = hn::Mul(hn::ConvertTo(d, rest), hn::Set(d, 6.283185307179586477 * 0x1p-64));
+  const auto x = hn::Mul(hn::ConvertTo(d, rest), hn::Set(d, radians_per_phase));
   const auto z = hn::Mul(x, x);
 
-  auto s = hn::Set(d, 1.58969099521155010221e-10);
-  s = hn::MulAdd(s, z, hn::Set(d, -2.50507602534068634195e-08));
-  s = hn::MulAdd(s, z, hn::Set(d, 2.75573137070700676789e-06));
-  s = hn::MulAdd(s, z, hn::Set(d, -1.98412698298579493134e-04));
-  s = hn::MulAdd(s, z, hn::Set(d, 8.33333333332248946124e-03));
-  s = hn::MulAdd(s, z, hn::Set(d, -1.66666666666666324348e-01));
+  auto s = hn::Set(d, sine_terms[0]);
+  s = hn::MulAdd(s, z, hn::Set(d, sine_terms[1]));
+  s = hn::MulAdd(s, z, hn::Set(d, sine_terms[2]));
+  s = hn::MulAdd(s, z, hn::Set(d, sine_terms[3]));
+  s = hn::MulAdd(s, z, hn::Set(d, sine_terms[4]));
+  s = hn::MulAdd(s, z, hn::Set(d, sine_terms[5]));
   s = hn::MulAdd(hn::Mul(s, z), x, x);
 
-  auto c = hn::Set(d, -1.13596475577881948265e-11);
-  c = hn::MulAdd(c, z, hn::Set(d, 2.08757232129817482790e-09));
-  c = hn::MulAdd(c, z, hn::Set(d, -2.75573143513906633035e-07));
-  c = hn::MulAdd(c, z, hn::Set(d, 2.48015872894767294178e-05));
-  c = hn::MulAdd(c, z, hn::Set(d, -1.38888888888741095749e-03));
-  c = hn::MulAdd(c, z, hn::Set(d, 4.16666666666666019037e-02));
-  c = hn::MulAdd(c, z, hn::Set(d, -0.5));
-  c = hn::MulAdd(c, z, hn::Set(d, 1.0));
+  auto c = hn::Set(d, cosine_terms[0]);
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[1]));
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[2]));
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[3]));
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[4]));
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[5]));
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[6]));
+  c = hn::MulAdd(c, z, hn::Set(d, cosine_terms[7]));
 
   // A quarter turn swaps the two; the second and third quarters have a negative cosine, the last two a negative sine.
   const auto one = hn::Set(du, std::uint64_t{1});
@@ -147,6 +162,41 @@ void combine_rows_here(const CombineRows& all) {
     for (; i < width; ++i) combine_at(one, row, i);
   }
 }
+
+#else  // no float64 lanes (WebAssembly): one entry at a time, by the operations of targets without fused multiply-add
+
+inline double polynomial(std::span<const double> terms, double z) {
+  double sum = terms.front();
+  for (const double term : terms.subspan(1)) sum = sum * z + term;
+  return sum;
+}
+
+void phases_to_cos_sin_here(const std::uint64_t* phases, std::size_t count, double magnitude, double* cos,
+                            double* sin) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t quarter = (phases[i] + (std::uint64_t{1} << 61)) >> 62;
+    const auto rest = static_cast<std::int64_t>(phases[i] - (quarter << 62));
+    const double x = static_cast<double>(rest) * radians_per_phase, z = x * x;
+    const double s = polynomial(sine_terms, z) * z * x + x, c = polynomial(cosine_terms, z);
+    const bool swap = (quarter & 1) != 0;
+    cos[i] = magnitude * (((quarter + 1) & 2) != 0 ? -1.0 : 1.0) * (swap ? s : c);
+    sin[i] = magnitude * ((quarter & 2) != 0 ? -1.0 : 1.0) * (swap ? c : s);
+  }
+}
+
+void combine_rows_here(const CombineRows& all) {
+  const std::size_t width = all.width;
+  for (std::size_t r = 0; r < all.rows; ++r) {
+    const double *anchor = all.anchor, *step = all.steps + 2 * r * width;
+    for (std::size_t i = 0; i < width; ++i) {
+      const double cos = anchor[i], sin = anchor[width + i], step_cos = step[i], step_sin = step[width + i];
+      all.cos[r * all.stride + i] = static_cast<float>(cos * step_cos - sin * step_sin);
+      all.sin[r * all.stride + i] = static_cast<float>(sin * step_cos + cos * step_sin);
+    }
+  }
+}
+
+#endif
 
 //   for (i < count) { out[2 * i] = first[i]; out[2 * i + 1] = second[i]; }
 void interleave_here(const float* first, const float* second, std::size_t count, float* out) {

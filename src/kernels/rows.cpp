@@ -175,12 +175,23 @@ void rotation_rows(const Rotation& given, std::span<const Position> positions, f
   }
 }
 
+namespace {
+
+void check_has_rows(const HiddenRows& hidden) {
+  require(!hidden.neighbours,
+          "this encoding makes rows from the vectors of neighbours: an id alone has no row; use add");
+}
+
+}  // namespace
+
 void hidden_row(const HiddenRows& hidden, Position id, std::span<float> row) {
+  check_has_rows(hidden);
   const HiddenPlan plan(hidden);
   HiddenRowMaker(hidden, plan).row(id, row);
 }
 
 void hidden_row(const HiddenRows& hidden, Position id, std::span<double> row) {
+  check_has_rows(hidden);
   if (hidden.waves.empty()) {
     const auto stored = hidden.table.row(id + hidden.row_offset);
     std::copy(stored.begin(), stored.end(), row.begin());

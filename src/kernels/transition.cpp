@@ -105,8 +105,9 @@ Position largest_delta(const Encoding& encoding, ElementType type) {
 // cos and sin of an encoding at a position; without an encoding, of no rotation.
 void fill_row(const Encoding* encoding, std::span<const Position> ids, Row& row) {
   if (encoding != nullptr) return rotation_row(encoding->rotation(), Role::key, ids, cosines(row), sines(row));
-  std::ranges::fill(cosines(row), 1.0);
-  std::ranges::fill(sines(row), 0.0);
+  const auto sine = row.begin() + static_cast<std::ptrdiff_t>(row.size() / 2);
+  std::fill(row.begin(), sine, 1.0);
+  std::fill(sine, row.end(), 0.0);
 }
 
 // to / from as complex numbers, into `to`.

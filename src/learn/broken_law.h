@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a grader throws at the first law that a solution breaks. Sentences are in the catalogue (messages.h).
+// What a grader throws at the first law that a solution breaks. Their sentences are in the catalogue (messages/sentences.h).
 #pragma once
 
-#include <map>
 #include <sstream>
 #include <string>
 
-namespace locus::learn {
+#include "messages/sentences.h"
 
-/// What stands for {name} in a sentence.
-using Parameters = std::map<std::string, std::string>;
+namespace locus::learn {
 
 /// Text of a number or word, with at most six digits.
 template <class T>

@@ -54,6 +54,7 @@ Child::Child(std::vector<std::string> words, double seconds)
   const int parent = getpid();
   id_ = fork();
   if (id_ == 0) become(pointers, line[1], output[1], parent);
+  if (id_ > 0) setpgid(id_, id_);  // here too: it may have to be killed before it gets to do it itself
   close(line[1]);
   close(output[1]);
   line_ = line[0];
@@ -86,6 +87,11 @@ void Child::collect() {
       return;
     }
   }
+}
+
+const std::string& Child::printed() {
+  if (output_ >= 0) collect();
+  return printed_;
 }
 
 bool Child::wait_for(Want want) {

@@ -33,7 +33,8 @@ class Child {
 
   /// Waits until it ends; kills it when its time is over, or at once if `now`.
   Ending end(bool now = false);
-  const std::string& printed() const { return printed_; }  ///< the first 64 KiB
+  /// What it printed so far, the first 64 KiB.
+  const std::string& printed();
 
  private:
   enum class Want { read, write, end };

@@ -65,7 +65,7 @@ Prediction read_prediction(const std::string& text) {
 
 Results read_results_of(const fs::path& folder) {
   const fs::path file = folder / "lab" / "results.json";
-  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results"};
+  if (!fs::exists(file)) throw BrokenLaw{"comparison.no_results", {}, {{"folder", folder.filename().string()}}};
   Results results = results::read_file(file);
   for (const char* name : compared_tasks) {
     const results::Task* task = results.find_task(name);
@@ -113,26 +113,43 @@ std::vector<Stated> numbers_in(const std::string& text) {
   return found;
 }
 
-/// The numbers of a task in results.json: means, intervals, single seeds, and differences from the baseline.
-std::vector<double> numbers_of(const Results& results, const std::string& task) {
+/// The compared schemes that a text names.
+std::vector<std::string> schemes_in(const std::string& text) {
+  const std::string words = in_small_letters(text);
+  std::vector<std::string> named;
+  for (const char* scheme : compared) {
+    if (words.find(scheme) != std::string::npos) named.emplace_back(scheme);
+  }
+  return named;
+}
+
+/// The results of these schemes in a task: by line and length, means, intervals, single seeds and differences from the baseline. Curves of
+/// training and losses by position are in results.json too, but so many that any number would be near one of them.
+std::vector<double> numbers_of(const Results& results, const std::string& task,
+                               const std::vector<std::string>& schemes) {
   std::vector<double> all;
+  const auto wanted = [&](const auto& entry) {
+    return entry.task == task && std::any_of(schemes.begin(), schemes.end(), [&](const std::string& scheme) {
+             return (entry.line + "+").starts_with(scheme + "+");  // rope+yarn is a result of rope
+           });
+  };
   const auto add = [&](const results::Estimate& one) {
     all.push_back(one.mean);
     if (one.low) all.push_back(*one.low);
     if (one.high) all.push_back(*one.high);
   };
   for (const results::Number& number : results.numbers) {
-    if (number.task != task) continue;
+    if (!wanted(number) || number.place != -1) continue;
     if (number.estimate) add(*number.estimate);
     for (const auto& value : number.values) {
       if (value) all.push_back(*value);
     }
   }
   for (const results::Pair& pair : results.pairs) {
-    if (pair.task == task) add(pair.difference);
+    if (wanted(pair)) add(pair.difference);
   }
   for (const results::Outcome& outcome : results.outcomes) {
-    if (outcome.task != task) continue;
+    if (!wanted(outcome)) continue;
     if (outcome.in_range) all.push_back(*outcome.in_range);
     if (outcome.beyond) all.push_back(*outcome.beyond);
   }
@@ -148,11 +165,13 @@ bool holds(const std::vector<double>& numbers, const Stated& stated) {
 void check_argument(const std::string& text, const Results& results) {
   const std::vector<Stated> stated = numbers_in(text);
   if (stated.size() < 3) throw BrokenLaw{"comparison.few_numbers", {}, {{"count", shown(stated.size())}}};
+  const std::vector<std::string> schemes = schemes_in(text);
+  if (schemes.size() < 2) throw BrokenLaw{"comparison.one_scheme"};
   std::set<std::string> tasks;
   for (const Stated& one : stated) {
     bool known = false;
     for (const char* task : compared_tasks) {
-      if (!holds(numbers_of(results, task), one)) continue;
+      if (!holds(numbers_of(results, task, schemes), one)) continue;
       known = true;
       tasks.insert(task);
     }
@@ -164,14 +183,11 @@ void check_argument(const std::string& text, const Results& results) {
       throw BrokenLaw{"comparison.one_task", {}, {{"task", task}}};
     }
   }
-  const auto named = std::count_if(compared.begin(), compared.end(),
-                                   [&](const char* scheme) { return words.find(scheme) != std::string::npos; });
-  if (named < 2) throw BrokenLaw{"comparison.one_scheme"};
 }
 
 }  // namespace
 
-void grade_comparison(Workspace& workspace, const Exercise& exercise, const Messages& messages,
+void grade_comparison(Workspace& workspace, const Exercise& exercise, const Sentences& sentences,
                       std::vector<std::string>& notes) {
   const fs::path folder = workspace.path_of(exercise);
   for (const char* name : {"prediction.txt", "argument.md"}) {
@@ -184,14 +200,14 @@ void grade_comparison(Workspace& workspace, const Exercise& exercise, const Mess
   if (!has_results) kept = written;
   const Results results = read_results_of(folder);
   if (kept.empty()) {
-    notes.push_back(messages.text("comparison.late"));
+    notes.push_back(sentences.text("comparison.late"));
   } else if (kept != written) {
-    notes.push_back(messages.text("comparison.changed"));
+    notes.push_back(sentences.text("comparison.changed"));
   }
   for (const auto& [task, order] : read_prediction(kept.empty() ? written : kept)) {
     if (const results::Task* found = results.find_task(task)) {
       notes.push_back(
-          messages.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
+          sentences.text("comparison.scored", {{"task", task}, {"right", shown(pairs_right(results, *found, order))}}));
     }
   }
   check_argument(text_at(folder / "argument.md"), results);

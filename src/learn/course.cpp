@@ -45,6 +45,17 @@ constexpr std::array path{
     Exercise{"case-10", Kind::detective, nullptr, 10},
 };
 
+/// A learner's file or folder names its exercise: "03-symmetry.py", "./18-comparison/".
+std::string_view id_in(std::string_view name) {
+  while (name.ends_with('/')) name.remove_suffix(1);
+  name = name.substr(name.rfind('/') + 1);
+  for (const std::string_view ending : {".py", ".cpp"}) {
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  }
+  const bool has_place = name.size() > 3 && name.find_first_not_of("0123456789") == 2 && name[2] == '-';
+  return has_place ? name.substr(3) : name;
+}
+
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \n");
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \n") - first + 1);
@@ -54,7 +65,8 @@ std::string trimmed(const std::string& text) {
 
 std::span<const Exercise> exercises() { return path; }
 
-const Exercise& find_exercise(std::string_view id) {
+const Exercise& find_exercise(std::string_view name) {
+  const std::string_view id = id_in(name);
   const bool is_number = !id.empty() && id.size() <= 2 && id.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number) {
     const std::size_t place = std::stoul(std::string(id));
@@ -82,7 +94,7 @@ Course::Course(const fs::path& folder) : folder_(folder) {
   if (folder_.empty()) {
     folder_ = fs::read_symlink("/proc/self/exe", none).parent_path().parent_path() / "share" / "locus" / "exercises";
   }
-  require(fs::is_regular_file(folder_ / "messages.json", none), "the exercises of the course are not in ",
+  require(fs::is_regular_file(folder_ / "python" / "harness.py", none), "the exercises of the course are not in ",
           folder_.string(),
           ": install or build locus as a whole, or name learn/exercises of its sources by --exercises");
 }
@@ -92,8 +104,9 @@ fs::path Course::folder_of(const Exercise& exercise) const {
 }
 
 // `# Title`, the text, one `## ` section per hint, and a last one with the explanation.
-Texts Course::texts(const Exercise& exercise, const std::string& language) const {
-  std::istringstream lines(text_at(folder_of(exercise) / (language + ".md")));
+Texts Course::texts(const Exercise& exercise, Language language) const {
+  const std::string file = std::string(code_of(language)) + ".md";
+  std::istringstream lines(text_at(folder_of(exercise) / file));
   Texts texts;
   std::vector<std::string> sections(1);
   for (std::string line; std::getline(lines, line);) {
@@ -106,11 +119,16 @@ Texts Course::texts(const Exercise& exercise, const std::string& language) const
     }
   }
   for (std::string& section : sections) section = trimmed(section);
-  require(sections.size() >= 3, "the text of ", exercise.id, " in ", language, " has no hint or no explanation");
+  require(sections.size() >= 3, file, " of ", exercise.id, " has no hint or no explanation");
   texts.intro = sections.front();
   texts.explanation = sections.back();
   texts.hints.assign(sections.begin() + 1, sections.end() - 1);
-  if (exercise.kind == Kind::detective) texts.title += " " + std::to_string(exercise.number);
+  if (exercise.kind == Kind::detective) {  // one text for all cases
+    texts.title += " " + std::to_string(exercise.number);
+    const std::string placeholder = "case-NN";
+    const std::size_t at = texts.intro.find(placeholder);
+    if (at != std::string::npos) texts.intro.replace(at, placeholder.size(), exercise.id);
+  }
   return texts;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "learn/solution.h"
+#include "messages/language.h"
 
 namespace locus::learn {
 
@@ -28,8 +29,9 @@ struct Exercise {
 
 /// All exercises, in the order of the path.
 std::span<const Exercise> exercises();
-/// Error naming the nearest known id. A number counts from 1.
-const Exercise& find_exercise(std::string_view id);
+/// By its id, its place in the path (from 1) or the name of a learner's file.
+/// Error naming the nearest known id.
+const Exercise& find_exercise(std::string_view name);
 /// "03-symmetry": the place in the path and the id, as files and folders are called.
 std::string file_stem(const Exercise& exercise);
 
@@ -48,7 +50,7 @@ class Course {
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path folder_of(const Exercise& exercise) const;
-  Texts texts(const Exercise& exercise, const std::string& language) const;
+  Texts texts(const Exercise& exercise, Language language) const;
 
  private:
   std::filesystem::path folder_;

@@ -11,7 +11,7 @@ namespace locus::learn {
 namespace {
 
 /// Says that a program printed, with its first lines: grading ignores them, and a learner wonders where they are.
-std::string note_of_printed(const Messages& messages, const std::string& printed) {
+std::string note_of_printed(const Sentences& sentences, const std::string& printed) {
   constexpr int most = 8;
   std::istringstream lines(printed);
   std::string first;
@@ -19,13 +19,13 @@ std::string note_of_printed(const Messages& messages, const std::string& printed
   for (std::string line; std::getline(lines, line); ++count) {
     if (count < most) first += "\n  | " + line.substr(0, 200);
   }
-  return messages.text("note.printed", {{"lines", std::to_string(count)}}) + first;
+  return sentences.text(count == 1 ? "note.printed_line" : "note.printed", {{"lines", std::to_string(count)}}) + first;
 }
 
 /// Most faults of the doctor have a sentence of their own here; the others are called by their name.
-std::string cause_text(const Messages& messages, const BrokenLaw& broken) {
-  if (messages.has(broken.cause)) return messages.text(broken.cause, broken.parameters);
-  return messages.text("fault.other", {{"fault", broken.cause.substr(broken.cause.find('.') + 1)}});
+std::string cause_text(const Sentences& sentences, const BrokenLaw& broken) {
+  if (sentences.has(broken.cause)) return sentences.text(broken.cause, broken.parameters);
+  return sentences.text("fault.other", {{"fault", broken.cause.substr(broken.cause.find('.') + 1)}});
 }
 
 void grade_code(const Grader& grader, const Workspace& workspace, const Exercise& exercise, Grade& grade) {
@@ -34,10 +34,10 @@ void grade_code(const Grader& grader, const Workspace& workspace, const Exercise
   try {
     exercise.laws(solution);
   } catch (const BrokenLaw&) {
-    if (!solution.printed().empty()) grade.notes.push_back(note_of_printed(grader.messages, solution.printed()));
+    if (!solution.printed().empty()) grade.notes.push_back(note_of_printed(grader.sentences, solution.printed()));
     throw;
   }
-  if (!solution.printed().empty()) grade.notes.push_back(note_of_printed(grader.messages, solution.printed()));
+  if (!solution.printed().empty()) grade.notes.push_back(note_of_printed(grader.sentences, solution.printed()));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Grade Grader::grade(Workspace& workspace, const Exercise& exercise) const {
     if (exercise.kind == Kind::code) {
       grade_code(*this, workspace, exercise, grade);
     } else if (exercise.kind == Kind::comparison) {
-      grade_comparison(workspace, exercise, messages, grade.notes);
+      grade_comparison(workspace, exercise, sentences, grade.notes);
     } else {
       detective::grade_case(workspace.path_of(exercise), workspace.seed(), exercise.number);
     }
@@ -56,8 +56,8 @@ Grade Grader::grade(Workspace& workspace, const Exercise& exercise) const {
   } catch (const BrokenLaw& broken) {
     grade.law = broken.law;
     grade.cause = broken.cause;
-    grade.message = messages.text(broken.law, broken.parameters);
-    if (!broken.cause.empty()) grade.message += " " + cause_text(messages, broken);
+    grade.message = sentences.text(broken.law, broken.parameters);
+    if (!broken.cause.empty()) grade.message += " " + cause_text(sentences, broken);
   }
   workspace.progress(exercise).passed = grade.passed;
   return grade;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "learn/messages.h"
 #include "learn/workspace.h"
+#include "messages/sentences.h"
 
 namespace locus::learn {
 
@@ -19,7 +19,7 @@ struct Grade {
 
 struct Grader {
   const Course& course;
-  const Messages& messages;
+  const Sentences& sentences;
   double seconds = 10;  ///< for one run of a learner's program
 
   /// Grades and records the result in the workspace, without saving it.

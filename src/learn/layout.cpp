@@ -37,17 +37,17 @@ void lay_out_code(const Course& course, const Workspace& workspace, const Exerci
 
 }  // namespace
 
-void lay_out(const Course& course, const Workspace& workspace, const Exercise& exercise, const std::string& lang) {
+void lay_out(const Course& course, const Workspace& workspace, const Exercise& exercise, Language language) {
   const fs::path path = workspace.path_of(exercise);
   if (fs::exists(path)) return;
-  const Texts texts = course.texts(exercise, lang);
+  const Texts texts = course.texts(exercise, language);
   if (exercise.kind == Kind::code) {
     lay_out_code(course, workspace, exercise, texts);
     return;
   }
   fs::create_directories(path);
   if (exercise.kind == Kind::detective) {
-    const std::string story = detective::write_case(path, workspace.seed(), exercise.number, course, lang);
+    const std::string story = detective::write_case(path, workspace, exercise.number, language);
     write_text(path / "README.md", "# " + texts.title + "\n\n" + story + "\n\n" + texts.intro + "\n");
     write_text(path / "answer.txt", "");
   } else {
@@ -57,7 +57,7 @@ void lay_out(const Course& course, const Workspace& workspace, const Exercise& e
   }
 }
 
-void reset(const Course& course, Workspace& workspace, const Exercise& exercise, const std::string& lang) {
+void reset(const Course& course, Workspace& workspace, const Exercise& exercise, Language language) {
   const fs::path path = workspace.path_of(exercise);
   if (fs::exists(path)) {
     const fs::path old = path.string() + ".old";
@@ -65,7 +65,7 @@ void reset(const Course& course, Workspace& workspace, const Exercise& exercise,
     fs::rename(path, old);
   }
   workspace.progress(exercise) = {};
-  lay_out(course, workspace, exercise, lang);
+  lay_out(course, workspace, exercise, language);
   workspace.save();
 }
 

@@ -23,7 +23,7 @@ class Solution {
   /// Calls a function that returns text.
   std::string call_for_text(const std::string& function, const std::vector<Argument>& arguments);
 
-  const std::string& printed() const { return child_.printed(); }
+  const std::string& printed() { return child_.printed(); }
 
  private:
   Array numbers(const std::string& function, const std::vector<Argument>& arguments);

@@ -25,7 +25,7 @@ std::optional<Workspace> Workspace::find(const fs::path& folder) {
       try {
         const Json json = Json::parse(text_at(file));
         Workspace workspace(at, json.at("language"), json.at("seed"));
-        workspace.lang = json.value("lang", "");
+        if (const std::string code = json.value("lang", ""); !code.empty()) workspace.spoken = find_language(code);
         require(workspace.program_language_ == "python" || workspace.program_language_ == "cpp", file.string(),
                 ": language must be python or cpp, got ", workspace.program_language_);
         for (const auto& [id, one] : json.at("exercises").items()) {
@@ -53,7 +53,8 @@ const Exercise* Workspace::next() {
 }
 
 void Workspace::save() const {
-  Json json = {{"format", 1}, {"language", program_language_}, {"lang", lang}, {"seed", seed_}};
+  Json json = {
+      {"format", 1}, {"language", program_language_}, {"lang", spoken ? code_of(*spoken) : ""}, {"seed", seed_}};
   Json& all = json["exercises"] = Json::object();
   for (const auto& [id, one] : progress_) {
     Json entry = {{"passed", one.passed}, {"hints", one.hints}};

@@ -32,7 +32,7 @@ class Workspace {
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& program_language() const { return program_language_; }
   std::uint64_t seed() const { return seed_; }
-  std::string lang;  ///< en or es where the learner chose one; empty: by the locale
+  std::optional<Language> spoken;  ///< where the learner chose one; absent: by the locale
 
   /// The learner's file, or folder for exercises that are not code.
   std::filesystem::path path_of(const Exercise& exercise) const;
@@ -51,9 +51,9 @@ class Workspace {
 };
 
 /// Writes the learner's files of an exercise, unless they are there already.
-void lay_out(const Course& course, const Workspace& workspace, const Exercise& exercise, const std::string& lang);
+void lay_out(const Course& course, const Workspace& workspace, const Exercise& exercise, Language language);
 
 /// Writes them anew and forgets that it was passed; the old ones stay beside them, with the ending .old.
-void reset(const Course& course, Workspace& workspace, const Exercise& exercise, const std::string& lang);
+void reset(const Course& course, Workspace& workspace, const Exercise& exercise, Language language);
 
 }  // namespace locus::learn

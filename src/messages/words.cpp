@@ -9,6 +9,7 @@
 #include "locus/error.h"
 #include "locus/names.h"
 #include "locus/text.h"
+#include "messages/blanks.h"
 
 namespace locus {
 namespace {
@@ -100,25 +101,18 @@ std::span<const CatalogueEntry> phrases() {
 
 std::string Words::operator()(Message message, Blanks blanks) const {
   const CatalogueEntry& entry = catalogue()[static_cast<std::size_t>(message)];
-  std::string_view left = language_ == Language::spanish ? entry.spanish : entry.english;
-  std::string text;
-  std::vector<std::string_view> filled;
-  for (std::size_t open = left.find('{'); open != left.npos; open = left.find('{')) {
-    const std::size_t close = left.find('}', open);
-    require(close != left.npos, "the message ", entry.key, " has a brace that does not close");
-    const std::string_view name = left.substr(open + 1, close - open - 1);
-    const auto* blank = std::find_if(blanks.begin(), blanks.end(), [&](const auto& one) { return one.first == name; });
-    require(blank != blanks.end(), "the message ", entry.key, " needs {", name, "}");
-    text += left.substr(0, open);
-    text += blank->second;
-    filled.push_back(name);
-    left.remove_prefix(close + 1);
-  }
+  std::vector<std::string_view> used;
+  std::string text =
+      filled(entry.key, language_ == Language::spanish ? entry.spanish : entry.english, [&](std::string_view name) {
+        const auto* blank =
+            std::find_if(blanks.begin(), blanks.end(), [&](const auto& one) { return one.first == name; });
+        if (blank != blanks.end()) used.push_back(name);
+        return blank == blanks.end() ? nullptr : &blank->second;
+      });
   for (const auto& [name, value] : blanks) {
-    require(std::find(filled.begin(), filled.end(), name) != filled.end(), "the message ", entry.key, " has no {", name,
-            "}");
+    require(std::find(used.begin(), used.end(), name) != used.end(), "the message ", entry.key, " has no {", name, "}");
   }
-  return text += left;
+  return text;
 }
 
 std::string Words::counted(std::int64_t count, Message one, Message many) const {

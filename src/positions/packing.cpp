@@ -24,7 +24,7 @@ PositionIds packed(std::span<const std::int64_t> lengths) {
 
 PositionIds packed_from_cumulative(std::span<const std::int64_t> boundaries) {
   require(!boundaries.empty() && boundaries.front() == 0, "packed.boundaries must start at 0, got ",
-          boundaries.empty() ? "nothing" : std::to_string(boundaries.front()));
+          [&] { return boundaries.empty() ? std::string("nothing") : std::to_string(boundaries.front()); });
   std::vector<std::int64_t> lengths(boundaries.size() - 1);
   for (std::size_t document = 0; document < lengths.size(); ++document) {
     require(boundaries[document + 1] >= boundaries[document], "packed.boundaries must not decrease, got ",

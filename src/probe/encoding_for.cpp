@@ -24,7 +24,7 @@ Encoding rope_for(const Model& model, const Spelling& spelling) {
       given.set(name, value);
     }
   }
-  return under_rule(model.encoding(), rule, {.trained = model.config().trained_length}, given);
+  return with_rule(model.encoding(), rule, {.trained = model.config().trained_length}, given);
 }
 
 /// Any other scheme takes its sizes from the model; one that rotates by rules (offset_map) all of the model's rotation.

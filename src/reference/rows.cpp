@@ -47,6 +47,39 @@ double rounded(ElementType type, double value) {
   return value;
 }
 
+// Whether token s is in the run of consecutive ids around token t.
+bool same_run(std::span<const Position> ids, std::int64_t t, std::int64_t s) {
+  if (s < 0 || s >= static_cast<std::int64_t>(ids.size())) return false;
+  for (std::int64_t i = std::min(s, t); i < std::max(s, t); ++i) {
+    if (ids[static_cast<std::size_t>(i + 1)] != ids[static_cast<std::size_t>(i)] + 1) return false;
+  }
+  return true;
+}
+
+std::vector<double> neighbours_row(const HiddenRows& hidden, std::span<const Position> ids,
+                                   std::span<const double> states, std::int64_t token) {
+  const Neighbours& from = *hidden.neighbours;
+  const std::int64_t group = hidden.dim / from.groups;
+  std::vector<double> row;
+  for (std::int64_t c = 0; c < hidden.dim; ++c) {
+    double sum = from.bias[static_cast<std::size_t>(c)];
+    for (std::int64_t j = 0; j < from.kernel; ++j) {
+      const std::int64_t other = token + j - from.before;
+      if (!same_run(ids, token, other)) continue;
+      for (std::int64_t i = 0; i < group; ++i) {
+        const std::int64_t input = c / group * group + i;
+        double x = states[static_cast<std::size_t>(other * hidden.dim + input)];
+        if (!from.input_scale.empty()) {
+          x = x * from.input_scale[static_cast<std::size_t>(input)] + from.input_shift[static_cast<std::size_t>(input)];
+        }
+        sum += from.weight[static_cast<std::size_t>((c * group + i) * from.kernel + j)] * x;
+      }
+    }
+    row.push_back(sum * 0.5 * std::erfc(-sum / std::sqrt(2.0)));
+  }
+  return row;
+}
+
 // The arithmetic of another engine is the definition here: there is no more exact value to compute.
 void engine_row_of(const Rotation& rotation, double factor, std::span<const Position> ids, std::span<double> cos,
                    std::span<double> sin) {
@@ -150,6 +183,23 @@ std::vector<double> rotate(const Rotation& rotation, Role role, Direction direct
   return result;
 }
 
+std::vector<double> to_polar(const Polar& polar, Role role, std::span<const double> head, std::int64_t key_head) {
+  std::vector<double> result;
+  for (std::size_t c = 0; c < head.size(); ++c) {
+    if (static_cast<std::int64_t>(c) >= polar.channels) {
+      result.push_back(head[c]);
+      continue;
+    }
+    // ln(1 + e^x), from the side on which e^x does not overflow
+    const double length = head[c] > 0 ? head[c] + std::log1p(std::exp(-head[c])) : std::log1p(std::exp(head[c]));
+    const auto entry = static_cast<std::size_t>(key_head * polar.channels) + c;
+    const double angle = role == Role::key ? polar.phases[entry] : 0;
+    result.push_back(length * std::cos(angle));
+    result.push_back(length * std::sin(angle));
+  }
+  return result;
+}
+
 std::vector<double> hidden_row(const HiddenRows& hidden, Position id) {
   std::vector<double> row(static_cast<std::size_t>(hidden.dim), 0.0);
   if (hidden.waves.empty()) {
@@ -166,6 +216,17 @@ std::vector<double> hidden_row(const HiddenRows& hidden, Position id) {
     row[j] = wave.cosine ? unit.cos : unit.sin;
   }
   return row;
+}
+
+std::vector<double> add_rows(const HiddenRows& hidden, std::span<const Position> ids, std::span<const double> states) {
+  std::vector<double> result(states.begin(), states.end());
+  const auto tokens = static_cast<std::int64_t>(ids.size());
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    const std::vector<double> row = hidden.neighbours ? neighbours_row(hidden, ids, states, t)
+                                                      : hidden_row(hidden, ids[static_cast<std::size_t>(t)]);
+    for (std::size_t c = 0; c < row.size(); ++c) result[static_cast<std::size_t>(t * hidden.dim) + c] += row[c];
+  }
+  return result;
 }
 
 }  // namespace locus::reference

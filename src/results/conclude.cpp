@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the values that trials gave to everything that follows from them.
+// Computes everything that follows from the values of the trials.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +13,7 @@
 namespace locus::results {
 namespace {
 
-/// Where a task's main number comes by place only (depths), their mean stands for the whole.
+/// If a task's main number exists by place only (depths), adds its mean over places for the whole sequence.
 void add_means_over_places(Results& results, const Task& task) {
   std::map<std::pair<std::string, std::int64_t>, std::vector<const Number*>> by_length;
   for (const Number& number : results.numbers) {
@@ -38,7 +38,7 @@ std::size_t place_in(const std::vector<std::string>& names, const std::string& n
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-/// By task and line in the order of the run, then by name, length and place.
+/// Sorts by task and line in the order of the run, then by name, length and place.
 void order(Results& results) {
   std::vector<std::string> tasks, lines;
   for (const Task& task : results.tasks) tasks.push_back(task.name);

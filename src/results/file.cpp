@@ -26,14 +26,24 @@ std::string cell(const std::optional<double>& value) { return value ? Json(*valu
 
 }  // namespace
 
-Results read_file(const fs::path& path) {
-  if (path.empty()) fail("the results must be named: results.json, or the folder it is in");
-  const fs::path file = fs::is_directory(path) ? path / "results.json" : path;
-  if (!fs::exists(file)) fail(file.string(), " does not exist; `locus lab` writes it");
+fs::path results_path(const fs::path& given) {
+  require(!given.empty(), "the results must be a results.json or its folder, got an empty path");
+  const fs::path file = fs::is_directory(given) ? given / "results.json" : given;
+  require(fs::exists(file), file.string(), " does not exist; `locus lab` writes it");
+  return file;
+}
+
+Json read_json(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream.good()) fail(file.string(), " cannot be read");
-  const Json json = Json::parse(stream, nullptr, false);
-  if (json.is_discarded()) fail(file.string(), " is not JSON");
+  require(stream.good(), file.string(), " cannot be read");
+  Json json = Json::parse(stream, nullptr, false);
+  require(!json.is_discarded(), file.string(), " is not JSON");
+  return json;
+}
+
+Results read_file(const fs::path& path) {
+  const fs::path file = results_path(path);
+  const Json json = read_json(file);
   try {
     return read_results(json);
   } catch (const Error& error) {

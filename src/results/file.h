@@ -9,6 +9,9 @@
 
 namespace locus::results {
 
+/// Returns the results.json of a folder, or the file itself. Error: it does not exist.
+std::filesystem::path results_path(const std::filesystem::path& given);
+
 /// Reads a results.json, or the one in a folder. Error: the file is missing, is not JSON or violates the format.
 Results read_file(const std::filesystem::path& path);
 

@@ -16,7 +16,7 @@ Holding holding_of(const std::optional<Estimate>& kept) {
   return low >= fails_below && high < holds_from ? Holding::loses_part : Holding::open;
 }
 
-/// Every line whose scheme learned the task and that has a number at the longest length, finite or not.
+/// Returns every line that has a number at the longest length, finite or not, and whose scheme learned the task.
 std::vector<HeldLine> held_lines(const Results& results, const Task& task) {
   std::vector<HeldLine> held;
   for (const Line& line : results.lines) {

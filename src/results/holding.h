@@ -9,7 +9,8 @@
 
 namespace locus::results {
 
-/// Shares of what was learned: at least `holds_from` of it kept, a line holds; less than `fails_below`, it fails.
+/// Shares of what was learned. A line that keeps at least `holds_from` holds; one that keeps less than `fails_below`
+/// fails.
 inline constexpr double holds_from = 0.9;
 inline constexpr double fails_below = 0.5;
 
@@ -20,13 +21,14 @@ enum class Holding {
   open,  ///< the interval contains one of the two bars
 };
 
-/// How much of what its scheme learned a line keeps at the longest length, seed by seed: (its number there - level) /
-/// (the number of the scheme as trained, at the trained length - level). Empty where a number is missing or not finite.
+/// Returns the share of what its scheme learned that a line keeps at the longest length, seed by seed: (its number
+/// there
+/// - level) / (the number of the plain line at the trained length - level). Empty if a number is missing or not finite.
 BySeed share_kept(const Results& results, const Task& task, const std::string& line);
 
 struct HeldLine {
   std::string line;
-  std::optional<Estimate> kept;  ///< absent where a number beyond the trained length is not finite: fails
+  std::optional<Estimate> kept;  ///< absent if a number beyond the trained length is not finite; the line then fails
   Holding holding = Holding::open;
 };
 
@@ -34,17 +36,17 @@ struct HeldLine {
 struct Remedy {
   std::string scheme;
   std::vector<std::string> stretched, tuned;
-  bool is_open = false;  ///< the seeds leave it open whether the scheme holds as trained
+  bool is_open = false;  ///< the seeds do not decide whether the plain line holds
 };
 
-/// What happens at the longest length of a task. Schemes and lines have the order of the results.
+/// Which schemes hold at the longest length of a task. Schemes and lines keep the order of the results.
 struct LengthAnswer {
-  const Task* task = nullptr;                            ///< null where nothing was tested beyond a trained length
+  const Task* task = nullptr;                            ///< null if nothing was tested beyond a trained length
   std::vector<HeldLine> lines;                           ///< every line whose scheme learned the task
-  std::vector<std::string> hold, lose_part, fail, open;  ///< schemes as trained, those with a remedy left out
+  std::vector<std::string> hold, lose_part, fail, open;  ///< schemes without a remedy
   std::vector<Remedy> remedied;
   std::vector<std::string> not_learned;
-  std::size_t seeds = 0;  ///< the fewest that a line's number is over
+  std::size_t seeds = 0;  ///< the smallest number of seeds of a line
 
   std::size_t judged() const { return hold.size() + lose_part.size() + fail.size() + open.size() + remedied.size(); }
   std::int64_t longest() const { return task->lengths.back(); }
@@ -52,8 +54,8 @@ struct LengthAnswer {
 
 LengthAnswer length_answer(const Results& results, const Task& task);
 
-/// The task that a report opens with: the first that is measured by a loss and tested beyond the trained length, else
-/// the first tested there; null where none was.
+/// Returns the task that a report begins with: the first with a loss that is tested beyond the trained length, or else
+/// the first that is tested there; null if there is none.
 const Task* opening_task(const Results& results);
 
 }  // namespace locus::results

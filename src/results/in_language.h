@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results whose texts are in another language.
+// Translates the texts of results.
 #pragma once
 
 #include "messages/words.h"
@@ -7,8 +7,8 @@
 
 namespace locus::results {
 
-/// The same results with titles, measures and labels that the catalogue knows in the words' language, and with reasons and
-/// paper claims made again in it from the numbers. Names, which identify, stay. English changes nothing.
+/// Translates the titles, measures and labels that the catalogue has, and rewrites reasons and paper claims from the
+/// numbers. Names stay: they identify tasks and lines. English changes nothing.
 Results in_language(Results results, const Words& words);
 
 }  // namespace locus::results

@@ -2,10 +2,15 @@
 // Converts results to and from JSON: docs/results-format.md.
 #pragma once
 
+#include <filesystem>
+
 #include "results/fields.h"
 #include "results/results.h"
 
 namespace locus::results {
+
+/// Parses a file. Error: it cannot be read or is not JSON.
+Json read_json(const std::filesystem::path& file);
 
 /// Returns the whole object, including the ranking.
 Json to_json(const Results& results);

@@ -22,7 +22,7 @@ std::optional<double> mean_of(const BySeed& values) {
   return found ? std::optional(found->mean) : std::nullopt;
 }
 
-/// A longer length has a number that is not finite.
+/// Returns whether a number beyond the trained length is not finite.
 bool diverges_beyond(const Results& results, const Task& task, const std::string& line) {
   return std::any_of(task.lengths.begin(), task.lengths.end(), [&](std::int64_t length) {
     const Number* number = length > task.trained_length ? results.main_number(task, line, length) : nullptr;
@@ -72,7 +72,7 @@ void fill_outcomes(Results& results) {
                                   .reason = reason_of(results, task, line, Words())});
     }
   }
-  for (const Task& task : results.tasks) {  // needs to know who learned
+  for (const Task& task : results.tasks) {  // uses `learned` of all outcomes
     for (const Standing& standing : standings(results, task, ranked_range(task), task.lines)) {
       for (Outcome& outcome : results.outcomes) {
         if (outcome.task == task.name && outcome.line == standing.line) outcome.rank = standing.rank;

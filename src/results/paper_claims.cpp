@@ -30,7 +30,7 @@ Answer both(Answer a, Answer b) {
   return a == Answer::yes && b == Answer::yes ? Answer::yes : Answer::cannot_tell;
 }
 
-/// "12 % (5 to 19)", of shares.
+/// Formats shares as "12 % (5 to 19)".
 std::string percent(const std::optional<Estimate>& found, const Words& words) {
   if (!found) return words(Message::seen_no_number);
   const auto hundredths = [](double share) { return std::to_string(std::lround(100 * share)); };
@@ -40,12 +40,12 @@ std::string percent(const std::optional<Estimate>& found, const Words& words) {
       {{"share", hundredths(found->mean)}, {"low", hundredths(*found->low)}, {"high", hundredths(*found->high)}});
 }
 
-/// A paper's sentence about one line and the loss.
+/// A paper claim about the loss of one line.
 struct AboutLoss {
   std::string line;
   Message claim;
   std::string source;
-  bool below;  ///< true where the share lost lies below the bar
+  bool below;  ///< the claim holds if the share lost is below the bar; otherwise above it
   double bar;
 };
 
@@ -54,7 +54,7 @@ class PaperClaims {
   PaperClaims(const Results& results, const Words& words) : results_(results), words_(words) {}
 
   std::vector<PaperClaim> make() {
-    // Most of the papers measured a loss: the first task with one stands for them.
+    // Most of the papers measured a loss: their claims are compared with the first task that has one.
     for (const Task& task : results_.tasks) {
       if (!task.is_loss) continue;
       about_loss(task);
@@ -74,7 +74,7 @@ class PaperClaims {
     claims_.push_back({words_(claim), source, seen, text_of(agrees)});
   }
 
-  /// "verbs, 64 to 512: "
+  /// Formats "verbs, 64 to 512: ".
   std::string where(const Task& task) const {
     return words_(Message::seen_where, {{"task", task.name},
                                         {"from", std::to_string(task.trained_length)},
@@ -107,7 +107,7 @@ class PaperClaims {
     return words_(Message::seen_loses, {{"line", line}, {"share", percent(found, words_)}});
   }
 
-  /// Seed by seed, `less` loses less than `more`.
+  /// Tests, paired over seeds, whether `less` loses less than `more`.
   Answer loses_less(const Task& task, const std::string& less, const std::string& more) const {
     if (!results_.learned(task.name, less) || !results_.learned(task.name, more)) return Answer::cannot_tell;
     return is_below(estimate(difference(share_lost(results_, task, less), share_lost(results_, task, more))), 0);

@@ -81,7 +81,7 @@ struct Failure {
   std::string error;
 };
 
-/// Where a finished trial ran. Empty texts where the store does not know.
+/// Where a finished trial ran. Texts are empty if the store does not know.
 struct Trial {
   std::string task, scheme;
   std::int64_t seed = 0;
@@ -89,7 +89,7 @@ struct Trial {
   std::string host, machine;  ///< `machine` is the kind: SIMD target and libraries
 };
 
-/// A trial that machines of two kinds ran, and the largest relative difference of its numbers, costs apart.
+/// A trial that two kinds of machine ran, and the largest relative difference of its numbers, without costs.
 struct Repeat {
   std::array<std::string, 2> machines;
   std::string task, scheme;

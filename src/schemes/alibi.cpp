@@ -10,7 +10,7 @@
 //   bloom      slope * key                      the key's running index among unmasked tokens
 //   mpt        slope * (key - (length - 1))     needs `length`, the number of keys
 //   falcon     slope * key with slope and product in bfloat16, added before the softmax scale
-// One more form is a function of its own:
+// One more form is a separate function:
 //   sqrt       -slope sqrt(query - key) on the past, 0 elsewhere     Step 1 (StepFun 2024, as published in vLLM)
 //
 // A tensor-parallel rank holds heads first_head .. first_head + heads - 1 of total_heads, with the slopes that these

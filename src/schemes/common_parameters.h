@@ -24,4 +24,13 @@ inline Parameter head_dim_parameter(double least) {
           .most = 65536};
 }
 
+inline Parameter base_parameter(std::string_view meaning) {
+  return {.name = "base",
+          .kind = ValueKind::real,
+          .meaning = meaning,
+          .fallback = 10000.0,
+          .least = 0,
+          .above_least = true};
+}
+
 }  // namespace locus

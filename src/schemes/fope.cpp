@@ -96,12 +96,7 @@ const Scheme& fope_scheme() {
                       .meaning = "which coordinates rotate together (Intern-S1-Pro: half)",
                       .fallback = std::string("half"),
                       .choices = {"half", "interleaved"}},
-                     {.name = "base",
-                      .kind = ValueKind::real,
-                      .meaning = "theta: wavelengths run from 2 pi towards 2 pi base",
-                      .fallback = 10000.0,
-                      .least = 0,
-                      .above_least = true},
+                     base_parameter("theta: wavelengths run from 2 pi towards 2 pi base"),
                      {.name = "frequencies",
                       .kind = ValueKind::integer,
                       .meaning = "how many frequencies are mixed, the fastest first; absent: those with a whole wave "

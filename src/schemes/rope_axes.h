@@ -200,8 +200,9 @@ inline void check_read_by(const std::string& axes, const Arguments& arguments) {
                             {"grid_width", {"pixtral", "dinov3"}}};
   for (const Reader& reader : readers) {
     const bool reads = std::find(reader.axes.begin(), reader.axes.end(), axes) != reader.axes.end();
-    require(reads || !arguments.has(reader.argument), "rope.", reader.argument, " needs axes=", reader.axes.front(),
-            reader.axes.size() > 1 ? " or " + reader.axes.back() : "", ", got axes=", axes);
+    require(
+        reads || !arguments.has(reader.argument), "rope.", reader.argument, " needs axes=", reader.axes.front(),
+        [&] { return reader.axes.size() > 1 ? " or " + reader.axes.back() : std::string(); }, ", got axes=", axes);
   }
   for (const auto& [name, usual] : {std::pair{"section_order", "chunked"}, std::pair{"frequency_index", "running"}}) {
     require(axes == "sections" || arguments.text(name) == usual, "rope.", name,

@@ -11,6 +11,7 @@
 #include "locus/error.h"
 #include "locus/registry.h"
 #include "locus/turns.h"
+#include "schemes/common_parameters.h"
 
 namespace locus {
 namespace {
@@ -106,12 +107,7 @@ const Scheme& sinusoidal_scheme() {
             .required = true,
             .least = 1,
             .most = 1048576},
-           {.name = "base",
-            .kind = ValueKind::real,
-            .meaning = "wavelengths run from 2 pi towards 2 pi base",
-            .fallback = 10000.0,
-            .least = 0,
-            .above_least = true},
+           base_parameter("wavelengths run from 2 pi towards 2 pi base"),
            {.name = "arrangement",
             .kind = ValueKind::choice,
             .meaning = "sin, cos, sin, cos, .. or [sin | cos]",

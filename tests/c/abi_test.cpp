@@ -36,7 +36,7 @@ TEST(Abi, LibraryExportsTheListedFunctions) {
     const std::string name = line.substr(0, line.find_first_of("@ "));
     if (name != "LOCUS_0") shown.insert(name);  // the version itself
   }
-  EXPECT_EQ(shown, listed()) << "bindings/c/abi.txt lists what programs may link to; a name that goes away breaks them";
+  EXPECT_EQ(shown, listed()) << "bindings/c/abi.txt lists what programs may link to; removing a name breaks them";
 }
 
 TEST(Abi, HeaderDeclaresTheListedFunctions) {

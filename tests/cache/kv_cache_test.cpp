@@ -87,7 +87,7 @@ TEST(KvCache, ForksSharePagesAndMoveApart) {
   const SequenceId second = cache.fork(first);
   EXPECT_EQ(cache.free_pages(), 2) << "a shared page counts once";
   append(cache, second, {6}, 6);
-  EXPECT_EQ(cache.free_pages(), 2) << "nobody else uses the next slot";
+  EXPECT_EQ(cache.free_pages(), 2) << "no other sequence uses the next slot";
   EXPECT_EQ(cache.pages_for(first, 1), 1) << "now somebody does: the page must be copied";
   append(cache, first, {7}, 7);
   EXPECT_EQ(cache.free_pages(), 1);

@@ -58,7 +58,7 @@ TEST(Bench, AttentionHasACaseForEveryRowOfThePerformancePage) {
                            "ALiBi with skipping 2048", "ALiBi decode over 65536 keys"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
-  EXPECT_EQ(names.size(), json["lines"].size()) << "names must tell lines apart";
+  EXPECT_EQ(names.size(), json["lines"].size()) << "names must be unique";
 }
 
 TEST(Bench, OneGroupRunsAloneAndPrintsARowPerCase) {

@@ -2,6 +2,7 @@
 // Help, completions and the manual of the command, which all come from the same declarations.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -71,6 +72,80 @@ TEST(Help, GroupsTheCommands) {
   EXPECT_EQ(help.find("Subcommands:"), std::string::npos) << "a command without a group\n" << help;
   EXPECT_LT(help.find("  diagnose "), help.find("\nRun:\n"));
   EXPECT_GT(help.find("  diagnose "), help.find("\nCheck:\n"));
+}
+
+TEST(Help, IsWhatTheBareCommandPrints) {
+  const TemporaryFolder folder;
+  const CommandResult bare = run_locus(folder, std::vector<std::string>{});
+  EXPECT_EQ(bare.exit_code, 0);
+  EXPECT_EQ(bare.err, "");
+  EXPECT_EQ(bare.out, output_of(folder, "--help"));
+}
+
+/// Characters of UTF-8.
+std::size_t columns(const std::string& line) {
+  return static_cast<std::size_t>(
+      std::count_if(line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+TEST(Help, FitsTheTerminal) {
+  const TemporaryFolder folder;
+  for (const std::string width : {"80", "100"}) {
+    setenv("COLUMNS", width.c_str(), 1);
+    for (const std::string& command : all_commands(folder)) {
+      std::istringstream lines(output_of(folder, (command + " --help").substr(6)));
+      for (std::string line; std::getline(lines, line);) {
+        if (line.find("locus ") != std::string::npos) continue;  // examples stay on their line, to be copied
+        EXPECT_LE(columns(line), std::stoul(width)) << command << "\n" << line;
+      }
+    }
+  }
+  setenv("COLUMNS", "60", 1);
+  const std::string narrow = output_of(folder, "verify --help");
+  setenv("COLUMNS", "119", 1);
+  const std::string wide = output_of(folder, "verify --help");
+  unsetenv("COLUMNS");
+  EXPECT_GT(std::count(narrow.begin(), narrow.end(), '\n'), std::count(wide.begin(), wide.end(), '\n'));
+}
+
+TEST(Help, IsNamedByErrorsOfItsCommand) {
+  const TemporaryFolder folder;
+  for (const auto& [line, help] :
+       std::vector<std::pair<std::string, std::string>>{{"--nonsense", "locus --help"},
+                                                        {"show --nonsense", "locus show --help"},
+                                                        {"positions tree --nonsense", "locus positions tree --help"},
+                                                        {"probe", "locus probe --help"}}) {
+    const CommandResult result = run_locus(folder, line);
+    EXPECT_EQ(result.exit_code, 2) << line;
+    EXPECT_TRUE(result.err.ends_with("(see " + help + ")\n")) << result.err;
+  }
+}
+
+TEST(Errors, AreJsonWithJson) {
+  const TemporaryFolder folder;
+  for (const std::string line :
+       {"show --scheme spiral", "show --nonsense", "apply --config absent.json --input q.npy"}) {
+    const CommandResult text = run_locus(folder, line), json = run_locus(folder, line + " --json");
+    EXPECT_EQ(json.exit_code, 2) << line;
+    EXPECT_EQ(json.out, "") << line;
+    const Json object = Json::parse(json.err, nullptr, false);
+    ASSERT_TRUE(object.is_object()) << json.err;
+    EXPECT_EQ(object["exit_code"], 2);
+    const std::string message = "locus: " + object["error"].get<std::string>();
+    EXPECT_TRUE(text.err.starts_with(message)) << text.err << json.err;
+    EXPECT_EQ(object.contains("help"), text.err.find("(see ") != std::string::npos) << json.err;
+  }
+}
+
+TEST(Colour, IsAsAskedFor) {
+  const TemporaryFolder folder;
+  const std::string line = "plot slopes --scheme alibi --set heads=4";
+  const std::string plain = output_of(folder, line);
+  EXPECT_EQ(plain.find('\033'), std::string::npos) << "standard output is no terminal";
+  EXPECT_EQ(output_of(folder, line + " --color never"), plain);
+  EXPECT_NE(output_of(folder, line + " --color always").find('\033'), std::string::npos);
+  EXPECT_EQ(output_of(folder, "--color always " + line), output_of(folder, line + " --color always"));
+  EXPECT_NE(run_locus(folder, line + " --color sometimes").err.find("sometimes"), std::string::npos);
 }
 
 TEST(Help, NamesTheVersion) {

@@ -33,7 +33,8 @@ TEST(LintCommand, DescribesEveryLayerType) {
   EXPECT_EQ(layer["rotary_dim"], 8);
   EXPECT_EQ(layer["attention_factor"], 1.0);
   EXPECT_EQ(layer["softmax_scale_factor"], 1.0);
-  EXPECT_EQ(layer["training_length"], 4096);
+  EXPECT_EQ(layer["trained_length"], 4096);
+  EXPECT_EQ(layer["training_length"], 4096);  // its old name stays readable
   ASSERT_EQ(layer["inv_freq"].size(), 4u);
   EXPECT_NEAR(layer["inv_freq"][3].get<double>(), 1e-3, 1e-17);  // 10000^(-6/8)
 
@@ -55,7 +56,7 @@ TEST(LintCommand, AnErrorEndsWith1) {
   const Json& finding = json["findings"][0];
   EXPECT_EQ(finding["id"], "served-beyond-trained");
   EXPECT_EQ(finding["severity"], "error");
-  EXPECT_EQ(finding["numbers"]["training_length"], 4096);
+  EXPECT_EQ(finding["numbers"]["trained_length"], 4096);
   EXPECT_FALSE(finding["keys"].empty());
   const CommandResult text = run_locus(folder, "lint config.json --served-length 8192");
   EXPECT_EQ(text.exit_code, 1);

@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// `locus probe loss`, `retrieve`, `attention` and `check` on a real model, if it is available.
-#include <filesystem>
-
+// `locus probe loss`, `retrieve`, `attention` and `check` on trained models.
 #include "cli/locus_command.h"
-#include "support/paths.h"
+#include "support/story_model.h"
 
 namespace locus::testing {
 namespace {
 
-class ProbeMeasure : public ::testing::Test {
+class ProbeMeasure : public ::testing::TestWithParam<StoryModel> {
  protected:
-  void SetUp() override {
-    const auto folder = locus::testing::source_dir().parent_path() / "shared" / "models" / "stories260K";
-    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no model at " << folder;
-    model_ = (folder / "stories260K.bin").string();
-    story_ = (folder / "greedy-200.txt").string();
-  }
   TemporaryFolder folder_;
-  std::string model_, story_;
+  const std::string model_ = GetParam().model.string() + " --tokenizer " + GetParam().tokenizer.string();
+  const std::string story_ = GetParam().told.string();
 };
 
-TEST_F(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
+TEST_P(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
   const Json json = json_of(folder_, "probe loss " + model_ + " --text " + story_ +
                                          " --rules none,linear:2,dynamic_ntk:2 --buckets 0,64,128,512");
   std::vector<std::string> names;
   for (const Json& curve : json["curves"]) names.push_back(curve["name"]);
   EXPECT_EQ(names, (std::vector<std::string>{"sliding window", "none", "linear:2", "dynamic_ntk:2 whole",
                                              "dynamic_ntk:2 rerotated", "dynamic_ntk:2 mixed"}));
-  EXPECT_EQ(json["trained_length"], 512);
+  EXPECT_EQ(json["trained_length"], GetParam().trained_length);
   EXPECT_EQ(json["bos_added"], true);
   EXPECT_EQ(json["caveat"], "");
   const Json& none = json["curves"][1];
@@ -45,7 +38,7 @@ TEST_F(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
   EXPECT_GT(json["curves"][2]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>() + 0.1);
 }
 
-TEST_F(ProbeMeasure, WithoutATextSamplesFromTheModelAndPrintsTheCaveat) {
+TEST_P(ProbeMeasure, WithoutATextSamplesFromTheModelAndPrintsTheCaveat) {
   const Json json = json_of(folder_, "probe loss " + model_ + " --rules none --buckets 0,100 --seed 3");
   EXPECT_EQ(json["tokens"], 101);
   EXPECT_NE(json["caveat"].get<std::string>().find("sampled from the model itself"), std::string::npos);
@@ -53,7 +46,7 @@ TEST_F(ProbeMeasure, WithoutATextSamplesFromTheModelAndPrintsTheCaveat) {
   EXPECT_NE(text.find("Where they break"), std::string::npos);
 }
 
-TEST_F(ProbeMeasure, IdsAndFigures) {
+TEST_P(ProbeMeasure, IdsAndFigures) {
   folder_.write("ids.json", "[403, 407, 261, 378, 432]");
   const Json json = json_of(folder_, "probe loss " + model_ + " --ids ids.json --rules none --buckets 0,8");
   EXPECT_EQ(json["tokens"], 6);  // with the beginning
@@ -63,26 +56,26 @@ TEST_F(ProbeMeasure, IdsAndFigures) {
   EXPECT_TRUE(Json::parse(folder_.read("l.vl.json")).contains("layer"));
 }
 
-TEST_F(ProbeMeasure, CheckPassesOnRealWeights) {
+TEST_P(ProbeMeasure, CheckPassesOnRealWeights) {
   const Json json = json_of(folder_, "probe check " + model_);
   EXPECT_EQ(json["passed"], 5);
   EXPECT_EQ(json["failed"], 0);
 }
 
-TEST_F(ProbeMeasure, AttentionWithinAndBeyondTheTrainedLength) {
+TEST_P(ProbeMeasure, AttentionWithinAndBeyondTheTrainedLength) {
   const Json json = json_of(folder_, "probe attention " + model_ + " --length 600 --queries 4");
   ASSERT_EQ(json["ranges"].size(), 2u);
-  EXPECT_EQ(json["ranges"][1]["begin"], 512);
-  EXPECT_EQ(json["ranges"][0]["heads"].size(), 40u);
+  EXPECT_EQ(json["ranges"][1]["begin"], GetParam().trained_length);
+  EXPECT_EQ(json["ranges"][0]["heads"].size(), GetParam().layers * GetParam().heads);
 }
 
-TEST_F(ProbeMeasure, RetrieveReportsThatASmallModelFails) {
+TEST_P(ProbeMeasure, RetrieveReportsThatASmallModelFails) {
   const Json json = json_of(folder_, "probe retrieve " + model_ + " --lengths 400,800 --depths 0,1 --trials 1");
   EXPECT_EQ(json["cells"].size(), 4u);
   EXPECT_NE(json["words"].get<std::string>().find("cannot do the task"), std::string::npos);
 }
 
-TEST_F(ProbeMeasure, RefusesBadInputInOneLine) {
+TEST_P(ProbeMeasure, RefusesBadInputInOneLine) {
   for (const std::string line :
        {"loss MODEL --rules nonsense", "loss MODEL --rules linear:0", "loss MODEL --rules none:2",
         "loss MODEL --buckets 5,3", "loss MODEL --text absent.txt", "loss MODEL --window-stride 0",
@@ -95,6 +88,8 @@ TEST_F(ProbeMeasure, RefusesBadInputInOneLine) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << full << "\n" << result.err;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, ProbeMeasure, ::testing::ValuesIn(story_models()), story_model_name);
 
 }  // namespace
 }  // namespace locus::testing

@@ -1,84 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of `locus probe generate`. tests/probe tests what models compute.
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "cli/locus_command.h"
 #include "support/paths.h"
+#include "support/story_model.h"
 
 namespace locus::testing {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path& stories() {
-  static const fs::path path = locus::testing::source_dir().parent_path() / "shared" / "models" / "stories260K";
-  return path;
-}
-
 CommandResult generate(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"probe", "generate"});
-  return run_command(LOCUS_COMMAND, arguments, folder.path());
+  CommandResult result = run_command(LOCUS_COMMAND, arguments, folder.path());
+  if (result.exit_code == 0) {  // the text, and a newline that is not part of it
+    EXPECT_TRUE(result.out.ends_with('\n')) << result.out;
+    if (!result.out.empty()) result.out.pop_back();
+  }
+  return result;
 }
 
-class ProbeGenerate : public ::testing::Test {
+class ProbeGenerate : public ::testing::TestWithParam<StoryModel> {
  protected:
-  void SetUp() override {
-    if (!fs::exists(stories() / "stories260K.bin")) GTEST_SKIP() << "no model at " << stories();
-  }
-  static std::string published() {
-    std::ifstream file(stories() / "greedy-200.txt", std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  const std::string model_ = (stories() / "stories260K.bin").string();
-  const std::string tokenizer_ = (stories() / "tok512.bin").string();
+  static std::string published() { return told_text(GetParam()); }
+  /// The text up to the model's `cut`.
+  static std::string prompt() { return published().substr(0, published().find(GetParam().cut)); }
+  const std::string model_ = GetParam().model.string();
+  const std::string tokenizer_ = GetParam().tokenizer.string();
   TemporaryFolder folder_;
 };
 
-TEST_F(ProbeGenerate, PrintsThePublishedStoryAndNothingElse) {
+TEST_P(ProbeGenerate, PrintsThePublishedStoryAndNothingElse) {
   const CommandResult result = generate(
       folder_, {model_, "--tokenizer", tokenizer_, "--prompt", "", "--max-tokens", "200", "--temperature", "0"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out + "\n", published());
+  EXPECT_EQ(result.out, published());
   EXPECT_NE(result.err.find("tokens/s"), std::string::npos) << result.err;
 }
 
-TEST_F(ProbeGenerate, ContinuesAPromptWithAnyChunksAndThreads) {
+TEST_P(ProbeGenerate, ContinuesAPromptWithAnyChunksAndThreads) {
   const std::string story = published();
-  const std::string prompt = story.substr(0, story.find(" Lily"));
   for (const std::string chunk : {"1", "4", "512"}) {
-    const CommandResult result = generate(
-        folder_, {stories().string(), "--prompt", prompt, "--max-tokens", "30", "--chunk", chunk, "--threads", "1"});
+    const CommandResult result = generate(folder_, {model_, "--tokenizer", tokenizer_, "--prompt", prompt(),
+                                                    "--max-tokens", "30", "--chunk", chunk, "--threads", "1"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_FALSE(result.out.empty());
-    EXPECT_EQ(story.rfind(prompt + result.out, 0), 0U) << result.out;
+    EXPECT_EQ(story.rfind(prompt() + result.out, 0), 0U) << result.out;
   }
 }
 
 // The pieces of a vocabulary are text of strangers: they are shown, not obeyed.
-TEST_F(ProbeGenerate, PrintsNoControlCharacters) {
-  std::string vocabulary;
-  {
-    std::ifstream file(tokenizer_, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    vocabulary = text.str();
-  }
+TEST_P(ProbeGenerate, PrintsNoControlCharacters) {
+  std::string vocabulary = text_of(GetParam().tokenizer);
   const std::string piece("\x01\0\0\0.", 5), spoilt("\x01\0\0\0\x1b", 5);  // its length, and its byte
   const std::size_t at = vocabulary.find(piece);
   ASSERT_NE(at, std::string::npos);
   folder_.write("spoilt.bin", vocabulary.replace(at, piece.size(), spoilt));
   const CommandResult result = generate(folder_, {model_, "--tokenizer", "spoilt.bin", "--max-tokens", "200"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("in the park?"), std::string::npos)
-      << result.out;  // "She loved to play outside in the park."
+  EXPECT_NE(result.out.find(GetParam().sentence + "?"), std::string::npos) << result.out;
   for (const char c : result.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
 }
 
-TEST_F(ProbeGenerate, TakesARule) {
+TEST_P(ProbeGenerate, TakesARule) {
   const auto told = [&](const std::string& rule, const std::string& factor) {
     std::vector<std::string> arguments = {model_, "--max-tokens", "60", "--rope-rule", rule};
     if (!factor.empty()) arguments.insert(arguments.end(), {"--rope-factor", factor});
@@ -90,7 +73,7 @@ TEST_F(ProbeGenerate, TakesARule) {
   EXPECT_NE(published().rfind(told("linear", "1000"), 0), 0U);  // 60 tokens within a sixteenth of a position
 }
 
-TEST_F(ProbeGenerate, RefusesBadInputWithOneLine) {
+TEST_P(ProbeGenerate, RefusesBadInputWithOneLine) {
   const auto expect_line = [&](const std::vector<std::string>& arguments, const std::string& part) {
     const CommandResult result = generate(folder_, arguments);
     EXPECT_EQ(result.exit_code, 2);
@@ -106,16 +89,14 @@ TEST_F(ProbeGenerate, RefusesBadInputWithOneLine) {
   expect_line({model_, "--max-tokens", "1000000000000"}, "GB");
   expect_line({model_, "--tokenizer", "absent.bin"}, "absent.bin");
   expect_line({"absent.gguf"}, "absent.gguf");
-  expect_line({tokenizer_}, "tok512.bin");
+  expect_line({tokenizer_}, GetParam().tokenizer.filename().string());
 }
 
 // The story is greedy: the most likely token after each index is the next one.
-TEST_F(ProbeGenerate, LogitsOfChosenTokens) {
-  const std::string story = published();
-  const std::string prompt = story.substr(0, story.find(" Lily"));
+TEST_P(ProbeGenerate, LogitsOfChosenTokens) {
   const auto logits = [&](const std::string& at, const std::string& window) {
-    std::vector<std::string> line{"probe", "logits", stories().string(), "--prompt", prompt, "--at", at, "--json"};
-    line.insert(line.end(), {"--output", "logits.npy"});
+    std::vector<std::string> line{"probe", "logits", model_, "--tokenizer", tokenizer_, "--at", at, "--json"};
+    line.insert(line.end(), {"--prompt", prompt(), "--output", "logits.npy"});
     if (!window.empty()) line.insert(line.end(), {"--window", window});
     const CommandResult result = run_command(LOCUS_COMMAND, line, folder_.path());
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -139,11 +120,13 @@ TEST_F(ProbeGenerate, LogitsOfChosenTokens) {
   for (std::size_t i = 0; i < all.size(); ++i) (i < 512 ? first : others) += std::fabs(all[i] - alone[i]);
   EXPECT_LT(first, 1e-2);
   EXPECT_GT(others, 100);
-  const CommandResult beyond = run_command(
-      LOCUS_COMMAND, {"probe", "logits", stories().string(), "--prompt", "a", "--at", "99"}, folder_.path());
+  const CommandResult beyond =
+      run_command(LOCUS_COMMAND, {"probe", "logits", model_, "--prompt", "a", "--at", "99"}, folder_.path());
   EXPECT_EQ(beyond.exit_code, 2);
   EXPECT_NE(beyond.err.find("--at must be token indices"), std::string::npos) << beyond.err;
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, ProbeGenerate, ::testing::ValuesIn(story_models()), story_model_name);
 
 }  // namespace
 }  // namespace locus::testing

@@ -42,10 +42,58 @@ TEST(Verify, ChecksEveryClaimOfEveryScheme) {
   EXPECT_TRUE(asks(json, "positions", "decode ids after a prefix of 12"));
 }
 
+TEST(Verify, SummarisesEveryScheme) {
+  const TemporaryFolder folder;
+  const Json json = json_of(folder, "verify --shapes 1 --scheme alibi --scheme nope");
+  std::istringstream lines(output_of(folder, "verify --shapes 1 --scheme alibi --scheme nope"));
+  std::vector<std::string> printed;
+  for (std::string line; std::getline(lines, line);) printed.push_back(line);
+  ASSERT_EQ(printed.size(), 3u);
+  for (const std::string scheme : {"alibi", "nope"}) {
+    std::set<std::string> encodings;
+    std::int64_t passed = 0;
+    for (const Json& check : json["checks"]) {
+      const auto name = check["scheme"].get<std::string>();
+      if (name.substr(0, name.find(' ')) != scheme) continue;
+      encodings.insert(name);
+      ++passed;
+    }
+    std::istringstream words(printed[scheme == "alibi" ? 0 : 1]);
+    std::string first, count, noun, number;
+    words >> first >> count >> noun >> number;
+    EXPECT_EQ(first, scheme);
+    EXPECT_EQ(count, std::to_string(encodings.size()));
+    EXPECT_EQ(number, std::to_string(passed));
+  }
+  EXPECT_EQ(printed.back(), std::to_string(json["checks"].size()) + " passed, 0 failed");
+}
+
+// NoPE cannot tell permuted tokens apart, ALiBi must: the value has to exceed its bound there.
+TEST(Verify, SaysWhichBoundsAreLowerOnes) {
+  const TemporaryFolder folder;
+  const std::string name = "permuting tokens under fixed ids changes the outputs";
+  std::size_t lower = 0, upper = 0;
+  const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
+  for (const Json& check : json["checks"]) {
+    const double value = check["value"], bound = check["bound"];
+    const bool at_least = check["relation"] == "at_least";
+    EXPECT_TRUE(at_least || check["relation"] == (value == bound ? "equal" : "at_most")) << check;
+    EXPECT_EQ(at_least ? value >= bound : value <= bound, check["passed"].get<bool>()) << check;
+    EXPECT_TRUE(at_least || check["name"] != name) << check;
+    (at_least ? lower : upper) += 1;
+  }
+  EXPECT_GT(lower, 0u);
+  EXPECT_GT(upper, 0u);
+  const std::string text = output_of(folder, "verify --shapes 1 --scheme alibi --all");
+  const std::size_t line = text.find("pass " + name);
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_NE(text.substr(line, text.find('\n', line) - line).find("   at least "), std::string::npos) << text;
+}
+
 TEST(Verify, PrintsOneLinePerCheckAndASummary) {
   const TemporaryFolder folder;
   const Json json = json_of(folder, "verify --shapes 1 --scheme alibi");
-  std::istringstream lines(output_of(folder, "verify --shapes 1 --scheme alibi"));
+  std::istringstream lines(output_of(folder, "verify --shapes 1 --scheme alibi --all"));
   std::size_t checks = 0;
   std::string line, last;
   while (std::getline(lines, line)) {

@@ -115,7 +115,7 @@ std::vector<LintCase> cases() {
       // Without latent attention, the softmax scale does not change.
       {"mscale-cancels", note, latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original),
        yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original)},
-      {"not-expressed", warning, R"({"model_type": "wav2vec2"})", llama("")},
+      {"not-expressed", warning, R"({"model_type": "sew-d"})", llama("")},
       {"not-expressed", note, R"({"model_type": "mamba"})", llama("")},
       {"not-applied", warning, R"({"model_type": "nanochat"})",
        yarn(R"("factor": 4, "llama_4_scaling_beta": 0.1, )" + original)},

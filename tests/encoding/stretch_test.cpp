@@ -21,7 +21,7 @@ Encoding plain() {
 }
 
 TEST(UnderRule, KeepsTheOtherArguments) {
-  const Encoding encoding = under_rule(plain(), "linear", {.trained = 64, .longest = 256});
+  const Encoding encoding = with_rule(plain(), "linear", {.trained = 64, .longest = 256});
   const Arguments& arguments = encoding.arguments();
   EXPECT_EQ(arguments.integer("head_dim"), 24);
   EXPECT_EQ(arguments.text("pairing"), "interleaved");
@@ -34,11 +34,11 @@ TEST(UnderRule, KeepsTheOtherArguments) {
 }
 
 TEST(UnderRule, FillsInTheRulesParameterForTheTrainedLength) {
-  EXPECT_EQ(under_rule(plain(), "yarn", {.trained = 64, .longest = 256}).arguments().integer("original_length"), 64);
-  EXPECT_EQ(under_rule(plain(), "dynamic_ntk", {.trained = 32, .longest = 256}).arguments().integer("max_length"), 32);
+  EXPECT_EQ(with_rule(plain(), "yarn", {.trained = 64, .longest = 256}).arguments().integer("original_length"), 64);
+  EXPECT_EQ(with_rule(plain(), "dynamic_ntk", {.trained = 32, .longest = 256}).arguments().integer("max_length"), 32);
   for (const Rule* rule : rules()) {
     if (!needs_factor_only(*rule)) continue;
-    const Encoding encoding = under_rule(plain(), rule->name, {.trained = 64, .longest = 128});
+    const Encoding encoding = with_rule(plain(), rule->name, {.trained = 64, .longest = 128});
     EXPECT_EQ(encoding.arguments().real("factor"), 2) << rule->name;
     if (!rule->trained_length.empty()) {
       EXPECT_EQ(encoding.arguments().integer(rule->trained_length), 64) << rule->name;
@@ -47,12 +47,12 @@ TEST(UnderRule, FillsInTheRulesParameterForTheTrainedLength) {
 }
 
 TEST(UnderRule, NeverCompresses) {
-  EXPECT_EQ(under_rule(plain(), "linear", {.trained = 64, .longest = 32}).arguments().real("factor"), 1);
+  EXPECT_EQ(with_rule(plain(), "linear", {.trained = 64, .longest = 32}).arguments().real("factor"), 1);
 }
 
 TEST(UnderRule, GivenArgumentsWin) {
   const Arguments given{{"factor", 3.0}, {"original_length", 100}, {"truncate", false}};
-  const Encoding encoding = under_rule(plain(), "yarn", {.trained = 64, .longest = 256}, given);
+  const Encoding encoding = with_rule(plain(), "yarn", {.trained = 64, .longest = 256}, given);
   const Arguments& arguments = encoding.arguments();
   EXPECT_EQ(arguments.real("factor"), 3);
   EXPECT_EQ(arguments.integer("original_length"), 100);
@@ -60,15 +60,15 @@ TEST(UnderRule, GivenArgumentsWin) {
 }
 
 TEST(UnderRule, KeepsParametersOfTheSameRuleOnly) {
-  const Encoding own = under_rule(plain(), "yarn", {.trained = 64, .longest = 256}, {{"beta_fast", 16.0}});
-  EXPECT_EQ(under_rule(own, "yarn", {.trained = 1, .longest = 9}).arguments().real("beta_fast"), 16);
-  EXPECT_EQ(under_rule(own, "yarn", {.trained = 1, .longest = 9}).arguments().integer("original_length"), 64);
-  EXPECT_FALSE(under_rule(own, "linear", {.trained = 64, .longest = 128}).arguments().has("beta_fast"));
-  EXPECT_EQ(under_rule(own, "none", {}).rotation().inv_freq, plain().rotation().inv_freq);
+  const Encoding own = with_rule(plain(), "yarn", {.trained = 64, .longest = 256}, {{"beta_fast", 16.0}});
+  EXPECT_EQ(with_rule(own, "yarn", {.trained = 1, .longest = 9}).arguments().real("beta_fast"), 16);
+  EXPECT_EQ(with_rule(own, "yarn", {.trained = 1, .longest = 9}).arguments().integer("original_length"), 64);
+  EXPECT_FALSE(with_rule(own, "linear", {.trained = 64, .longest = 128}).arguments().has("beta_fast"));
+  EXPECT_EQ(with_rule(own, "none", {}).rotation().inv_freq, plain().rotation().inv_freq);
 }
 
 TEST(UnderRule, FollowsTheLengthIfTheRuleDoes) {
-  const Encoding dynamic = under_rule(plain(), "dynamic_ntk", {.trained = 64, .longest = 256});
+  const Encoding dynamic = with_rule(plain(), "dynamic_ntk", {.trained = 64, .longest = 256});
   EXPECT_TRUE(dynamic.length_dependent());
   EXPECT_EQ(dynamic.rotation().inv_freq, dynamic.at_length(64).rotation().inv_freq);
   EXPECT_NE(dynamic.rotation().inv_freq, dynamic.at_length(256).rotation().inv_freq);
@@ -76,7 +76,7 @@ TEST(UnderRule, FollowsTheLengthIfTheRuleDoes) {
 
 TEST(UnderRule, Refuses) {
   const auto refusal = [](const Encoding& encoding, const char* rule, const Stretch& stretch) -> std::string {
-    return testing::error_of([&] { under_rule(encoding, rule, stretch); });
+    return testing::error_of([&] { with_rule(encoding, rule, stretch); });
   };
   EXPECT_EQ(refusal(Encoding("alibi", {{"heads", 8}}), "yarn", {.trained = 64, .longest = 128}),
             "the rule yarn needs a scheme that rotates (rope), got alibi");

@@ -98,7 +98,7 @@ TEST(Report, HasEverySectionAndEveryCheck) {
     EXPECT_NE(page.find("<h2 id=\"" + std::string(id) + "\">"), std::string::npos) << id;
   }
   EXPECT_NE(page.find("first &lt;check&gt;"), std::string::npos);
-  EXPECT_NE(page.find("Lines that fail"), std::string::npos);
+  EXPECT_NE(page.find("Checks that fail"), std::string::npos);
   EXPECT_NE(page.find("T5 &lt;b&gt;buckets&lt;/b&gt; &amp; &lt;/script&gt;"), std::string::npos);
   EXPECT_EQ(page.find("<b>buckets"), std::string::npos);
   EXPECT_NE(page.find("Not every trial finished."), std::string::npos);
@@ -158,7 +158,7 @@ TEST(Report, TheChartDrawsNoShareAboveOneAndKeepsTheData) {
   EXPECT_EQ(row["shown_high"], 1.0);
   EXPECT_NEAR(row["low"].get<double>(), 0.315, 1e-3);
   EXPECT_EQ(row["shown_low"], row["low"]);
-  EXPECT_NE(figure.caption.find("cut where the number can go no further"), std::string::npos);
+  EXPECT_NE(figure.caption.find("cut at the bounds of the number"), std::string::npos);
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST(SchemeFigures, WavelengthsAreTwoPiOverTheFrequency) {
       figure("wavelengths",
              of("rope", {{"head_dim", 4}, {"pairing", "half"}, {"rule", "proportional"}, {"rotary_fraction", 0.5}}));
   EXPECT_EQ(still.spec["data"]["values"].size(), 1u);
-  EXPECT_NE(still.caption.find("1 pairs do not turn"), std::string::npos) << still.caption;
+  EXPECT_NE(still.caption.find("1 pairs do not rotate"), std::string::npos) << still.caption;
 }
 
 TEST(SchemeFigures, RotationTurnsByPositionTimesFrequency) {

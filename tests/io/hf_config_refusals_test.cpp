@@ -106,9 +106,10 @@ const std::vector<Refusal> refusals = {
      "pad_token_id must leave rows for positions in a table of 4, got 3"},
     {R"({"model_type": "mamba"})",
      "config.json: mamba has no attention (it is a state-space model): there are no positions to encode"},
-    {R"({"model_type": "wav2vec2", "num_conv_pos_embeddings": 64})",
-     "wav2vec2 gets positions from a convolution over 64 neighbouring frames (num_conv_pos_embeddings) in 16 groups; "
-     "Locus does not express that yet"},
+    {R"({"model_type": "sew-d", "num_conv_pos_embeddings": 64})",
+     "sew-d gets positions from a convolution over 64 neighbouring frames (num_conv_pos_embeddings) in 16 groups, and "
+     "has "
+     "disentangled attention (pos_att_type); Locus does not express that yet"},
     {R"({"model_type": "vit", "image_size": 8, "patch_size": 16})", "patch_size must be at most image_size (8 x 8)"},
 };
 

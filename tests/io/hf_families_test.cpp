@@ -70,13 +70,13 @@ TEST(HfFamilies, ACompositeShowsAllItsParts) {
   const HfConfig config = resolve_hf_config(
       R"({"model_type": "mistral3", "text_config": {"model_type": "mistral", "head_dim": 128, "rope_theta": 1e6},
           "vision_config": {"model_type": "pixtral", "hidden_size": 1024, "num_attention_heads": 16, "image_size": 1540,
-          "patch_size": 14, "rope_theta": 10000.0}, "audio_config": {"model_type": "wav2vec2"}})",
+          "patch_size": 14, "rope_theta": 10000.0}, "audio_config": {"model_type": "sew-d"}})",
       "c");
   ASSERT_EQ(config.layers.size(), 1u);
   EXPECT_EQ(config.model_type, "mistral");
   ASSERT_EQ(config.parts.size(), 2u);
   EXPECT_EQ(config.parts[0].path, "audio_config");
-  EXPECT_NE(config.parts[0].refusal.find("wav2vec2 gets positions from a convolution"), std::string::npos);
+  EXPECT_NE(config.parts[0].refusal.find("sew-d gets positions from a convolution"), std::string::npos);
   EXPECT_EQ(config.parts[1].model_type, "pixtral");
   ASSERT_EQ(config.parts[1].layers.size(), 1u);
   const Arguments& vision = config.parts[1].layers[0].arguments;

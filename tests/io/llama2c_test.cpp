@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "io/bytes.h"
-#include "support/paths.h"
+#include "support/story_model.h"
 
 namespace locus::io {
 namespace {
@@ -143,18 +143,19 @@ TEST(Llama2cTokenizer, RefusesMalformedOnes) {
       [](auto bytes, const std::string& name) { parse_llama2c_tokenizer(bytes, name, 2); });
 }
 
-// A real model, if available: its numbers are those of its description, its size the sum of its parts.
-TEST(Llama2c, ReadsStories260K) {
-  const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
-  const Llama2cModel model = read_llama2c(folder / "stories260K.bin");
-  EXPECT_EQ(model.config.dim, 64);
-  EXPECT_EQ(model.config.layers, 5);
-  EXPECT_EQ(model.config.heads, 8);
-  EXPECT_EQ(model.config.kv_heads, 4);
-  EXPECT_EQ(model.config.head_dim(), 8);
+// A trained model: its numbers are those of its description, its size the sum of its parts.
+class StoryCheckpoint : public ::testing::TestWithParam<locus::testing::StoryModel> {};
+
+TEST_P(StoryCheckpoint, ReadsATrainedModel) {
+  const auto& expected = GetParam();
+  const Llama2cModel model = read_llama2c(expected.model);
+  EXPECT_EQ(model.config.dim, expected.heads * expected.head_dim);
+  EXPECT_EQ(model.config.layers, expected.layers);
+  EXPECT_EQ(model.config.heads, expected.heads);
+  EXPECT_EQ(model.config.kv_heads, expected.kv_heads);
+  EXPECT_EQ(model.config.head_dim(), expected.head_dim);
   EXPECT_EQ(model.config.vocab_size, 512);
-  EXPECT_EQ(model.config.seq_len, 512);
+  EXPECT_EQ(model.config.seq_len, expected.trained_length);
   EXPECT_TRUE(model.config.tied_classifier);
   // Trained weights are small numbers; norms are positive. A weight from a wrong offset would be neither.
   for (const auto weights :
@@ -164,12 +165,15 @@ TEST(Llama2c, ReadsStories260K) {
   for (const auto norm : {model.attention_norm, model.ffn_norm, model.final_norm}) {
     for (const float weight : norm) ASSERT_GT(weight, 0.0f);
   }
-  const Llama2cTokenizer tokenizer = read_llama2c_tokenizer(folder / "tok512.bin", model.config.vocab_size);
+  const Llama2cTokenizer tokenizer = read_llama2c_tokenizer(expected.tokenizer, model.config.vocab_size);
   EXPECT_EQ(tokenizer.tokens.size(), 512u);
   EXPECT_EQ(tokenizer.tokens[1].bytes, "\n<s>\n");
-  EXPECT_NE(error_of([&] { read_llama2c_tokenizer(folder / "tok512.bin", 513); }).find("must have 513 tokens"),
+  EXPECT_NE(error_of([&] { read_llama2c_tokenizer(expected.tokenizer, 513); }).find("must have 513 tokens"),
             std::string::npos);
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, StoryCheckpoint, ::testing::ValuesIn(locus::testing::story_models()),
+                         locus::testing::story_model_name);
 
 }  // namespace
 }  // namespace locus::io

@@ -62,7 +62,7 @@ TEST_F(SavingLab, SavedModelsAreProbed) {
     const std::string bytes = models + "text-rope_base_500000-seed1" + ending;
     const CommandResult said = probe({"generate", bytes, "--prompt", "abc", "--max-tokens", "4"});
     EXPECT_EQ(said.exit_code, 0) << said.err;
-    EXPECT_EQ(said.out.size(), 4u);
+    EXPECT_EQ(said.out.size(), 4u + 1);  // and a newline
     EXPECT_TRUE(probed({"loss", bytes, "--text", "text.txt", "--rules", "own,ntk:2", "--buckets", "0,64"}).is_object());
   }
   EXPECT_EQ(grids[0], grids[1]);

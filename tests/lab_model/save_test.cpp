@@ -234,11 +234,11 @@ TEST(Save, TheProbeFindsAsManyKeysAsTheLab) {
   EXPECT_NEAR(found(model.encoding(), 16), accuracy(measured, "rope", 16), granted);
   EXPECT_NEAR(found(model.encoding(), 32), accuracy(measured, "rope", 32), granted);
   EXPECT_NEAR(
-      found(under_rule(model.encoding(), "yarn", {.trained = model.config().trained_length}, {{"factor", 2.0}}), 32),
+      found(with_rule(model.encoding(), "yarn", {.trained = model.config().trained_length}, {{"factor", 2.0}}), 32),
       accuracy(measured, "rope+yarn", 32), granted);
   // The grid can fail: a rule that does not suit the model loses keys.
   EXPECT_LT(
-      found(under_rule(model.encoding(), "linear", {.trained = model.config().trained_length}, {{"factor", 64.0}}), 16),
+      found(with_rule(model.encoding(), "linear", {.trained = model.config().trained_length}, {{"factor", 64.0}}), 16),
       0.5);
 }
 

@@ -64,6 +64,12 @@ class PostgresServer {
     return "postgresql://" + user + "@/" + database + "?host=" + folder_;
   }
 
+  const std::string& folder() const { return folder_; }
+  /// Makes the server's user the owner.
+  void give(const std::string& path) const {
+    EXPECT_TRUE(geteuid() != 0 || chown(path.c_str(), user_, group_) == 0) << path;
+  }
+
   void start() {
     server_ = run_as_user({"postgres", "-D", folder_ + "/data", "-k", folder_, "-c", "listen_addresses=", "-c",
                            "fsync=off", "-c", "max_connections=200"});

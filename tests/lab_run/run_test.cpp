@@ -146,7 +146,11 @@ TEST_F(RunTest, PlansWithoutRunning) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const Json plan = Json::parse(result.out);
   EXPECT_EQ(plan["trials"].size(), 12u);
-  EXPECT_EQ(plan["estimated_from"], "a few steps of each task");
+  EXPECT_TRUE(plan["seconds"].is_null() && plan["estimated_from"].is_null()) << "nothing was measured";
+  const Json measured = Json::parse(lab({"plan", "--preset", "quick", "--json", "--measure"}).out);
+  EXPECT_EQ(measured["estimated_from"], "a few steps of each task");
+  EXPECT_GT(measured["seconds"], 0);
+  EXPECT_NE(lab({"plan", "--preset", "quick"}).out.find("--measure"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "locus-lab"));
   lab({"--preset", "quick"});
   const CommandResult after = lab({"plan", "--preset", "quick", "--seeds", "2"});
@@ -169,7 +173,8 @@ TEST_F(RunTest, SavesModelsAndRepeatsTrialsWithoutOne) {
   planned.insert(planned.begin(), "plan");
   EXPECT_NE(lab(planned).out.find("2 trials, 0 of them done"), std::string::npos) << lab(planned).out;
   const CommandResult first = lab(saving);
-  EXPECT_NE(first.err.find("have no saved model and are done again: 2"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("finished trials without a saved model, which run again: 2"), std::string::npos)
+      << first.err;
   EXPECT_EQ(results(), numbers);
   EXPECT_TRUE(exists("back-rope_base_500000-seed1/config.json"));
   EXPECT_TRUE(exists("back-alibi-seed1/model.safetensors"));
@@ -182,7 +187,7 @@ TEST_F(RunTest, SavesModelsAndRepeatsTrialsWithoutOne) {
   ASSERT_EQ(lab(other).exit_code, 0);
   std::filesystem::remove(folder_ / "locus-lab/models/back-alibi-seed1/model.safetensors");
   const CommandResult back = lab(saving);
-  EXPECT_NE(back.err.find("have no saved model and are done again: 2"), std::string::npos) << back.err;
+  EXPECT_NE(back.err.find("finished trials without a saved model, which run again: 2"), std::string::npos) << back.err;
   EXPECT_EQ(results(), numbers);
 }
 
@@ -222,6 +227,10 @@ TEST_F(RunTest, RefusesWithOneLine) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << arguments[0] << result.err;
     EXPECT_EQ(result.out, "") << arguments[0];
   }
+  EXPECT_NE(lab({"plan", "--unknown"}).err.find("(see locus lab plan --help)"), std::string::npos);
+  const Json error = Json::parse(lab({"--seeds", "0", "--json"}).err, nullptr, false);
+  EXPECT_NE(error["error"].get<std::string>().find("--seeds"), std::string::npos) << error;
+  EXPECT_EQ(error["exit_code"], 2);
 }
 
 TEST_F(RunTest, HasHelpWithExamples) {

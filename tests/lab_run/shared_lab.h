@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several "machines" on one store: processes of `locus lab work`, each with a folder of its own, which tests kill.
+// Several "machines" on one store: processes of `locus lab work`, each in a separate folder, which tests kill.
 #pragma once
 
 #include <map>

@@ -3,8 +3,11 @@
 // server is tested on PostgreSQL. The mistakes of other tools that have a test here are named.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "lab_run/fake_parts.h"
 #include "lab_run/shared_lab.h"
@@ -55,7 +58,7 @@ TEST_F(SharedTest, ABusyWorkerIsNotTakenForDead) {
   EXPECT_EQ(trial.fence, 1);
 }
 
-// A worker that stands still loses its trial; what it brings later is discarded, without an error.
+// A stopped worker loses its trial; its late result is discarded without an error.
 TEST_F(SharedTest, ALateWorkerIsNoError) {
   ASSERT_EQ(lab_.on_store(plan_of("submit", "rope:long")).exit_code, 0);
   lab_.start_machine("a", "1");
@@ -80,7 +83,7 @@ TEST_F(SharedTest, ATrialOfADeadNodeRunsElsewhere) {
   EXPECT_EQ(status_of(store)["runs"][0]["running"][0]["host"], "dead-node");
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_TRUE(status_of(store)["runs"][0]["running"][0]["lost"].get<bool>());
-  EXPECT_TRUE(says(lab_.on_store({"status"}), "lost, the next worker takes it"));
+  EXPECT_TRUE(says(lab_.on_store({"status"}), "lost; the next worker takes it"));
   EXPECT_EQ(lab_.on_store({"work", "--out", "a"}).exit_code, 0);
   EXPECT_EQ(lab_.shared_trials().front().state, TrialState::finished);
   EXPECT_TRUE(says(lab_.on_store({"status"}), "1 of 1 trials finished"));
@@ -95,7 +98,7 @@ TEST_F(SharedTest, AcceptsALateResultOnce) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(store.release_stale(run), 1);
   EXPECT_EQ(store.trials(run)[0].state, TrialState::waiting);
-  EXPECT_TRUE(store.finish(*late, 1, numbers));  // nobody else had it meanwhile
+  EXPECT_TRUE(store.finish(*late, 1, numbers));  // no other worker had the trial
   EXPECT_TRUE(store.finish(*late, 2, numbers));  // the answer to the first one was lost on the way
   EXPECT_EQ(store.trials(run)[0].seconds, 1);
   EXPECT_EQ(store.measurements(late->key).size(), 1u);
@@ -351,6 +354,89 @@ TEST(Postgresql, PatienceEnds) {
   EXPECT_EQ(waits, 1);  // one line, not one per attempt
   server.start();
   EXPECT_GT(store.now(), 0);
+}
+
+/// The tables' disk, which can be full: a small one that is mounted for it or, where that is not allowed, the server's own
+/// error of a full disk, raised by a trigger.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const PostgresServer& server) : server_(server), path_(server.folder() + "/small") {
+    std::filesystem::create_directory(path_);
+    mounted_ = mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=16m") == 0;
+    if (!mounted_) return;
+    server.give(path_);
+    server.sql("CREATE TABLESPACE small LOCATION '" + path_ + "'", "postgres");
+    server.sql("ALTER DATABASE lab SET default_tablespace = small", "postgres");
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  void fill() const {
+    if (mounted_) {
+      std::ofstream ballast(path_ + "/ballast", std::ios::binary);
+      const std::string page(4096, 'x');
+      while (ballast.write(page.data(), std::ssize(page)).flush()) {
+      }
+      return;
+    }
+    server_.sql(
+        "CREATE FUNCTION locus_lab.no_room() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;"
+        "CREATE TRIGGER no_room BEFORE INSERT ON locus_lab.measurements EXECUTE FUNCTION locus_lab.no_room()");
+  }
+  void make_room() const {
+    if (mounted_) {
+      std::filesystem::remove(path_ + "/ballast");
+    } else {
+      server_.sql("DROP TRIGGER no_room ON locus_lab.measurements");
+    }
+  }
+
+ private:
+  const PostgresServer& server_;
+  std::string path_;
+  bool mounted_ = false;
+};
+
+// A full disk is waited for, with one line; what was not stored whole is not stored at all.
+TEST(Postgresql, WaitsForRoomOnAFullDisk) {
+  LOCUS_NEED_POSTGRESQL();
+  PostgresServer server;
+  const SmallDisk disk(server);
+  PlanRequest request{.preset = "quick", .tasks = {"back"}};
+  Patience impatient;
+  impatient.seconds = 0;
+  Store store(server.url(), impatient);
+  const std::int64_t run = store.begin_run(Json::object(), make_plan(request).trials, false);
+  const auto trial = store.lease(run, {.owner = "a"});
+  ASSERT_TRUE(trial);
+  const std::vector<Measurement> numbers(20'000, {"a line", "a name", 1, 1, 0.5});
+  disk.fill();
+  std::string said;
+  try {
+    store.finish(*trial, 1, numbers);
+  } catch (const StoreAway& away) {
+    said = away.what();
+  }
+  EXPECT_NE(said.find("could not extend file"), std::string::npos) << said;
+  EXPECT_EQ(store.trials(run)[0].state, TrialState::leased);
+  EXPECT_TRUE(store.measurements(trial->key).empty());
+
+  int lines = 0;
+  Patience patience;
+  patience.seconds = 600;
+  patience.away = [&](const std::string&) {
+    ++lines;
+    disk.make_room();
+  };
+  store.set_patience(patience);
+  EXPECT_TRUE(store.finish(*trial, 1, numbers));
+  EXPECT_EQ(lines, 1);
+  EXPECT_EQ(store.trials(run)[0].state, TrialState::finished);
+  EXPECT_EQ(store.measurements(trial->key).size(), numbers.size());
 }
 
 TEST(Postgresql, RefusesWithOneLine) {

@@ -35,6 +35,7 @@ class LearnCommand : public ::testing::Test {
   }
   CommandResult check(const std::string& limit = "300") { return locus({"check", "attention", "--time-limit", limit}); }
   void start(const std::string& language = "python", const std::string& lang = "en") {
+    unsetenv("PYTHONUNBUFFERED");  // what a solution prints must arrive without its help
     const CommandResult result = locus({"start", ".", "--language", language, "--lang", lang, "--seed", "1"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     const std::vector<std::string> missing =
@@ -54,10 +55,50 @@ void expect_says(const CommandResult& result, const std::string& words) {
   EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << result.out << result.err;
 }
 
-TEST_F(LearnCommand, WithoutExercisesItSaysHowToGetThem) {
-  const CommandResult result = locus({});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("locus learn start"), std::string::npos) << result.err;
+TEST_F(LearnCommand, WithoutExercisesItShowsThePathAndHowToBegin) {
+  const CommandResult path = locus({});
+  EXPECT_EQ(path.exit_code, 0) << path.err;
+  expect_says(path, "→ 01-attention");
+  expect_says(path, "· 28-case-10");
+  expect_says(path, "`locus learn start` lays the exercises out");
+  EXPECT_TRUE(fs::is_empty(folder_.path())) << "showing the path writes nothing";
+  expect_says(locus({"--lang", "es"}), "`locus learn start` crea los ejercicios");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"check"}, {"hint"}, {"watch"}, {"explain"}, {"reset", "attention"}, {"--dir", "."}}) {
+    const CommandResult result = locus(words);
+    EXPECT_EQ(result.exit_code, 2) << words[0];
+    EXPECT_NE(result.err.find("`locus learn start` lays them out"), std::string::npos) << result.err;
+  }
+}
+
+// A second start completes what is there, from any folder within, and never changes what it was started with.
+TEST_F(LearnCommand, StartsAgainWithoutHarm) {
+  ASSERT_EQ(locus({"start", "--language", "cpp", "--seed", "7"}).exit_code, 0);
+  folder_.write("locus-learn/01-attention.cpp", "mine");
+  fs::remove(folder_ / "locus-learn/02-permutation.cpp");
+  const CommandResult again = locus({"start"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  expect_says(again, "your files were not touched");
+  EXPECT_EQ(folder_.read("locus-learn/01-attention.cpp"), "mine");
+  EXPECT_TRUE(fs::exists(folder_ / "locus-learn/02-permutation.cpp"));
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& why) {
+    const CommandResult result = locus(words);
+    EXPECT_EQ(result.exit_code, 2) << why;
+    EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
+  };
+  refused({"start", "--language", "python"}, "holds exercises in cpp");
+  refused({"start", "--seed", "8"}, "was started with the seed 7");
+  folder_.write("file", "");
+  refused({"start", "file"}, "is a file");
+  refused({"check", "29"}, "numbered from 1 to 28");
+  refused({"check", "29-nothing.cpp"}, "unknown exercise 'nothing'");
+  EXPECT_EQ(locus({"check", "locus-learn/01-attention.cpp"}).exit_code, 1) << "a file names its exercise";
+  EXPECT_EQ(locus({"hint", "18-comparison/"}).exit_code, 0);
+  const CommandResult inside =
+      run_command(LOCUS_COMMAND, {"learn", "start", "--exercises", (source_dir() / "learn/exercises").string()},
+                  folder_ / "locus-learn/19-case-01", std::chrono::minutes(9));
+  EXPECT_EQ(inside.exit_code, 0) << inside.err;
+  EXPECT_FALSE(fs::exists(folder_ / "locus-learn/19-case-01/locus-learn"));
 }
 
 TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
@@ -74,6 +115,7 @@ TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
   fails("while True: print('forever')", "did not answer within 3 s", "3");
   fails("import os; os.abort()", "crashed");
   fails("import sys; sys.exit(3)", "ended with code 3");
+  fails("print('here'); return q", "| here");
   fails("return q[0]", "shape [4, 3]");
   fails("return np.full((len(q), v.shape[1]), np.nan)", "NaN at [0, 0]");
   fails("return 'hello'", "must return numbers");
@@ -96,7 +138,7 @@ TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
   folder_.write("01-attention.py", solution(".py") + "print('working')\n");
   const CommandResult passed = check();
   EXPECT_EQ(passed.exit_code, 0) << passed.out;
-  expect_says(passed, "printed 1 lines");
+  expect_says(passed, "printed a line");
   expect_says(passed, "| working");
   expect_says(locus({}), "✓ 01-attention");
   EXPECT_EQ(locus({"explain", "attention"}).exit_code, 0);
@@ -124,8 +166,10 @@ TEST_F(LearnCommand, SpeaksSpanishAndCpp) {
     EXPECT_EQ(result.exit_code, 1) << body;
     expect_says(result, words);
   };
+  fails("std::puts(\"trabajando\"); return Array({2});", "| trabajando");
   fails("return q", "no compila");
-  fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "se estrelló");
+  fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "de forma inesperada");
+  fails("std::puts(\"dentro\"); return q;", "| dentro");
   fails("return Array({2});", "la forma [4, 3]");
   fails("Array a = q; a(9, 9) = 1; return a;", "index 9 of an axis of size 4");
   folder_.write("01-attention.cpp", solution(".cpp"));
@@ -164,6 +208,51 @@ TEST_F(LearnCommand, WatchEndsWhenTheExerciseIsPassed) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_says(result, "✓ 01-attention");
   expect_says(result, "set");
+}
+
+// `locus verify --function` runs a file as the exercises run.
+TEST_F(LearnCommand, VerifyCallsAFunctionInAFile) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  if (IsSkipped()) return;
+  const auto verify = [&](const std::string& scheme, const std::string& file) {
+    return run_command(LOCUS_COMMAND, {"verify", "--scheme", scheme, "--function", file}, folder_.path(),
+                       std::chrono::minutes(9));
+  };
+  const std::string rope = "rope:head_dim=16,pairing=half";
+  const std::string right = learn::text_at(source_dir() / "learn/exercises/rope-half/answers/solution.py");
+  folder_.write("mine.py", right);
+  const CommandResult passed = verify(rope, "mine.py");
+  EXPECT_EQ(passed.exit_code, 0) << passed.out << passed.err;
+  expect_says(passed, "0 failed");
+  const CommandResult other = verify("rope:head_dim=16,pairing=interleaved", "mine.py");
+  EXPECT_EQ(other.exit_code, 1);
+  expect_says(other, "likely cause: wrong pairing");
+  // A table that ends is verified up to there.
+  folder_.write("mine.py", right +
+                               "full = rotate\n\n\ndef rotate(x, positions):\n    assert max(positions) < 4096\n"
+                               "    return full(x, positions)\n");
+  expect_says(verify(rope, "mine.py"), "from 4096 on the function throws");
+
+  folder_.write("bias.py",
+                "import numpy as np\n\n\ndef bias(query_ids, key_ids):\n"
+                "    distance = query_ids[:, None] - key_ids\n    return np.array([-1 / 16, -1 / 256])"
+                "[:, None, None] * distance\n");
+  EXPECT_EQ(verify("alibi:heads=2", "bias.py").exit_code, 0);
+  folder_.write("rows.py",
+                "import numpy as np\n\n\ndef rows(positions):\n"
+                "    return np.stack([np.cos(positions), np.sin(positions)], -1)\n");
+  expect_says(verify("sinusoidal:dim=2", "rows.py"), "FAIL");
+
+  const auto refused = [&](const std::string& scheme, const std::string& file, const std::string& why) {
+    const CommandResult result = verify(scheme, file);
+    EXPECT_EQ(result.exit_code, 2) << why;
+    EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
+  };
+  refused(rope, "nowhere.py", "cannot read nowhere.py");
+  refused(rope, "bias.py", "no function `rotate`");
+  refused("xpos:head_dim=16,pairing=half", "mine.py", "rotates queries otherwise than keys");
+  folder_.write("mine.txt", right);
+  refused(rope, "mine.txt", ".py or .cpp");
 }
 
 TEST_F(LearnCommand, SaysWhatIsMissing) {

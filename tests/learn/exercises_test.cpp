@@ -64,7 +64,7 @@ class Exercises : public ::testing::TestWithParam<Named> {
     return grade_file();
   }
   Grade grade_file() {
-    static const Messages english(course().folder() / "messages.json", "en");
+    static const Sentences english;
     return Grader{course(), english, patience}.grade(workspace_, *GetParam().exercise);
   }
 
@@ -73,7 +73,7 @@ class Exercises : public ::testing::TestWithParam<Named> {
 };
 
 TEST_P(Exercises, ReferencePassesAndTemplateFails) {
-  lay_out(course(), workspace_, *GetParam().exercise, "es");
+  lay_out(course(), workspace_, *GetParam().exercise, Language::spanish);
   const Grade stub = grade_file();
   EXPECT_FALSE(stub.passed);
   EXPECT_EQ(stub.law, "run.not_written") << stub.message;

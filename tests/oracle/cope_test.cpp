@@ -10,7 +10,7 @@ class CopeOracle : public ::testing::TestWithParam<std::string> {
   OracleCase peer_{"cope", GetParam()};
   const Json settings_ = peer_.json().at("settings");
 
-  // x-transformers gives query head h the key head h % kv_heads: here every query head gets a key head of its own.
+  // x-transformers gives query head h the key head h % kv_heads: here every query head has a separate key head.
   static std::vector<double> spread(const std::vector<double>& keys, const std::vector<std::int64_t>& shape,
                                     std::int64_t heads) {
     const std::int64_t row = shape.at(2) * shape.at(3);

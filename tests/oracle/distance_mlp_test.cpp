@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Oracle, DistanceMlpOracle, ::testing::ValuesIn(oracle_c
 TEST_P(DistanceMlpOracle, Bias) {
   const std::vector<std::int64_t> shape = peer_.shape("bias_f64");
   const std::vector<Position> keys = positions::prefill(shape.at(2)).ids;
-  std::vector<Position> queries;  // the last query stands at the last key
+  std::vector<Position> queries;  // the last query is at the last key
   for (std::int64_t i = 0; i < shape.at(1); ++i) queries.push_back(shape.at(2) - shape.at(1) + i);
   const std::vector<double> want = peer_.doubles("bias_f64"), got = bias_matrix(encoding(), queries, keys);
   ASSERT_EQ(got.size(), want.size());

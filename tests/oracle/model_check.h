@@ -158,6 +158,7 @@ class ModelCheck {
                                                                   : "transformer_xl";
       return compare_integers(layer, truth, scheme, {"head_dim"});
     }
+    if (kind == "conv") return compare_integers(layer, truth, "conv_position", {"kernel", "groups"});
     if (kind == "deberta") return compare_deberta(layer, truth);
     if (kind == "other" && truth.at("form").get<std::string>().starts_with("continuous relative bias")) {
       return layer.scheme == "swin_v2" ? "" : "is read as " + layer.scheme + ", the model has a network of offsets";

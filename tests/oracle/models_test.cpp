@@ -20,7 +20,6 @@ const std::map<std::string, std::string> refusals = {
     {"reformer-enwik8", "reformer adds axial learned tables of 128 x 512"},
     {"rwkv-4-430m", "rwkv has no attention (it is a recurrent model with time decay)"},
     {"vjepa2-vitl", "vjepa2 turns three parts of the head by frame, row and column"},
-    {"wav2vec2-base", "wav2vec2 gets positions from a convolution over 128 neighbouring frames"},
     {"wavlm-base", "wavlm gets positions from a convolution over 128 neighbouring frames"},
 };
 

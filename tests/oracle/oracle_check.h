@@ -20,6 +20,15 @@ namespace locus::testing {
 /// Case names as test names, so that failures and the manifest name the case.
 inline std::string case_name(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
+/// The cases that have this array.
+inline std::vector<std::string> cases_with(const std::string& folder, const std::string& array) {
+  std::vector<std::string> chosen;
+  for (const std::string& name : oracle_cases(folder)) {
+    if (OracleCase(folder, name).has(array)) chosen.push_back(name);
+  }
+  return chosen;
+}
+
 /// Collects errors as shares of their bounds; the worst is judged once and recorded in the XML report.
 class Worst {
  public:

@@ -101,24 +101,24 @@ TEST_F(Generate, EndsWithTheTableOfPositions) {
 TEST_F(Generate, RulesChangeTheRotationOnly) {
   const Model model = open("llama");
   const Encoding yarn =
-      under_rule(model.encoding(), "yarn", {.trained = model.config().trained_length}, {{"factor", 4.0}});
+      with_rule(model.encoding(), "yarn", {.trained = model.config().trained_length}, {{"factor", 4.0}});
   EXPECT_EQ(yarn.arguments().integer("original_length"), 64);
   EXPECT_EQ(yarn.rotation().pairing, model.encoding().rotation().pairing);
-  EXPECT_EQ(under_rule(model.encoding(), "none", {.trained = model.config().trained_length}).rotation().inv_freq,
+  EXPECT_EQ(with_rule(model.encoding(), "none", {.trained = model.config().trained_length}).rotation().inv_freq,
             model.encoding().rotation().inv_freq);
   const Encoding linear =
-      under_rule(model.encoding(), "linear", {.trained = model.config().trained_length}, {{"factor", 2.0}});
+      with_rule(model.encoding(), "linear", {.trained = model.config().trained_length}, {{"factor", 2.0}});
   for (std::size_t i = 0; i < linear.rotation().inv_freq.size(); ++i) {
     EXPECT_DOUBLE_EQ(linear.rotation().inv_freq[i], model.encoding().rotation().inv_freq[i] / 2);
   }
-  EXPECT_THROW(under_rule(open("bloom").encoding(), "yarn", {.trained = 8}, {{"factor", 4.0}}), Error);
-  EXPECT_THROW(under_rule(model.encoding(), "yern", {.trained = model.config().trained_length}), Error);
+  EXPECT_THROW(with_rule(open("bloom").encoding(), "yarn", {.trained = 8}, {{"factor", 4.0}}), Error);
+  EXPECT_THROW(with_rule(model.encoding(), "yern", {.trained = model.config().trained_length}), Error);
 }
 
 TEST_F(Generate, ALongerTableRotatesEveryCachedKey) {
   const Model model = open("llama");
-  const Encoding rule = under_rule(model.encoding(), "dynamic_ntk", {.trained = model.config().trained_length},
-                                   {{"factor", 2.0}, {"max_length", std::int64_t{4}}});
+  const Encoding rule = with_rule(model.encoding(), "dynamic_ntk", {.trained = model.config().trained_length},
+                                  {{"factor", 2.0}, {"max_length", std::int64_t{4}}});
   const auto logits_under = [&](KeyTables tables) {
     Cache cache(model, 16, rule.at_length(5), tables);
     const SequenceId sequence = cache.create();

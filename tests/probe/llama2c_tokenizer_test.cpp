@@ -9,7 +9,7 @@
 #include "io/bytes.h"
 #include "probe/tokenizers/byte_tokens.h"
 #include "probe/tokenizers/tokenizer.h"
-#include "support/paths.h"
+#include "support/story_model.h"
 
 namespace locus::probe {
 namespace {
@@ -129,24 +129,23 @@ Ids by_definition(const io::Llama2cTokenizer& file, const std::string& text) {
   }
 }
 
-// A real vocabulary, if available. The published output of its model must survive the round trip, and each piece must
-// be the one that a decoder prints.
-TEST(Llama2cTokenizer, Stories260K) {
-  const std::filesystem::path folder = locus::testing::source_dir() / "../shared/models/stories260K";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no models beside the source";
-  const auto tokenizer = read_tokenizer(folder / "tok512.bin", 512);
-  std::ifstream stream(folder / "greedy-200.txt", std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  ASSERT_TRUE(text.ends_with('\n'));
-  text.pop_back();
+// The text that a trained model told must survive the round trip, in the pieces that the definition gives.
+class StoryVocabulary : public ::testing::TestWithParam<testing::StoryModel> {};
+
+TEST_P(StoryVocabulary, RoundTripByDefinition) {
+  const auto tokenizer = read_tokenizer(GetParam().tokenizer, 512);
+  const std::string text = told_text(GetParam());
   const Ids ids = tokenizer->encode(text);
   EXPECT_EQ(ids[0], 1);
   EXPECT_EQ(tokenizer->decode(ids), text);
-  EXPECT_EQ(ids, by_definition(io::read_llama2c_tokenizer(folder / "tok512.bin"), text));
-  // "Once upon a time": the four pieces that a vocabulary of children's stories must have.
-  Ids start(ids.begin(), ids.begin() + 5);
+  EXPECT_EQ(ids, by_definition(io::read_llama2c_tokenizer(GetParam().tokenizer), text));
+  // "Once upon a time": each word is one piece in a vocabulary of such stories.
+  const Ids start(ids.begin(), ids.begin() + 5);
   EXPECT_EQ(tokenizer->decode(start), "Once upon a time");
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, StoryVocabulary, ::testing::ValuesIn(testing::story_models()),
+                         testing::story_model_name);
 
 }  // namespace
 }  // namespace locus::probe

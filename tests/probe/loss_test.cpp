@@ -56,7 +56,7 @@ TEST(Loss, EachPositionEqualsThatOfItsPrefix) {
   const Model model = small_llama();
   const auto tokens = random_tokens(30, vocab);
   const Encoding ntk =
-      under_rule(model.encoding(), "ntk", {.trained = model.config().trained_length}, {{"factor", 2.0}});
+      with_rule(model.encoding(), "ntk", {.trained = model.config().trained_length}, {{"factor", 2.0}});
   std::vector<double> expected;
   for (std::size_t p = 0; p + 1 < tokens.size(); ++p) {
     expected.push_back(loss_after(model, ntk, std::span(tokens).first(p + 1), tokens[p + 1]));
@@ -79,7 +79,7 @@ TEST(Loss, LengthDependentRulesComeInThreeForms) {
   const Model model = small_llama({.layers = 1});
   const auto tokens = random_tokens(30, vocab);
   const Encoding dynamic =
-      under_rule(model.encoding(), "dynamic_ntk", {.trained = model.config().trained_length}, {{"factor", 2.0}});
+      with_rule(model.encoding(), "dynamic_ntk", {.trained = model.config().trained_length}, {{"factor", 2.0}});
   ASSERT_TRUE(dynamic.length_dependent());
   std::vector<double> whole, rerotated;
   for (std::size_t p = 0; p + 1 < tokens.size(); ++p) {

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real model must generate the published story, however its tokens are batched, cut, padded or cached.
+// A trained model must tell the story that another program made it tell, however its tokens are batched, cut, padded or
+// cached.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "locus/error.h"
 #include "locus/io/llama2c.h"
 #include "locus/positions.h"
 #include "probe/model.h"
-#include "support/paths.h"
+#include "support/story_model.h"
 
 namespace locus::probe {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path& folder() {
-  static const fs::path path = locus::testing::source_dir().parent_path() / "shared" / "models" / "stories260K";
-  return path;
-}
+using locus::testing::StoryModel;
 
 constexpr Token beginning = 1;
 constexpr std::int64_t steps = 200;
@@ -31,28 +24,16 @@ Token largest(std::span<const float> logits) {
   return static_cast<Token>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
-class Stories : public ::testing::Test {
+class Stories : public ::testing::TestWithParam<StoryModel> {
  protected:
-  void SetUp() override {
-    if (!fs::exists(folder() / "stories260K.bin")) GTEST_SKIP() << "no model at " << folder();
-    model_.emplace(load(folder() / "stories260K.bin"));
-  }
+  void SetUp() override { model_.emplace(load(GetParam().model)); }
 
-  /// The published text, without the newline that its program adds.
-  static std::string published() {
-    std::ifstream file(folder() / "greedy-200.txt", std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    std::string result = text.str();
-    EXPECT_TRUE(result.ends_with('\n'));
-    result.pop_back();
-    return result;
-  }
+  static std::string published() { return told_text(GetParam()); }
 
   /// As the original program prints tokens: no space after the beginning, <0x0A> for a byte.
   std::string text_of(std::span<const Token> tokens) const {
     const io::Llama2cTokenizer tokenizer =
-        io::read_llama2c_tokenizer(folder() / "tok512.bin", static_cast<std::int32_t>(model_->config().vocab));
+        io::read_llama2c_tokenizer(GetParam().tokenizer, static_cast<std::int32_t>(model_->config().vocab));
     std::string text;
     Token previous = beginning;
     for (const Token token : tokens) {
@@ -100,19 +81,19 @@ class Stories : public ::testing::Test {
   std::optional<Model> model_;
 };
 
-TEST_F(Stories, OneTokenAtATimeGivesThePublishedStory) {
-  EXPECT_EQ(model_->config().trained_length, 512);
+TEST_P(Stories, OneTokenAtATimeGivesThePublishedStory) {
+  EXPECT_EQ(model_->config().trained_length, GetParam().trained_length);
   EXPECT_EQ(text_of(story()), published());
 }
 
-TEST_F(Stories, ThreadsDoNotChangeIt) {
+TEST_P(Stories, ThreadsDoNotChangeIt) {
   ThreadPool pool(2);
   Cache cache(*model_, 256), alone(*model_, 256);
   const std::vector<Token> tokens = opening(40);
   EXPECT_EQ(model_->forward(tokens, cache.create(), cache, &pool), model_->forward(tokens, alone.create(), alone));
 }
 
-TEST_F(Stories, PrefillSeesEveryNextToken) {
+TEST_P(Stories, PrefillSeesEveryNextToken) {
   const std::vector<Token> tokens = opening(steps);
   std::vector<std::int64_t> all;
   for (std::int64_t t = 0; t < steps; ++t) all.push_back(t);
@@ -125,7 +106,7 @@ TEST_F(Stories, PrefillSeesEveryNextToken) {
   }
 }
 
-TEST_F(Stories, PrefillThenDecodeGivesTheRest) {
+TEST_P(Stories, PrefillThenDecodeGivesTheRest) {
   const std::vector<Token> tokens = opening(100);
   Cache cache(*model_, 256);
   const SequenceId sequence = cache.create();
@@ -134,7 +115,7 @@ TEST_F(Stories, PrefillThenDecodeGivesTheRest) {
   EXPECT_EQ(text_of(rest), published());
 }
 
-TEST_F(Stories, ChunksOfAnySizeGiveTheRest) {
+TEST_P(Stories, ChunksOfAnySizeGiveTheRest) {
   const std::vector<Token> tokens = opening(100);
   for (const std::size_t chunk : {std::size_t{3}, std::size_t{16}, std::size_t{64}}) {
     Cache cache(*model_, 256);
@@ -150,7 +131,7 @@ TEST_F(Stories, ChunksOfAnySizeGiveTheRest) {
   }
 }
 
-TEST_F(Stories, LeftPaddingChangesNothing) {
+TEST_P(Stories, LeftPaddingChangesNothing) {
   const std::vector<Token> longer = opening(60);
   std::vector<Token> shorter = opening(25);
   const auto real = std::ssize(shorter);
@@ -177,7 +158,7 @@ TEST_F(Stories, LeftPaddingChangesNothing) {
   }
 }
 
-TEST_F(Stories, AForkContinuesIndependently) {
+TEST_P(Stories, AForkContinuesIndependently) {
   const std::vector<Token> tokens = opening(100);
   Cache cache(*model_, 600);
   const SequenceId trunk = cache.create();
@@ -191,7 +172,7 @@ TEST_F(Stories, AForkContinuesIndependently) {
   EXPECT_EQ(cache.length(trunk), 106);
 }
 
-TEST_F(Stories, KeysStoredInAnyFormGiveTheSame) {
+TEST_P(Stories, KeysStoredInAnyFormGiveTheSame) {
   for (const KeyTables tables : {KeyTables::raw, KeyTables::mixed}) {
     Cache cache(*model_, 256, model_->encoding(), tables);
     const SequenceId sequence = cache.create();
@@ -201,13 +182,16 @@ TEST_F(Stories, KeysStoredInAnyFormGiveTheSame) {
   }
 }
 
-TEST_F(Stories, RefusesToExceedALimitedContext) {
+TEST_P(Stories, RefusesToExceedALimitedContext) {
   Cache cache(*model_, 16);
   const SequenceId sequence = cache.create();
   const std::vector<Token> tokens(17, Token{3});
   EXPECT_THROW(model_->forward(tokens, sequence, cache), Error);
   EXPECT_EQ(cache.length(sequence), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, Stories, ::testing::ValuesIn(locus::testing::story_models()),
+                         locus::testing::story_model_name);
 
 }  // namespace
 }  // namespace locus::probe

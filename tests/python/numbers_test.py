@@ -97,6 +97,22 @@ class Positions(unittest.TestCase):
         self.same(positions.pixtral_ids(2, 2, 64), [0, 1, 64, 65])
         self.same(positions.patch_coordinates(1, 2), [[0, -0.5], [0, 0.5]])
 
+    def test_multimodal_turns_decoding_and_drafts(self):
+        whole = positions.multimodal([2, positions.Vision(rows=2, cols=2), 1, positions.Audio(3), 2])
+        first = positions.multimodal([2, positions.Vision(rows=2, cols=2), 1])
+        more = positions.multimodal([positions.Audio(3), 2], prefix=7, decode_delta=first.decode_delta)
+        np.testing.assert_array_equal(np.concatenate([first.ids, more.ids], 1), whole.ids)
+        self.assertEqual(more.decode_delta, whole.decode_delta)
+        after = whole.ids.max() + 1
+        np.testing.assert_array_equal(positions.multimodal_decode(12, whole.decode_delta, 2), [[after, after + 1]] * 3)
+        np.testing.assert_array_equal(
+            positions.multimodal_tree([-1, 0, 0], 12, whole.decode_delta), [[after, after + 1, after + 1]] * 3
+        )
+        np.testing.assert_array_equal(positions.accepted_path([-1, 0, 0, 2], 3), [0, 2, 3])
+        keys = positions.compressed(3, 4)
+        np.testing.assert_array_equal(keys.ids, [0, 4, 8])
+        np.testing.assert_array_equal(keys.visible_from, [3, 7, 11])
+
     def test_multimodal(self):
         plan = positions.multimodal([2, positions.Vision(rows=2, cols=2), 1])
         self.same(plan.ids, [[0, 1, 2, 2, 2, 2, 4], [0, 1, 2, 2, 3, 3, 4], [0, 1, 2, 3, 2, 3, 4]])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch tensors through DLPack, and locus.torch inside models: gradients by gradcheck, a Llama that trains the same."""
+import io
 import unittest
 
 import by_hand
@@ -135,6 +136,35 @@ class Gradients(unittest.TestCase):
             out = lt.attention(q, k, v, rope)
             out.float().sum().backward()
             self.assertEqual((out.dtype, q.grad.dtype, v.grad.shape), (dtype, dtype, v.shape))
+
+
+class Tracing(unittest.TestCase):
+    def test_rotary_as_a_program_of_its_own(self):
+        x = torch.randn(2, 5, 3, 16, generator=torch.Generator().manual_seed(1))
+        encodings = [
+            locus.rope(head_dim=16, pairing="half", rule=locus.yarn(factor=4, original_length=8)),
+            locus.rope(head_dim=16, pairing="interleaved", rotary_dim=8, rotary_offset=4),
+            locus.xpos(head_dim=16, pairing="interleaved"),
+        ]
+        for encoding in encodings:
+            for axes, shaped in (("bthd", x), ("bhtd", x.transpose(1, 2))):
+                for positions in (7, np.array([[0, 1, 2, 3, 4], [9, 8, 7, 6, 5]])):
+
+                    def rotate(one):
+                        return lt.rotary(one, encoding, positions, axes=axes, role="key")
+
+                    traced = torch.jit.trace(rotate, shaped)
+                    kept = io.BytesIO()
+                    torch.jit.save(traced, kept)  # only operations of torch can be saved
+                    kept.seek(0)
+                    torch.testing.assert_close(torch.jit.load(kept)(shaped), rotate(shaped), rtol=1e-5, atol=1e-6)
+                    torch.testing.assert_close(traced(2 * shaped), rotate(2 * shaped), rtol=1e-5, atol=1e-6)
+
+    def test_refuses_other_schemes(self):
+        (example,) = [one["example"] for one in locus._core.schemes() if one["name"] == "fope"]
+        fope = locus.fope(**example)
+        with self.assertRaisesRegex(locus.Error, "fope"):
+            torch.jit.trace(lambda x: lt.rotary(x, fope), torch.ones(1, 2, 1, example["head_dim"]))
 
 
 class Llama(torch.nn.Module):

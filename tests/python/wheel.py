@@ -26,11 +26,12 @@ def copy_of_sources(folder: Path) -> Path:
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "CMakeLists.txt", "LICENSE", "README.md"):
         shutil.copy(SOURCE / name, folder / name)
     shutil.copytree(SOURCE / "bindings" / "python", folder / "bindings" / "python")
+    shutil.copytree(SOURCE / "learn" / "exercises", folder / "learn" / "exercises")
     return folder
 
 
 def source_distribution(folder: Path) -> Path:
-    for name in ("cmake", "include", "src"):
+    for name in ("bench", "cmake", "include", "lab", "src", "tools"):
         shutil.copytree(SOURCE / name, folder / name)
     run(sys.executable, "setup.py", "-q", "sdist", cwd=folder)
     (archive,) = (folder / "dist").glob("*.tar.gz")
@@ -55,6 +56,7 @@ def main(kind: str) -> int:
         if kind == "packed":
             (module,) = (Path(os.environ["PYTHONPATH"]) / "locus").glob("_core.*.so")
             environment["LOCUS_PYTHON_MODULE"] = str(module)
+            environment["LOCUS_COMMAND"] = os.environ["LOCUS_BUILT_COMMAND"]
         else:
             sources = source_distribution(sources)
         python = folder / "venv" / "bin" / "python"
@@ -66,6 +68,9 @@ def main(kind: str) -> int:
         run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder, env=environment)
         where = "import locus, sys; sys.exit(not locus.__file__.startswith(sys.prefix))"
         run(python, "-c", where, cwd=folder, env=environment)
+        command = folder / "venv" / "bin" / "locus"
+        run(command, "show", "--scheme", "rope:head_dim=4,pairing=half", "--positions", "0,1", stdout=subprocess.DEVNULL)
+        run(command, "learn", "start", folder / "exercises", stdout=subprocess.DEVNULL)
         for test in TESTED[kind]:
             code = subprocess.run([python, TESTS / "run.py", TESTS / f"{test}_test.py"], cwd=folder, env=environment)
             if code.returncode not in (0, 77):

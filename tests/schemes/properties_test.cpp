@@ -23,36 +23,14 @@
 #include "locus/rotate.h"
 #include "locus/rows.h"
 #include "locus/scaling.h"
+#include "neighbour_rows.h"
+#include "subjects.h"
 
 namespace locus {
 namespace {
 
-// ---- the subjects: every scheme's example and variants
-
-struct Subject {
-  std::string name;
-  std::string scheme;
-  Arguments arguments;
-
-  Encoding encoding() const { return Encoding(scheme, arguments); }
-};
-
-void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
-
-const std::vector<Subject>& subjects() {
-  static const std::vector<Subject> all = [] {
-    std::vector<Subject> found;
-    for (const Scheme* scheme : schemes()) {
-      const std::string name(scheme->name);
-      found.push_back({name, name, scheme->example});
-      for (const Example& variant : scheme->variants) {
-        found.push_back({name + " " + std::string(variant.label), name, variant.arguments});
-      }
-    }
-    return found;
-  }();
-  return all;
-}
+using testing::Subject;
+using testing::subjects;
 
 // ---- random positions
 
@@ -114,7 +92,8 @@ std::vector<double> numbers_at(const Encoding& encoding, Position position) {
   std::vector<double> numbers;
   const Position other = std::clamp<Position>(0, encoding.position_range().first, encoding.position_range().last);
   if (encoding.site() == Site::hidden) {
-    numbers.resize(static_cast<std::size_t>(encoding.hidden().dim));
+    numbers.assign(static_cast<std::size_t>(encoding.hidden().dim), 0.5);
+    if (encoding.hidden().neighbours) return reference::add_rows(encoding.hidden(), std::span(&position, 1), numbers);
     hidden_row(encoding.hidden(), position, std::span<double>(numbers));
   } else if (encoding.site() == Site::query_key) {
     const Rotation& rotation = encoding.rotation();
@@ -124,6 +103,7 @@ std::vector<double> numbers_at(const Encoding& encoding, Position position) {
     const std::span<double> all(numbers);
     rotation_row(rotation, Role::query, ids, all.subspan(0, pairs), all.subspan(pairs, pairs));
     rotation_row(rotation, Role::key, ids, all.subspan(2 * pairs, pairs), all.subspan(3 * pairs, pairs));
+    if (rotation.polar) numbers.insert(numbers.end(), rotation.polar->phases.begin(), rotation.polar->phases.end());
   } else if (encoding.site() == Site::score) {
     for (std::int64_t head = 0; head < encoding.score().heads; ++head) {
       numbers.push_back(encoding.score().value(head, position, other));
@@ -151,6 +131,7 @@ void expect_refused(const Encoding& encoding, Position position) {
 // ---- one test per claim and site
 
 using Test = std::function<void(const Encoding&)>;
+using testing::rows_of_first;
 
 void property(const std::string& description, const std::function<void()>& body) {
   EXPECT_TRUE(rc::check(description, body)) << description;
@@ -185,6 +166,13 @@ void relative_rotation(const Encoding& encoding) {
     const double after =
         dot(rotated(encoding, Role::query, query_moved, q), rotated(encoding, Role::key, key_moved, k));
     RC_ASSERT(std::fabs(before - after) <= 1e-9 * size);
+  });
+}
+
+// Neighbours are the same wherever the tokens stand.
+void relative_rows(const Encoding& encoding) {
+  property("rows do not depend on where the tokens stand", [&] {
+    RC_ASSERT(rows_of_first(encoding, 6) == rows_of_first(encoding, 6, *rc::gen::inRange<Position>(-1000, 1'000'000)));
   });
 }
 
@@ -343,6 +331,10 @@ Encoding with_length(const Encoding& encoding, std::int64_t length) {
 
 void keeps_its_numbers(const Encoding& encoding) {
   EXPECT_FALSE(encoding.length_dependent());
+  if (encoding.site() == Site::hidden && encoding.hidden().neighbours) {
+    const std::vector<double> brief = rows_of_first(encoding, 5), longer = rows_of_first(encoding, 6);
+    EXPECT_TRUE(std::equal(brief.begin(), brief.end(), longer.begin()));
+  }
   property("a position's numbers do not change with the length", [&] {
     const Position position = position_in(narrowed(encoding.position_range(), 100'000));
     const auto length = *rc::gen::inRange<std::int64_t>(1, 10'000);
@@ -353,6 +345,11 @@ void keeps_its_numbers(const Encoding& encoding) {
 
 // The converse: an encoding that is not safe to cache does change.
 void loses_its_numbers(const Encoding& encoding) {
+  if (encoding.site() == Site::hidden && encoding.hidden().neighbours) {
+    const std::vector<double> brief = rows_of_first(encoding, 5), longer = rows_of_first(encoding, 6);
+    EXPECT_FALSE(std::equal(brief.begin(), brief.end(), longer.begin()));
+    return;
+  }
   EXPECT_TRUE(encoding.length_dependent());
   EXPECT_NE(numbers_at(encoding.at_length(100), 10), numbers_at(encoding.at_length(10000), 10));
 }
@@ -393,6 +390,7 @@ const std::map<std::pair<Claim, Site>, Test>& tests() {
     std::map<std::pair<Claim, Site>, Test> table = {
         {{Claim::relative, Site::none}, expect_nothing_done},
         {{Claim::relative, Site::query_key}, relative_rotation},
+        {{Claim::relative, Site::hidden}, relative_rows},
         {{Claim::relative, Site::score}, relative_score_term},
         {{Claim::relative, Site::relative_key}, relative_key_term},
         {{Claim::norm_preserving, Site::none}, expect_nothing_done},
@@ -454,29 +452,6 @@ INSTANTIATE_TEST_SUITE_P(EverySubject, SchemeClaims, ::testing::ValuesIn(subject
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 });
-
-// A new scheme's choices, a new rule and new axes must get a subject here.
-TEST(SchemeClaimsCoverage, EveryChoiceOfEverySchemeIsASubject) {
-  const std::set<std::string_view> other_arithmetic = {"profile", "table_type"};
-  for (const Scheme* scheme : schemes()) {
-    for (const Parameter& parameter : scheme->parameters) {
-      if (parameter.kind != ValueKind::choice || other_arithmetic.contains(parameter.name)) continue;
-      // A scheme that takes the parameters of rope leaves their choices to rope's own subjects.
-      const std::vector<Parameter>& of_rope = find_scheme("rope").parameters;
-      const bool borrowed =
-          scheme->parameters_for != nullptr && scheme->name != "rope" &&
-          std::any_of(of_rope.begin(), of_rope.end(), [&](const Parameter& one) { return one.name == parameter.name; });
-      if (borrowed) continue;
-      std::set<std::string> tried;
-      for (const Subject& subject : subjects()) {
-        if (subject.scheme == scheme->name) tried.insert(subject.encoding().arguments().text(parameter.name));
-      }
-      for (const std::string_view choice : parameter.choices) {
-        EXPECT_TRUE(tried.contains(std::string(choice))) << scheme->name << "." << parameter.name << "=" << choice;
-      }
-    }
-  }
-}
 
 // ---- rotations by hand
 

@@ -7,12 +7,14 @@ One function per scheme and per RoPE frequency rule, made from the library's reg
     rope.apply_(q, k, positions=locus.positions.decode(12, 1))
 """
 import os as _os
+import typing as _typing
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from . import _core, positions
 from ._attention import attention
 from ._cache import KvCache
+from ._core import Error
 from ._doctor import (
     BiasDiagnosis,
     Check,
@@ -54,10 +56,12 @@ def simd_target() -> str:
     return _core.simd_target()
 
 
-def __getattr__(name: str) -> _Any:  # imports torch on first use, not with locus
-    if name == "torch":
-        return _import_module(".torch", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not _typing.TYPE_CHECKING:  # type checkers would take any name for an attribute; they see `import locus.torch`
+
+    def __getattr__(name: str) -> _Any:  # imports torch on first use, not with locus
+        if name == "torch":
+            return _import_module(".torch", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 if hasattr(_os, "register_at_fork"):  # a forked child has none of its parent's threads
@@ -68,6 +72,7 @@ __all__ = [
     "Check",
     "Diagnosis",
     "Encoding",
+    "Error",
     "Explanation",
     "Figure",
     "KvCache",

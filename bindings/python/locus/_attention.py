@@ -7,11 +7,13 @@ from typing import Any, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _core
+from ._core import Error
 from ._encoding import Encoding, empty_like
 from ._ids import integers, position_ids
+from ._types import Array
 
 
-def _bytes(mask: Any, name: str) -> Optional[np.ndarray]:
+def _bytes(mask: Any, name: str) -> Optional[Array]:
     if mask is None:
         return None
     array = np.asarray(mask)
@@ -20,17 +22,17 @@ def _bytes(mask: Any, name: str) -> Optional[np.ndarray]:
     return np.ascontiguousarray(array != 0, dtype=np.uint8)
 
 
-def _boundaries(values: Any, name: str) -> Optional[np.ndarray]:
+def _boundaries(values: Any, name: str) -> Optional[Array]:
     return None if values is None else integers(values, name)
 
 
-def _floats(values: Any) -> Optional[np.ndarray]:
+def _floats(values: Any) -> Optional[Array]:
     if hasattr(values, "detach"):
         values = values.detach().float()
     return None if values is None else np.ascontiguousarray(np.asarray(values), dtype=np.float32)
 
 
-def _numbers(values: Any, name: str) -> Optional[np.ndarray]:
+def _numbers(values: Any, name: str) -> Optional[Array]:
     """[batch, tokens, heads, numbers] in double, from that or without the last axis."""
     if values is None:
         return None
@@ -40,7 +42,7 @@ def _numbers(values: Any, name: str) -> Optional[np.ndarray]:
     if array.ndim == 3:
         array = array[..., np.newaxis]
     if array.ndim != 4:
-        raise ValueError(f"{name} must be [batch, tokens, heads] or [batch, tokens, heads, numbers], got {array.shape}")
+        raise Error(f"{name} must be [batch, tokens, heads] or [batch, tokens, heads, numbers], got {array.shape}")
     return np.ascontiguousarray(array)
 
 
@@ -50,10 +52,10 @@ class Backend:
     def extents(self, x: Any, name: str, axes: str) -> Tuple[int, int]:
         return _core.extents(x, name, axes)
 
-    def rotate(self, x: Any, encoding: Encoding, ids: np.ndarray, axes: str, role: str) -> Any:
+    def rotate(self, x: Any, encoding: Encoding, ids: Array, axes: str, role: str) -> Any:
         return encoding.apply(x, positions=ids, axes=axes, role=role)
 
-    def attend(self, options: Any, q: Any, k: Any, v: Any, learned: Mapping[str, Any]) -> Tuple[Any, np.ndarray]:
+    def attend(self, options: Any, q: Any, k: Any, v: Any, learned: Mapping[str, Any]) -> Tuple[Any, Array]:
         """Returns the output and its log-sum-exp. `learned`: sink_logits and weights, which the options also have."""
         output = empty_like(q)
         return output, _core.attend(options, q, k, v, output)
@@ -81,7 +83,7 @@ def plan(
     query_numbers: Any,
     key_numbers: Any,
     axes: str,
-) -> Tuple[Any, np.ndarray, np.ndarray]:
+) -> Tuple[Any, Array, Array]:
     """Returns the options of a call and the ids [axes, rows, tokens] of queries and keys, given (batch, tokens)."""
     id_axes = 1 if encoding is None else encoding.axes
     queries, keys = query_shape[1], key_shape[1]
@@ -90,13 +92,13 @@ def plan(
     if positions is None:  # the last query has the position of the last key
         ids = position_ids(key_positions, id_axes, keys, "key_positions")
         if queries > keys:
-            raise ValueError(f"there are more queries ({queries}) than keys ({keys}); give positions")
+            raise Error(f"there are more queries ({queries}) than keys ({keys}); give positions")
         positions = ids[:, :, keys - queries :]
     query_ids = position_ids(positions, id_axes, queries)
     key_ids = position_ids(key_positions, id_axes, keys, "key_positions")
     for name, ids, shape in (("positions", query_ids, query_shape), ("key_positions", key_ids, key_shape)):
         if ids.shape[1] not in (1, shape[0]) or ids.shape[2] != shape[1]:
-            raise ValueError(f"{name} must be for {shape[0]} rows of {shape[1]} tokens, got shape {ids.shape[1:]}")
+            raise Error(f"{name} must be for {shape[0]} rows of {shape[1]} tokens, got shape {ids.shape[1:]}")
     # Ids of several axes have no order, so the mask compares indices. The rotation was applied before.
     plain = id_axes == 1
     options = _core.AttentionOptions(
@@ -178,7 +180,7 @@ class Attention:
         tokens: the backward pass recomputes the probabilities."""
         if weights:
             if encoding is None:
-                raise ValueError("weights need an encoding, and none is given")
+                raise Error("weights need an encoding, and none is given")
             encoding = encoding.with_weights(weights)
         options, query_ids, key_ids = plan(
             encoding,

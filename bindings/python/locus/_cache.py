@@ -7,9 +7,11 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core
+from ._core import Error
 from ._attention import _bytes, _floats
 from ._encoding import Encoding, empty_like
 from ._ids import integers, position_ids
+from ._types import Array
 
 
 class KvCache:
@@ -77,7 +79,7 @@ class KvCache:
         """The number of tokens."""
         return self._core.length(sequence)
 
-    def positions(self, sequence: int) -> np.ndarray:
+    def positions(self, sequence: int) -> Array:
         """The positions of the tokens: [tokens], or [axes, tokens] for encodings of several axes."""
         ids = self._core.positions(sequence)
         return ids[0] if len(ids) == 1 else ids
@@ -152,18 +154,18 @@ class KvCache:
         is not 0; `trees` holds None or [tokens, tokens] per sequence: false where query i does not see the token of
         query j."""
         if len(queries) != len(sequences):
-            raise ValueError(f"there are {len(sequences)} sequences and queries for {len(queries)}")
+            raise Error(f"there are {len(sequences)} sequences and queries for {len(queries)}")
         for name, given in (("positions", positions), ("trees", trees)):
             if given is not None and len(given) != len(sequences):
-                raise ValueError(f"there are {len(sequences)} sequences and {name} for {len(given)}")
-        batch: List[Tuple[int, Any, Any, Optional[np.ndarray]]] = []
+                raise Error(f"there are {len(sequences)} sequences and {name} for {len(given)}")
+        batch: List[Tuple[int, Any, Any, Optional[Array]]] = []
         outputs = []
         for i, (sequence, q) in enumerate(zip(sequences, queries)):
             if self._encoding.site == "query_key" and not rotated:
                 tokens = _core.extents(q, "queries", axes)[1]
                 held = self._core.positions(sequence)
                 if positions is None and held.shape[1] < tokens:
-                    raise ValueError(f"sequence {sequence} has {held.shape[1]} tokens, fewer than its {tokens} queries")
+                    raise Error(f"sequence {sequence} has {held.shape[1]} tokens, fewer than its {tokens} queries")
                 ids = held[:, held.shape[1] - tokens :] if positions is None else positions[i]
                 q = self._encoding.apply(q, positions=ids[:, None, :] if positions is None else ids, axes=axes)
             output = empty_like(q)
@@ -180,7 +182,7 @@ class KvCache:
         )
         return outputs
 
-    def gather(self, sequence: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def gather(self, sequence: int) -> Tuple[Array, Array, Array]:
         """Copies of the keys and values, [tokens, heads, dim] in float32, at their current positions, and those."""
         k, v, ids = self._core.gather(sequence)
         return k, v, ids[0] if len(ids) == 1 else ids

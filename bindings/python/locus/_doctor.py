@@ -9,8 +9,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _core
+from ._core import Error
 from ._encoding import Encoding, _keywords
 from ._ids import position_ids
+from ._types import Array
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def _takes(function: Callable[..., Any], parameter: str) -> bool:
         return False
 
 
-def _result(result: Any, written: Any) -> np.ndarray:
+def _result(result: Any, written: Any) -> Array:
     """Returns the result of a function or, if it returned nothing, its changed argument."""
     chosen = written if result is None else result
     if hasattr(chosen, "detach"):  # a tensor, possibly of a type that NumPy lacks
@@ -186,7 +188,7 @@ def _argument_maker(library: str, dtype: Optional[str]) -> Callable[[Any], Any]:
             return lambda array: array
         return lambda array: array.astype(dtype) if getattr(array, "dtype", None) == np.float32 else array
     if library != "torch":
-        raise ValueError(f"library must be numpy or torch, got {library!r}")
+        raise Error(f"library must be numpy or torch, got {library!r}")
     import torch
 
     def make(array: Any) -> Any:
@@ -198,11 +200,11 @@ def _argument_maker(library: str, dtype: Optional[str]) -> Callable[[Any], Any]:
     return make
 
 
-def _rotate_function(function: Callable[..., Any], library: str, dtype: Optional[str]) -> Callable[..., np.ndarray]:
+def _rotate_function(function: Callable[..., Any], library: str, dtype: Optional[str]) -> Callable[..., Array]:
     make = _argument_maker(library, dtype)
     takes_role = _takes(function, "role")
 
-    def call(x: np.ndarray, ids: np.ndarray, role: str) -> np.ndarray:
+    def call(x: Array, ids: Array, role: str) -> Array:
         argument = make(x)
         more = {"role": role} if takes_role else {}
         return _result(function(argument, make(ids), **more), argument)
@@ -210,13 +212,13 @@ def _rotate_function(function: Callable[..., Any], library: str, dtype: Optional
     return call
 
 
-def _inferred_encoding(call: Callable[..., np.ndarray], head_dim: int, seed: int) -> Encoding:
+def _inferred_encoding(call: Callable[..., Array], head_dim: int, seed: int) -> Encoding:
     x = np.random.default_rng(seed).standard_normal((64, 2, head_dim)).astype(np.float32)
     found = diagnose(x, call(x.copy(), np.arange(64), "query"))
     for one in found.explanations:
         if not one.inverse and one.times == 1 and one.position_divisor == 1:
             return one.encoding()
-    raise ValueError(f"cannot infer the encoding from the function; give its encoding. Found:\n{found}")
+    raise Error(f"cannot infer the encoding from the function; give its encoding. Found:\n{found}")
 
 
 def verify(
@@ -324,14 +326,14 @@ def verify_claims(encoding: Encoding) -> Verification:
     return Verification(encoding, False, _checks(_core.verify_properties(encoding._core)))
 
 
-def _dump(array: Any, name: str, axes: str) -> np.ndarray:
+def _dump(array: Any, name: str, axes: str) -> Array:
     """Converts to double [batch, tokens, heads, dim]; the diagnosis infers the storage type from the values."""
     if hasattr(array, "detach"):
         array = array.detach().double()
     values = np.asarray(array, dtype=np.float64)
     axes = axes or {2: "td", 3: "thd", 4: "bthd"}.get(values.ndim, "")
     if axes not in ("td", "thd", "htd", "bthd", "bhtd") or len(axes) != values.ndim:
-        raise ValueError(f"{name} has {values.ndim} dimensions; axes must be bthd, bhtd, thd, htd or td and name them")
+        raise Error(f"{name} has {values.ndim} dimensions; axes must be bthd, bhtd, thd, htd or td and name them")
     for place, axis in ((0, "b"), (2, "h")):
         if axis not in axes:
             values = np.expand_dims(values, min(place, values.ndim - 1))
@@ -355,7 +357,7 @@ def diagnose(
     """
     source, result = _dump(before, "before", axes), _dump(after, "after", axes)
     if source.shape != result.shape:
-        raise ValueError(f"before and after must have the same shape, got {source.shape} and {result.shape}")
+        raise Error(f"before and after must have the same shape, got {source.shape} and {result.shape}")
     ids = None
     if positions is not None:
         ids = position_ids(positions, 1 if encoding is None else encoding.axes, source.shape[1])

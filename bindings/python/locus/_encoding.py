@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _core
+from ._core import Error
 from ._ids import position_ids
+from ._types import Array, Role
 
 if TYPE_CHECKING:
     from ._figures import Figure
+    from ._schemes import SchemeName
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """A RoPE frequency rule with its arguments, as locus.yarn(factor=4) makes it, for locus.rope(rule=...)."""
 
@@ -23,6 +26,17 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"locus.{self.name}({_keywords(self.arguments)})"
+
+    def _key(self) -> Tuple[Any, ...]:
+        return self.name, tuple((name, _frozen(value)) for name, value in sorted(self.arguments.items()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
 
 @dataclass(frozen=True)
@@ -33,13 +47,18 @@ class Reading:
     used: Tuple[str, ...]
     defaulted: Tuple[str, ...]
     unknown: Tuple[str, ...]
-    training_length: Optional[int]
+    trained_length: Optional[int]
     #: what the model does in addition and Locus does not apply, one sentence each
     not_applied: Tuple[str, ...] = ()
     #: readings of the same file by other versions and engines: (reader, what)
     alternatives: Tuple[Tuple[str, str], ...] = ()
     #: replaces 1 / sqrt(head_dim), if the model has a different one
     softmax_scale: Optional[float] = None
+
+    @property
+    def training_length(self) -> Optional[int]:
+        """The old name of trained_length."""
+        return self.trained_length
 
 
 def _keywords(arguments: Mapping[str, Any]) -> str:
@@ -49,13 +68,20 @@ def _keywords(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={text(value)}" for name, value in arguments.items())
 
 
-def empty_like(array: Any) -> Any:
-    """Returns a new contiguous array of the same library (NumPy or torch) and type."""
+def _frozen(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    return tuple(value) if isinstance(value, list) else value
+
+
+def empty_like(array: Any, width: Optional[int] = None) -> Any:
+    """Returns a new contiguous array of the same library (NumPy or torch) and type; `width` replaces its last extent."""
+    shape = tuple(array.shape) if width is None else (*array.shape[:-1], width)
     if isinstance(array, np.ndarray):
-        return np.empty(array.shape, array.dtype)
+        return np.empty(shape, array.dtype)
     if not hasattr(array, "new_empty"):
         raise TypeError(f"results are NumPy arrays or torch tensors, got {type(array).__name__}")
-    return array.new_empty(array.shape)
+    return array.new_empty(shape)
 
 
 class Encoding:
@@ -70,7 +96,7 @@ class Encoding:
 
     reading: Optional[Reading]
 
-    def __init__(self, scheme: str, **arguments: Any) -> None:
+    def __init__(self, scheme: "SchemeName", **arguments: Any) -> None:
         self._given = {name: value for name, value in arguments.items() if value is not None}
         self._core = _core.Encoding(scheme, self._given)
         self.reading = None
@@ -113,7 +139,7 @@ class Encoding:
     def with_weights(self, weights: Mapping[str, Any]) -> "Encoding":
         """Returns the same encoding with other learned weights, by parameter name."""
         plain = {name: one.detach() if hasattr(one, "detach") else one for name, one in weights.items()}
-        return Encoding(self.scheme, **{**self._given, **plain})
+        return Encoding(self.scheme, **{**self._given, **plain})  # type: ignore[arg-type]
 
     def at_length(self, length: int) -> "Encoding":
         """Returns the encoding for a sequence of `length` tokens; itself if the length has no effect."""
@@ -128,7 +154,7 @@ class Encoding:
     # ---- query_key: rotation
 
     @property
-    def inv_freq(self) -> np.ndarray:
+    def inv_freq(self) -> Array:
         """Radians per position of each pair, in double."""
         return self._core.inv_freq
 
@@ -150,7 +176,7 @@ class Encoding:
         positions: Any = None,
         axes: str = "",
         inverse: bool = False,
-        role: str = "query",
+        role: Role = "query",
     ) -> None:
         """Rotates q and k in place. `positions`: None for 0, 1, ...; an integer for the position of the first token; or
         ids [tokens], [batch, tokens], [axes, tokens] or [axes, batch, tokens]. `inverse` rotates back. `role` (query or
@@ -159,13 +185,18 @@ class Encoding:
         _core.rotate(self._core, q, k, ids, axes, (inverse, _role(role)))
 
     def apply(
-        self, x: Any, *, positions: Any = None, axes: str = "", inverse: bool = False, role: str = "query"
+        self, x: Any, *, positions: Any = None, axes: str = "", inverse: bool = False, role: Role = "query"
     ) -> Any:
-        """Rotates one array of queries or keys into a new one."""
+        """Rotates one array of queries or keys into a new one. PoPE's heads become polar, so the new one is wider."""
         ids = self._ids(x, positions, axes, "x")
-        output = empty_like(x)
+        polar = self.scheme == "pope" and x.shape[-1] == self.arguments["head_dim"]
+        output = empty_like(x, self._core.head_dim if polar else None)
         _core.rotate_into(self._core, x, output, ids, axes, (inverse, _role(role)))
         return output
+
+    def turn_output_(self, output: Any, *, positions: Any = None, axes: str = "") -> None:
+        """Rotates the output of attention back by the positions of its queries, in place (turned_output)."""
+        _core.turn_output(self._core, output, self._ids(output, positions, axes, "output"), axes)
 
     def shift_(self, k: Any, deltas: Any, *, axes: str = "") -> None:
         """Shifts rotated keys by `deltas` positions, in place: one integer for all tokens, or one per token."""
@@ -184,7 +215,7 @@ class Encoding:
 
     # ---- numbers
 
-    def rows(self, positions: Any, *, dtype: Any = np.float32, role: str = "query") -> Any:
+    def rows(self, positions: Any, *, dtype: Any = np.float32, role: Role = "query") -> Any:
         """Returns the numbers of these positions in float32 or float64: for a rotation (cos, sin), both [tokens, pairs]
         and with the magnitude; otherwise the rows [tokens, dim] that are added to hidden states."""
         double = np.dtype(dtype) == np.float64
@@ -196,21 +227,21 @@ class Encoding:
             return rows(ids, _role(role))
         return (self._core.hidden_rows_double if double else self._core.hidden_rows)(ids)
 
-    def table(self, length: int, *, dtype: Any = np.float32, role: str = "query") -> Any:
+    def table(self, length: int, *, dtype: Any = np.float32, role: Role = "query") -> Any:
         """Returns rows() for the positions 0 ... length - 1."""
         return self.rows(_core.prefill(length, 0), dtype=dtype, role=role)
 
-    def bias(self, queries: Any, keys: Any) -> np.ndarray:
+    def bias(self, queries: Any, keys: Any) -> Array:
         """Returns the numbers added to the scores, [heads, queries, keys] in double. An integer n means 0 ... n - 1 for
         keys, and the last n positions of the keys for queries."""
         return self._core.bias(*_query_key_ids(queries, keys))
 
-    def buckets(self, queries: Any, keys: Any) -> np.ndarray:
+    def buckets(self, queries: Any, keys: Any) -> Array:
         """Returns the table row of each query and key, [queries, keys], for schemes with a table of biases."""
         return self._core.buckets(*_query_key_ids(queries, keys))
 
     @property
-    def slopes(self) -> np.ndarray:
+    def slopes(self) -> Array:
         """The slope of each head if the bias is slope times distance; otherwise empty."""
         return self._core.slopes
 
@@ -222,34 +253,47 @@ class Encoding:
 
     # ---- Python
 
-    def _ids(self, x: Any, positions: Any, axes: str, name: str) -> np.ndarray:
+    def _ids(self, x: Any, positions: Any, axes: str, name: str) -> Array:
         _, tokens = _core.extents(x, name, axes)
         return position_ids(positions, self.axes, tokens)
 
     def __repr__(self) -> str:
         return f"locus.{self.scheme}({_keywords(self._given)})"
 
+    def _key(self) -> Tuple[Any, ...]:
+        """What determines its numbers: the scheme and all arguments, arrays by value."""
+        return self.scheme, tuple((name, _frozen(value)) for name, value in sorted(self.arguments.items()))
+
+    def __eq__(self, other: object) -> bool:
+        """Equal if scheme and arguments are, with defaults filled in. How a file was read does not matter."""
+        if not isinstance(other, Encoding):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def __reduce__(self) -> Any:
         return _restore, (self.scheme, self._given, self.reading)
 
 
 def _restore(scheme: str, given: Mapping[str, Any], reading: Optional[Reading]) -> Encoding:
-    encoding = Encoding(scheme, **given)
+    encoding = Encoding(scheme, **given)  # type: ignore[arg-type]
     encoding.reading = reading
     return encoding
 
 
 def _role(role: str) -> Any:
     if role not in ("query", "key"):
-        raise ValueError(f"role must be query or key, got {role!r}")
+        raise Error(f"role must be query or key, got {role!r}")
     return getattr(_core.Role, role)
 
 
-def _query_key_ids(queries: Any, keys: Any) -> Tuple[np.ndarray, np.ndarray]:
+def _query_key_ids(queries: Any, keys: Any) -> Tuple[Array, Array]:
     if np.ndim(keys) == 0:
         keys = _core.prefill(keys, 0)[0, 0]
     if np.ndim(queries) == 0:
         if queries > len(keys):
-            raise ValueError(f"there are more queries ({queries}) than keys ({len(keys)}); give their positions")
+            raise Error(f"there are more queries ({queries}) than keys ({len(keys)}); give their positions")
         queries = np.asarray(keys)[len(keys) - queries :]
     return position_ids(queries, 1, None, "queries"), position_ids(keys, 1, None, "keys")

@@ -2,12 +2,14 @@
 """Figures that display themselves in a notebook."""
 from __future__ import annotations
 
+import html
 import json
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, Dict, List, Mapping, Sequence, Union
+from typing import Any, Dict, List, Literal, Mapping, Sequence, Tuple, Union
 
 from . import _core
+from ._core import Error
 from ._encoding import Encoding
 
 
@@ -20,8 +22,39 @@ class Figure:
     caption: str
     spec: Mapping[str, Any]
 
+    def save(self, path: Union[str, PathLike[str]]) -> None:
+        """Writes the figure: .html, a page that draws it offline; .vl.json, the chart; .txt, drawn in characters."""
+        name = fspath(path)
+        if name.endswith(".html"):
+            text = _core.figure_page(*self._parts())
+        elif name.endswith(".vl.json"):
+            text = json.dumps(self.spec, indent=1) + "\n"
+        elif name.endswith(".txt"):
+            text = _core.draw_figure(*self._parts())
+        else:
+            raise Error(f"a figure is saved as .html, .vl.json or .txt, got {name}")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _parts(self) -> Tuple[str, str, str, str]:
+        return self.name, self.title, self.caption, json.dumps(self.spec)
+
+    def _repr_html_(self) -> str:
+        """A frame that holds all that it needs to draw itself; in characters if this build cannot write pages."""
+        if not _core.can_write_pages():
+            return f"<pre>{html.escape(_core.draw_figure(*self._parts()))}</pre>"
+        page = html.escape(_core.figure_page(*self._parts()), quote=True)
+        return (
+            f'<iframe srcdoc="{page}" title="{html.escape(self.title, quote=True)}" width="100%" height="520" '
+            'style="border: 0" sandbox="allow-scripts allow-downloads"></iframe>'
+        )
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Dict[str, Any]:
-        return {"application/vnd.vegalite.v5+json": dict(self.spec), "text/plain": repr(self)}
+        return {
+            "application/vnd.vegalite.v5+json": dict(self.spec),
+            "text/html": self._repr_html_(),
+            "text/plain": repr(self),
+        }
 
     def __repr__(self) -> str:
         return f"<figure {self.name}: {self.title}>"
@@ -66,7 +99,7 @@ def results(path: Union[str, PathLike[str]]) -> Dict[str, Any]:
     return found
 
 
-def results_figures(path: Union[str, PathLike[str]], language: str = "en") -> List[Figure]:
+def results_figures(path: Union[str, PathLike[str]], language: Literal["en", "es"] = "en") -> List[Figure]:
     """Returns the charts of a lab's results, in the order of the report; `language` is "en" or "es"."""
     _available()
     return [

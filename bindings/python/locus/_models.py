@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Dict, Optional, Union
 
 from . import _core
+from ._core import Error
 from ._encoding import Encoding, Reading
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -34,7 +35,7 @@ def layers_from_config(
             tuple(layer["used"]),
             tuple(layer["defaulted"]),
             tuple(layer["unknown"]),
-            layer["training_length"],
+            layer["trained_length"],
             tuple(layer["not_applied"]),
             tuple(layer["alternatives"]),
             layer["softmax_scale"],
@@ -58,7 +59,7 @@ def from_config(
     )
     if len(encodings) != 1:
         kinds = ", ".join(encodings)
-        raise ValueError(f"{path} has several layer types; choose one with layer_type ({kinds}), or take all with "
+        raise Error(f"{path} has several layer types; choose one with layer_type ({kinds}), or take all with "
                          "locus.layers_from_config")
     return next(iter(encodings.values()))
 

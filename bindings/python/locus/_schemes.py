@@ -42,9 +42,9 @@ def _signature(entry: Dict[str, Any], result: type) -> inspect.Signature:
     parameters = []
     for one in entry["parameters"]:
         default = inspect.Parameter.empty if one["required"] else one["default"]
-        kind = _TYPES[one["kind"]]
+        kind = f"Literal[{', '.join(map(repr, one['choices']))}]" if one["choices"] else _TYPES[one["kind"]]
         if entry.get("takes_rule") and one["name"] == "rule":
-            kind = "Union[str, Rule]"
+            kind = "Union[RuleName, Rule]"
         if default is None:
             kind = f"Optional[{kind}]"
         parameters.append(

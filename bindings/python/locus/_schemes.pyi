@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Generated from the registry by scripts/regenerate.
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, Literal, Optional, Sequence, Union
 
 from numpy.typing import ArrayLike
 
 from ._encoding import Encoding as Encoding
 from ._encoding import Rule as Rule
 
-__all__: List[str]
+__all__ = ['nope', 'sinusoidal', 'learned', 'conv_position', 'rope', 'xpos', 'offset_map', 'query_temperature', 'fope', 'pope', 'alibi', 't5', 'relative_bias', 'kerple', 'sandwich', 'fire', 'dynamic_bias', 'swin_v2', 'forget_gate', 'shaw', 'transformer_xl', 'conformer', 'deberta', 'decomposed_2d', 'cope', 'none', 'linear', 'ntk', 'ntk_mixed', 'dynamic_ntk', 'ntk_by_parts', 'yarn', 'longrope', 'llama3', 'proportional', 'geometric']
+
+SchemeName = Literal['nope', 'sinusoidal', 'learned', 'conv_position', 'rope', 'xpos', 'offset_map', 'query_temperature', 'fope', 'pope', 'alibi', 't5', 'relative_bias', 'kerple', 'sandwich', 'fire', 'dynamic_bias', 'swin_v2', 'forget_gate', 'shaw', 'transformer_xl', 'conformer', 'deberta', 'decomposed_2d', 'cope']
+
+RuleName = Literal['none', 'linear', 'ntk', 'ntk_mixed', 'dynamic_ntk', 'ntk_by_parts', 'yarn', 'longrope', 'llama3', 'proportional', 'geometric']
 
 def nope() -> Encoding: ...
 
@@ -15,11 +19,11 @@ def sinusoidal(
     *,
     dim: int,
     base: float = 10000.0,
-    arrangement: str = 'interleaved',
-    rate: str = 'vaswani',
+    arrangement: Literal['interleaved', 'concatenated'] = 'interleaved',
+    rate: Literal['vaswani', 'fairseq'] = 'vaswani',
     first_position: int = 0,
     zero_position: Optional[int] = None,
-    axes: str = '1d',
+    axes: Literal['1d', 'grid'] = '1d',
     grid_height: Optional[int] = None,
     grid_width: Optional[int] = None,
     prefix: int = 0,
@@ -35,40 +39,58 @@ def learned(
     deviation: float = 0.02,
 ) -> Encoding: ...
 
+def conv_position(
+    *,
+    dim: int,
+    groups: int = 16,
+    kernel: int = 128,
+    causal: bool = False,
+    weight: Optional[ArrayLike] = None,
+    weight_gain: Optional[ArrayLike] = None,
+    bias: Optional[ArrayLike] = None,
+    norm_mean: Optional[ArrayLike] = None,
+    norm_variance: Optional[ArrayLike] = None,
+    norm_scale: Optional[ArrayLike] = None,
+    norm_shift: Optional[ArrayLike] = None,
+    norm_epsilon: float = 1e-05,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
 def rope(
     *,
     head_dim: int,
-    pairing: str,
+    pairing: Literal['half', 'interleaved'],
     base: float = 10000.0,
     rotary_dim: Optional[int] = None,
     rotary_offset: int = 0,
-    rule: Union[str, Rule] = 'none',
-    axes: str = '1d',
+    rule: Union[RuleName, Rule] = 'none',
+    axes: Literal['1d', 'mrope', 'mrope_interleaved', 'grid', 'pixtral', 'dinov3', 'sections'] = '1d',
     sections: Optional[Sequence[float]] = None,
-    section_order: str = 'chunked',
+    section_order: Literal['chunked', 'in_turn', 'first_last', 'balanced'] = 'chunked',
     pair_axis: Optional[Sequence[float]] = None,
-    frequency_index: str = 'running',
+    frequency_index: Literal['running', 'restarting'] = 'running',
     id_scale: Optional[Sequence[float]] = None,
     id_shift: Optional[Sequence[float]] = None,
     grid_height: Optional[int] = None,
     grid_width: Optional[int] = None,
     prefix: int = 0,
-    temperature: str = 'none',
+    temperature: Literal['none', 'steps', 'logarithm'] = 'none',
     temperature_length: Optional[int] = None,
     temperature_beta: float = 0.1,
     temperature_shift: Optional[int] = None,
     turned_output: bool = False,
-    output_order: str = 'same',
+    output_order: Literal['same', 'deinterleaved'] = 'same',
     max_length: Optional[int] = None,
-    profile: str = 'exact',
-    table_type: str = 'float32',
+    profile: Literal['exact', 'hf', 'ggml', 'vllm'] = 'exact',
+    table_type: Literal['float32', 'bfloat16', 'float16'] = 'float32',
     **rule_arguments: Any,
 ) -> Encoding: ...
 
 def xpos(
     *,
     head_dim: int,
-    pairing: str,
+    pairing: Literal['half', 'interleaved'],
     base: float = 10000.0,
     scale_base: float = 512.0,
     centre: int = 0,
@@ -78,7 +100,7 @@ def xpos(
 
 def offset_map(
     *,
-    map: str,
+    map: Literal['rerope', 'leaky_rerope', 'self_extend', 'dual_chunk'],
     window: Optional[int] = None,
     group: Optional[int] = None,
     chunk_size: Optional[int] = None,
@@ -86,26 +108,26 @@ def offset_map(
     unscaled_length: Optional[int] = None,
     length: Optional[int] = None,
     head_dim: int,
-    pairing: str,
+    pairing: Literal['half', 'interleaved'],
     base: float = 10000.0,
     rotary_dim: Optional[int] = None,
     rotary_offset: int = 0,
-    rule: Union[str, Rule] = 'none',
-    temperature: str = 'none',
+    rule: Union[RuleName, Rule] = 'none',
+    temperature: Literal['none', 'steps', 'logarithm'] = 'none',
     temperature_length: Optional[int] = None,
     temperature_beta: float = 0.1,
     temperature_shift: Optional[int] = None,
-    output_order: str = 'same',
+    output_order: Literal['same', 'deinterleaved'] = 'same',
     max_length: Optional[int] = None,
-    profile: str = 'exact',
-    table_type: str = 'float32',
+    profile: Literal['exact', 'hf', 'ggml', 'vllm'] = 'exact',
+    table_type: Literal['float32', 'bfloat16', 'float16'] = 'float32',
     **rule_arguments: Any,
 ) -> Encoding: ...
 
 def query_temperature(
     *,
     head_dim: int,
-    temperature: str = 'steps',
+    temperature: Literal['steps', 'logarithm'] = 'steps',
     temperature_length: Optional[int] = None,
     temperature_beta: float = 0.1,
     temperature_shift: Optional[int] = None,
@@ -115,7 +137,7 @@ def fope(
     *,
     heads: int,
     head_dim: int,
-    pairing: str = 'half',
+    pairing: Literal['half', 'interleaved'] = 'half',
     base: float = 10000.0,
     frequencies: Optional[int] = None,
     max_length: Optional[int] = None,
@@ -125,11 +147,23 @@ def fope(
     deviation: float = 0.02,
 ) -> Encoding: ...
 
+def pope(
+    *,
+    heads: int,
+    head_dim: int,
+    channels: Optional[int] = None,
+    axis_channels: Optional[Sequence[float]] = None,
+    base: float = 10000.0,
+    phases: Optional[ArrayLike] = None,
+    seed: int = 0,
+    deviation: float = 0.02,
+) -> Encoding: ...
+
 def alibi(
     *,
     heads: int,
     bias_max: float = 8.0,
-    form: str = 'causal',
+    form: Literal['causal', 'symmetric', 'bloom', 'mpt', 'falcon', 'sqrt'] = 'causal',
     length: Optional[int] = None,
     total_heads: Optional[int] = None,
     first_head: int = 0,
@@ -143,7 +177,7 @@ def t5(
     max_distance: int = 128,
     bidirectional: bool = True,
     table: Optional[ArrayLike] = None,
-    profile: str = 'exact',
+    profile: Literal['exact', 'hf'] = 'exact',
     seed: int = 0,
     deviation: float = 0.02,
 ) -> Encoding: ...
@@ -151,7 +185,7 @@ def t5(
 def relative_bias(
     *,
     heads: int,
-    index: str = 'clipped',
+    index: Literal['clipped', 'deberta', 'swin'] = 'clipped',
     clip_left: Optional[int] = None,
     clip_right: Optional[int] = None,
     bucket_size: Optional[int] = None,
@@ -159,7 +193,7 @@ def relative_bias(
     window_height: Optional[int] = None,
     window_width: Optional[int] = None,
     table: Optional[ArrayLike] = None,
-    profile: str = 'exact',
+    profile: Literal['exact', 'hf'] = 'exact',
     seed: int = 0,
     deviation: float = 0.02,
 ) -> Encoding: ...
@@ -167,7 +201,7 @@ def relative_bias(
 def kerple(
     *,
     heads: int,
-    form: str = 'log',
+    form: Literal['log', 'power'] = 'log',
     r1: Sequence[float] = [1.0],
     r2: Sequence[float] = [1.0],
 ) -> Encoding: ...
@@ -239,7 +273,7 @@ def shaw(
     head_dim: int,
     clip_left: int = 16,
     clip_right: Optional[int] = None,
-    index: str = 'key_minus_query',
+    index: Literal['key_minus_query', 'query_minus_key'] = 'key_minus_query',
     clip: bool = True,
     values: bool = False,
     scaled: bool = True,
@@ -286,7 +320,7 @@ def deberta(
     p2c: bool = True,
     key_table: Optional[ArrayLike] = None,
     query_table: Optional[ArrayLike] = None,
-    profile: str = 'exact',
+    profile: Literal['exact', 'hf'] = 'exact',
     seed: int = 0,
     deviation: float = 0.02,
 ) -> Encoding: ...
@@ -301,7 +335,7 @@ def decomposed_2d(
     key_width: Optional[int] = None,
     row_table: Optional[ArrayLike] = None,
     column_table: Optional[ArrayLike] = None,
-    profile: str = 'exact',
+    profile: Literal['exact', 'hf'] = 'exact',
     seed: int = 0,
     deviation: float = 0.02,
 ) -> Encoding: ...

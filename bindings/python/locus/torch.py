@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Dict, Mapping, Optional, Tuple
 
+import numpy as np
 import torch as _torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -15,8 +16,10 @@ from torch.autograd.function import once_differentiable
 from . import _core
 from . import alibi as _alibi  # type: ignore[attr-defined]
 from ._attention import Attention, Backend
+from ._core import Error
 from ._encoding import Encoding, _role
 from ._ids import position_ids
+from ._types import Role
 
 
 def _plain(x: Tensor) -> Tensor:
@@ -40,11 +43,34 @@ class _Rotary(_torch.autograd.Function):
         return (turned, None, None, None, None, None)
 
 
-def rotary(x: Tensor, encoding: Encoding, positions: Any = None, *, axes: str = "", role: str = "query") -> Tensor:
+def _traced_rotary(x: Tensor, encoding: Encoding, ids: Any, axes: str, role: Role) -> Tensor:
+    """The rotation in torch's own operations, so that a traced model can be saved and loaded without Locus."""
+    if encoding.scheme not in ("rope", "xpos"):
+        raise Error(f"torch.jit.trace takes rotations by rope and xpos, got {encoding.scheme}")
+    rows = [encoding.rows(ids[:, row] if encoding.axes > 1 else ids[0, row], role=role) for row in range(ids.shape[1])]
+    axes = axes or {2: "td", 3: "thd", 4: "bthd"}[x.dim()]
+    shape = [{"b": len(rows), "t": ids.shape[2], "d": -1}.get(axis, 1) for axis in axes]
+    cos, sin = (_torch.from_numpy(np.stack([row[i] for row in rows])).reshape(shape) for i in (0, 1))
+    pairs, offset = cos.shape[-1], encoding.arguments.get("rotary_offset") or 0
+    part = x[..., offset : offset + 2 * pairs].to(_torch.float64 if x.dtype == _torch.float64 else _torch.float32)
+    if encoding.arguments["pairing"] == "half":
+        a, b = part[..., :pairs], part[..., pairs:]
+        turned = _torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
+    else:
+        a, b = part[..., 0::2], part[..., 1::2]
+        turned = _torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
+    return _torch.cat([x[..., :offset], turned.to(x.dtype), x[..., offset + 2 * pairs :]], -1)
+
+
+def rotary(x: Tensor, encoding: Encoding, positions: Any = None, *, axes: str = "", role: Role = "query") -> Tensor:
     """Rotates x [batch, tokens, heads, dim] into a new tensor (axes="bhtd": heads first). The gradient is rotated
-    back. `positions` as in Encoding.apply_; `role` (query or key) matters to xPos only."""
+    back. `positions` as in Encoding.apply_; `role` (query or key) matters to xPos only. torch.jit.trace keeps the
+    shape and the positions of the traced call as constants."""
     _, tokens = _core.extents(_plain(x), "x", axes)
-    return _Rotary.apply(x, encoding, position_ids(positions, encoding.axes, tokens), axes, False, role)
+    ids = position_ids(positions, encoding.axes, tokens)
+    if _torch.jit.is_tracing():
+        return _traced_rotary(x, encoding, ids, axes, role)
+    return _Rotary.apply(x, encoding, ids, axes, False, role)
 
 
 class _Attend(_torch.autograd.Function):

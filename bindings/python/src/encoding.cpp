@@ -108,6 +108,7 @@ void bind_encoding(py::module_& module) {
                              [](const Encoding& encoding) {
                                return numpy_of(encoding.rotation().inv_freq, {encoding.rotation().pairs()});
                              })
+      .def_property_readonly("head_dim", [](const Encoding& encoding) { return encoding.rotation().head_dim; })
       .def_property_readonly("magnitude", [](const Encoding& encoding) { return encoding.rotation().magnitude; })
       .def_property_readonly("softmax_scale_factor",
                              [](const Encoding& encoding) { return encoding.rotation().softmax_scale_factor; })

@@ -3,7 +3,9 @@
 #include <pybind11/stl.h>
 
 #include "figures/registry.h"
+#include "figures/report/page.h"
 #include "figures/report/results_figures.h"
+#include "figures/terminal/drawing.h"
 #include "module.h"
 #include "results/file.h"
 #include "results/json.h"
@@ -46,6 +48,24 @@ py::tuple make_figure(std::string_view name, const std::vector<std::pair<std::st
   return py::make_tuple(figure.name, figure.title, figure.caption, figs::standalone_spec(figure).dump());
 }
 
+// A figure from what make_figure returned.
+figs::Figure figure_of(const std::string& name, const std::string& title, const std::string& caption,
+                       const std::string& spec) {
+  return {.name = name, .title = title, .caption = caption, .spec = figs::Json::parse(spec)};
+}
+
+std::string figure_page(const std::string& name, const std::string& title, const std::string& caption,
+                        const std::string& spec) {
+  figs::Figure figure = figure_of(name, title, caption, spec);
+  figure.spec.erase("title");  // the page has its own
+  return figs::html_page(figure);
+}
+
+std::string draw_figure(const std::string& name, const std::string& title, const std::string& caption,
+                        const std::string& spec) {
+  return figs::draw(figure_of(name, title, caption, spec));
+}
+
 // Reads results.json from a file or folder, checks it, and returns it as JSON with the ranking.
 std::string read_results(const std::string& path) { return results::to_json(results::read_file(path)).dump(); }
 
@@ -65,6 +85,9 @@ void bind_figures(py::module_& module) {
   module.def("figures", &all_figures);
   module.def("read_results", &read_results, py::arg("path"));
   module.def("results_figures", &results_figures, py::arg("path"), py::arg("language"));
+  module.def("can_write_pages", &figs::can_write_pages);
+  module.def("figure_page", &figure_page, py::arg("name"), py::arg("title"), py::arg("caption"), py::arg("spec"));
+  module.def("draw_figure", &draw_figure, py::arg("name"), py::arg("title"), py::arg("caption"), py::arg("spec"));
   module.def("make_figure", &make_figure, py::arg("name"), py::arg("encodings"), py::arg("choices"));
 }
 

@@ -7,6 +7,7 @@
 #include "locus/add.h"
 #include "locus/error.h"
 #include "locus/rotate.h"
+#include "locus/turn_output.h"
 #include "module.h"
 
 namespace locus::python {
@@ -46,6 +47,15 @@ void rotate_into_other(const Encoding& encoding, py::handle from, py::handle to,
   rotate(encoding, {input_view, output_view}, ids, turn.second, direction_of(turn), threads.get());
 }
 
+void turn_back(const Encoding& encoding, py::handle given, const IdArray& queries, std::string_view axes) {
+  const Array output = array_of(given, "output");
+  const HeadsView view = heads_of(output, axes, Access::write);
+  const PositionIds ids = ids_of(queries);
+  const std::shared_ptr<Executor> threads = executor();
+  const py::gil_scoped_release release;
+  turn_output(encoding, view, ids, threads.get());
+}
+
 void shift_keys(const Encoding& encoding, py::handle keys, const IdArray& given, std::string_view axes) {
   const Array k = array_of(keys, "k");
   const HeadsView view = heads_of(k, axes, Access::write);
@@ -78,6 +88,7 @@ void bind_kernels(py::module_& module) {
              py::arg("axes"), py::arg("turn"));
   module.def("rotate_into", &rotate_into_other, py::arg("encoding"), py::arg("x"), py::arg("output"), py::arg("ids"),
              py::arg("axes"), py::arg("turn"));
+  module.def("turn_output", &turn_back, py::arg("encoding"), py::arg("output"), py::arg("ids"), py::arg("axes"));
   module.def("shift", &shift_keys, py::arg("encoding"), py::arg("k"), py::arg("deltas"), py::arg("axes"));
   module.def("add", &add_rows, py::arg("encoding"), py::arg("x"), py::arg("ids"));
   module.def("extents", &extents, py::arg("array"), py::arg("name"), py::arg("axes"));

@@ -30,7 +30,7 @@ py::list model_encodings(const std::filesystem::path& path, const std::optional<
     layer["used"] = one.read.used;
     layer["defaulted"] = one.read.defaulted;
     layer["unknown"] = one.read.unknown;
-    layer["training_length"] = one.read.trained_length;
+    layer["trained_length"] = one.read.trained_length;
     layer["layers"] = one.read.layers;
     layer["not_applied"] = one.read.not_applied;
     layer["softmax_scale"] = one.read.softmax_scale;

@@ -7,13 +7,7 @@ PYBIND11_MODULE(_core, module) {
   using namespace locus::python;
   module.doc() = "The compiled part of the package locus; use that.";
   module.attr("__version__") = LOCUS_VERSION;
-  pybind11::register_exception_translator([](std::exception_ptr thrown) {
-    try {
-      if (thrown) std::rethrow_exception(thrown);
-    } catch (const locus::Error& error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
-    }
-  });
+  pybind11::register_exception<locus::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "locus";
   bind_registry(module);
   bind_encoding(module);
   bind_kernels(module);

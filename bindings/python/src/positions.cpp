@@ -26,18 +26,29 @@ positions::ShardKind shard_kind(const std::string& name) {
   return positions::ShardKind::zigzag;
 }
 
-// Converts a number of text tokens, or (frames, rows, cols, time_scale).
+// Converts a number of text tokens, (tokens, time_scale) of sound, or (frames, rows, cols, time_scale).
 positions::Segment segment_of(py::handle object) {
   if (PyIndex_Check(object.ptr()) != 0) return positions::Text{object.cast<std::int64_t>()};
+  if (py::len(object) == 2) {
+    const auto [tokens, scale] = object.cast<std::tuple<std::int64_t, double>>();
+    return positions::Audio{tokens, scale};
+  }
   const auto [frames, rows, cols, scale] = object.cast<std::tuple<std::int64_t, std::int64_t, std::int64_t, double>>();
   return positions::Vision{frames, rows, cols, scale};
 }
 
-py::tuple multimodal(const py::list& given) {
+// `tokens` and `delta` are those of the plan so far; 0 for none.
+py::tuple multimodal(const py::list& given, std::int64_t tokens, std::int64_t delta) {
   std::vector<positions::Segment> segments;
   for (const py::handle one : given) segments.push_back(segment_of(one));
-  const positions::Multimodal plan = positions::multimodal(segments);
+  const positions::Multimodal plan = positions::multimodal_after({tokens, delta}, segments);
   return py::make_tuple(ids_array(plan.ids), plan.decode_delta);
+}
+
+py::tuple compressed(std::int64_t entries, std::int64_t rate) {
+  const positions::Compressed plan = positions::compressed(entries, rate);
+  return py::make_tuple(ids_array(plan.ids),
+                        numpy_of(plan.visible_from, {static_cast<py::ssize_t>(plan.visible_from.size())}));
 }
 
 py::tuple streaming(std::int64_t seen, std::int64_t sinks, std::int64_t window) {
@@ -82,6 +93,17 @@ void bind_positions(py::module_& module) {
   });
   module.def("streaming", &streaming);
   module.def("multimodal", &multimodal);
+  module.def("multimodal_decode", [](std::int64_t prefix, std::int64_t delta, std::int64_t tokens) {
+    return ids_array(positions::multimodal_decode({prefix, delta}, tokens));
+  });
+  module.def("multimodal_tree", [](const Counts& parents, std::int64_t prefix, std::int64_t delta) {
+    return ids_array(positions::multimodal_tree(integers_of(parents), {prefix, delta}));
+  });
+  module.def("accepted_path", [](const Counts& parents, std::int64_t last) {
+    const std::vector<std::int64_t> path = positions::accepted_path(integers_of(parents), last);
+    return numpy_of(path, {static_cast<py::ssize_t>(path.size())});
+  });
+  module.def("compressed", &compressed);
   module.def("grid", [](std::int64_t rows, std::int64_t cols, std::int64_t merge) {
     return ids_array(positions::grid(rows, cols, merge));
   });

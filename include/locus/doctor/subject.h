@@ -29,6 +29,10 @@ struct Subject {
 
   std::function<bool(Position id)> accepts;
   std::function<std::vector<double>(Position id)> row;  ///< hidden: the row added to the token
+  /// hidden, from neighbours, instead of `row`: the tokens' vectors with their rows added.
+  std::function<std::vector<std::vector<double>>(const std::vector<std::vector<double>>& states,
+                                                 std::span<const Position> ids)>
+      add_rows;
   /// query_key: rotates one head to the position `ids`.
   std::function<std::vector<double>(Role role, std::span<const Position> ids, std::span<const double> head)> rotate;
   /// score: the number added to the scaled score.

@@ -11,7 +11,7 @@ namespace locus::io {
 
 using ByteChunk = std::span<const std::byte>;
 
-/// Writes the chunks in order to a temporary file beside `path`, flushes it to disk and renames it to `path`. Follows
+/// Writes the chunks in order to a temporary file next to `path`, flushes it to disk and renames it to `path`. Follows
 /// a symbolic link.
 /// Error: any failure, with file and cause; `path` is unchanged and the temporary file removed. Also a `path` that is
 /// not a regular file (a directory, a device).

@@ -35,7 +35,7 @@ struct ConvertPairingOptions {
   Pairing to = Pairing::half;
   std::filesystem::path output = {};  ///< a file; for a sharded model or a folder, a new folder
   bool in_place = false;              ///< replaces the input; `output` must be empty
-  /// The config.json of safetensors files; empty: the one beside the weights.
+  /// The config.json of safetensors files; empty: the one next to the weights.
   std::filesystem::path config = {};
   /// The pairing of the input weights; empty: engine_pairing below.
   std::optional<Pairing> from = {};

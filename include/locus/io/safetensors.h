@@ -93,7 +93,7 @@ class SafetensorsModel {
   std::map<std::string, std::size_t, std::less<>> file_of_;
 };
 
-/// Reads a .safetensors file, or an index (.json) with the files beside it.
+/// Reads a .safetensors file, or an index (.json) with the files next to it.
 /// Error: a malformed file, an index with a tensor that is not in the file it names.
 SafetensorsModel read_safetensors_model(const std::filesystem::path& path);
 

@@ -32,7 +32,7 @@ void check(const BiasDump& dump, const std::optional<Encoding>& expected) {
           "a bias needs heads, queries and at least as many keys as queries, got ", dump.heads, " x ", dump.queries,
           " x ", dump.keys);
   require(dump.bias.size() == static_cast<std::size_t>(dump.heads * dump.queries * dump.keys), "a bias of ", dump.heads,
-          " x ", dump.queries, " x ", dump.keys, " must have as many elements, got ", dump.bias.size());
+          " x ", dump.queries, " x ", dump.keys, " must have that many elements, got ", dump.bias.size());
   for (const double value : dump.bias) {
     require(!std::isnan(value) && value < std::numeric_limits<double>::infinity(),
             "a bias must be finite or -infinity, got ", value);
@@ -110,9 +110,9 @@ std::string describe(const Linear& linear, std::int64_t keys) {
   }
   std::string counted = "counted from the query";
   if (std::abs(shift) > 0.01) counted += joined_text(", off by ", -shift);
-  if (linear.form == "masked") return counted + ", the future masked";
+  if (linear.form == "masked") return counted + ", keys after it masked";
   if (linear.form == "causal") return counted + ", 0 for keys after it";
-  return counted + (linear.form == "symmetric" ? ", to both sides" : ", rising for keys after it");
+  return counted + (linear.form == "symmetric" ? ", symmetric" : ", increasing for keys after it");
 }
 
 std::vector<Verdict> judge_linear(const Linear& linear, const BiasShape& shape) {
@@ -149,13 +149,13 @@ std::vector<Verdict> judge_alone(const BiasShape& shape, BiasDiagnosis& diagnosi
   }
   if (diagnosis.toeplitz) {
     diagnosis.bucket_starts = stretch_starts(shape);
-    const std::string evidence = joined_text(diagnosis.bucket_starts.size(), " stretches of constant bias in the past");
+    const std::string evidence = joined_text(diagnosis.bucket_starts.size(), " ranges of constant bias in the past");
     std::string forms;
     for (const BucketForm& form : fitting_buckets(shape)) forms += (forms.empty() ? "" : "; or ") + text_of(form);
     if (!forms.empty()) return {{Verdict::About::dump, "t5", "T5 buckets: " + forms, evidence, 0.95}};
-    return {{Verdict::About::dump, "relative_bias", "a number per offset, in no known form", evidence, 0.8}};
+    return {{Verdict::About::dump, "relative_bias", "a number per offset, not in a known form", evidence, 0.8}};
   }
-  return {{Verdict::About::dump, "unexplained", "depends on more than key - query, in no known form", "", 0.5}};
+  return {{Verdict::About::dump, "unexplained", "depends on more than key - query, not in a known form", "", 0.5}};
 }
 
 // ---- comparison with an expectation

@@ -155,7 +155,7 @@ Verdict angle_verdict(const std::string& name, const std::string& text, const st
 
 std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant, std::int64_t tokens) {
   added.measure_noise(meant);
-  const std::string evidence = sentence(meant.size(), " tokens were compared with the rows that were expected",
+  const std::string evidence = sentence(meant.size(), " tokens were compared with the expected rows",
                                         added.noisy() ? sentence(", with noise of ", added.measured_noise()) : "");
   std::vector<std::int64_t> bare;
   std::vector<double> scales;
@@ -166,7 +166,7 @@ std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant
     scales.push_back(added.scale(t, meant[t]));
   }
   if (shown == 0) {
-    return {angle_verdict("as_expected", "rows are too small to be seen in these states", evidence, 0.5)};
+    return {angle_verdict("as_expected", "rows are too small to be visible in these states", evidence, 0.5)};
   }
   if (bare.size() == shown) return {angle_verdict("rows_missing", "no row was added", evidence, 0.97)};
   const double scale = median(scales);
@@ -191,15 +191,15 @@ std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant
     used.push_back(row.value_or(meant[t]));
   }
   if (lost.size() * 2 > meant.size()) {
-    return {angle_verdict("table_wrong", "what was added is no row of the expected table", evidence, 0.93)};
+    return {angle_verdict("table_wrong", "the added vectors are not rows of the expected table", evidence, 0.93)};
   }
   std::vector<Verdict> verdicts;
   if (!bare.empty()) {
     verdicts.push_back(
-        {Verdict::About::coverage, "rows_missing", runs_of("tokens", bare) + " without their row", evidence, 0.95});
+        {Verdict::About::coverage, "rows_missing", runs_of("tokens", bare) + " without a row", evidence, 0.95});
   } else if (!lost.empty()) {
     verdicts.push_back({Verdict::About::coverage, "tokens_unexplained",
-                        runs_of("tokens", lost) + " given something other than a row", evidence, 0.93});
+                        runs_of("tokens", lost) + " with a vector that is not a row", evidence, 0.93});
   }
   const PositionFault fault = name_position_fault(meant, used, tokens);
   if (!fault.name.empty()) {
@@ -212,7 +212,7 @@ std::vector<Verdict> judge_rows(Added& added, const std::vector<Position>& meant
                         runs_of("tokens", spoilt) + " wrong in single coordinates", evidence, 0.9});
   }
   const double sure = added.noisy() ? 0.9 : 0.98;
-  verdicts.push_back(angle_verdict("as_expected", "every token got its row", evidence, verdicts.empty() ? sure : 0.6));
+  verdicts.push_back(angle_verdict("as_expected", "every token has its row", evidence, verdicts.empty() ? sure : 0.6));
   return verdicts;
 }
 

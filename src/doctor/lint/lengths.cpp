@@ -217,7 +217,8 @@ Findings served_beyond_trained(const LintModel& model) {
                                 : "Beyond the trained length, slow pairs reach angles that the model has never seen; "
                                   "perplexity usually rises sharply within a few hundred tokens.";
     finding.numbers = {{"served_length", static_cast<double>(model.served_length)},
-                       {"training_length", static_cast<double>(*layer.trained_length)}};
+                       {"trained_length", static_cast<double>(*layer.trained_length)},
+                       {"training_length", static_cast<double>(*layer.trained_length)}};  // its old name
     findings.push_back(std::move(finding));
   }
   return findings;

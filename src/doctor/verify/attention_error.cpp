@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/verify/attention_error.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "locus/turn_output.h"
@@ -10,6 +11,22 @@ namespace {
 
 constexpr double u32 = 0x1p-24;
 
+// Rows from neighbours: n + 4 roundings of a sum of n products (add.h), next to vectors of about unit entries. As a
+// share of a vector they are at most the root of its width times that.
+double row_roundings(const Encoding& encoding) {
+  const HiddenRows& hidden = encoding.hidden();
+  if (!hidden.neighbours) return 0;
+  const Neighbours& from = *hidden.neighbours;
+  const std::size_t n = from.weight.size() / static_cast<std::size_t>(hidden.dim);
+  double most = 0;
+  for (std::size_t first = 0; first < from.weight.size(); first += n) {
+    double sum = 0;
+    for (std::size_t i = first; i < first + n; ++i) sum += std::fabs(from.weight[i]);
+    most = std::max(most, sum);
+  }
+  return static_cast<double>(n + 4) * most * std::sqrt(static_cast<double>(hidden.dim));
+}
+
 }  // namespace
 
 AttentionError::AttentionError(const Sample& sample, const Encoding& encoding, const Sample::Exact& exact,
@@ -18,7 +35,7 @@ AttentionError::AttentionError(const Sample& sample, const Encoding& encoding, c
   // Rotation: two float32 roundings and a table within 2^-24, over the two coordinates of a pair: less than 6 x 2^-24.
   if (encoding.site() == Site::query_key) input_error_ = unit_roundoff(type) + 6 * u32;
   // Addition: a float32 row, one float32 sum.
-  if (encoding.site() == Site::hidden) input_error_ = unit_roundoff(type) + 2 * u32;
+  if (encoding.site() == Site::hidden) input_error_ = unit_roundoff(type) + (2 + row_roundings(encoding)) * u32;
 }
 
 std::size_t AttentionError::row(std::int64_t token, std::int64_t head) const {

@@ -7,6 +7,7 @@
 #include "doctor/verify/attention_error.h"
 #include "doctor/verify/comparison.h"
 #include "doctor/verify/differences.h"
+#include "doctor/verify/neighbour_paths.h"
 #include "doctor/verify/token_paths.h"
 #include "doctor/verify/worst_checks.h"
 #include "locus/error.h"
@@ -19,6 +20,12 @@ using namespace doctor;
 constexpr std::int64_t several_tiles = 136;  // more than two tiles of keys
 constexpr std::int64_t several_pages = 280;  // more than one page of any common size
 constexpr Position usual_shift = 997;
+
+// Rows from neighbours: a token alone is not what it is among them, so that cutting changes it.
+bool from_neighbours(const Encoding& encoding) {
+  const auto* hidden = std::get_if<HiddenRows>(&encoding.term());
+  return hidden != nullptr && hidden->neighbours;
+}
 
 // A table without clipping limits how far apart tokens may be.
 bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
@@ -102,6 +109,7 @@ class Equivalences {
       return error_.of_everything(token, head, want);
     };
     hold("prefill = exact reference", whole_, exact_.output, exactly, "the kernel itself, not how tokens were split");
+    if (from_neighbours(sample_.encoding())) return verify_neighbours(worst_, sample_, type_);
     const std::int64_t n = sample_.tokens();
     same("chunked prefill = whole", chunked(sample_, type_, n / 2 + 1, n / 4 + 1),
          "the ids of a chunk do not continue the cached prefix");
@@ -239,7 +247,8 @@ std::vector<Check> verify_equivalences(const Encoding& encoding, const Equivalen
       if (shift > 0) checks.shifted(shift, moved);
       if (!with_costly_ones) continue;
       if (encoding.length_dependent() && one_axis(encoding)) verify_growing(worst, sample, type);
-      if (!encoding.claims().has(Claim::causal_only)) verify_bidirectional(worst, sample, type, exact);
+      if (!encoding.claims().has(Claim::causal_only) && !from_neighbours(encoding))
+        verify_bidirectional(worst, sample, type, exact);
     }
   }
   return worst.checks();

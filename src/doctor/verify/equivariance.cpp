@@ -60,6 +60,7 @@ Measured after_permutations(const Subject& subject, bool ids_too) {
 }  // namespace
 
 Checks ids_decide(const Subject& subject) {
+  if (subject.add_rows) return {};  // neighbours are found by their order
   const Measured measured = after_permutations(subject, true);
   return {
       at_most("permuting tokens with their ids permutes the outputs", subject.name, measured.value, measured.bound)};

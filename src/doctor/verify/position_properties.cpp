@@ -14,6 +14,7 @@ std::vector<double> numbers_at(const Subject& subject, Position id) {
   std::vector<double> numbers;
   const auto add = [&](const std::vector<double>& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
   if (subject.row) add(subject.row(id));
+  if (subject.add_rows) add(subject.add_rows({q}, std::span(&id, 1)).front());
   if (subject.rotate) {
     const std::vector<Position> ids(static_cast<std::size_t>(subject.axes), id);
     add(subject.rotate(Role::query, ids, q));
@@ -79,6 +80,28 @@ Checks numbers_change_with_length(const Subject& subject) {
                    "id " + std::to_string(id) + ", a millionth is far above the rounding of double")};
 }
 
+// Rows from neighbours: a causal one stays when tokens follow, any other changes.
+Checks rows_keep_as_tokens_follow(const Subject& subject) {
+  if (!subject.add_rows) return {};
+  Samples samples(53);
+  std::vector<std::vector<double>> states;
+  std::vector<Position> ids;
+  for (Position t = 0; t < 6; ++t) {
+    states.push_back(samples.vector(subject.width));
+    ids.push_back(t);
+  }
+  const auto longer = subject.add_rows(states, ids);
+  states.pop_back();
+  const auto brief = subject.add_rows(states, std::span(ids).first(5));
+  double value = 0;
+  for (std::size_t t = 0; t < 5; ++t) value = worse(largest_difference(brief[t], longer[t]), value);
+  if (subject.claims.has(Claim::cache_safe)) {
+    return {at_most("cache_safe: a token's row does not change as tokens follow", subject.name, value, 0)};
+  }
+  return {at_least("not cache_safe: a token's row changes as a token follows", subject.name, value, 1e-6,
+                   "a millionth is far above the rounding of double")};
+}
+
 Checks negative_ids_are_served(const Subject& subject) {
   return {exactly("negative_positions: ids below 0 are served", subject.name,
                   count_refused(subject, {-1, std::min<Position>(subject.range.first, -1)}), 0,
@@ -113,7 +136,7 @@ Checks weights_matter(const Subject& subject) {
 
 // An encoding that does nothing keeps all vector lengths.
 Checks nothing_is_done(const Subject& subject) {
-  const bool idle = !subject.row && !subject.rotate && !subject.bias && !subject.relative_score;
+  const bool idle = !subject.row && !subject.add_rows && !subject.rotate && !subject.bias && !subject.relative_score;
   return {exactly("norm_preserving: nothing is done to the vectors", subject.name, idle ? 0 : 1, 0)};
 }
 

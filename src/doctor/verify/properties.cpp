@@ -20,6 +20,7 @@ const Properties& claimed() {
     Properties table = {
         {{Claim::relative, Site::none}, {outputs_keep_shifts}},
         {{Claim::relative, Site::query_key}, {dot_products_keep_shifts, outputs_keep_shifts}},
+        {{Claim::relative, Site::hidden}, {outputs_keep_shifts}},
         {{Claim::relative, Site::score}, {scores_keep_shifts, outputs_keep_shifts}},
         {{Claim::relative, Site::relative_key}, {scores_keep_shifts, outputs_keep_shifts}},
         {{Claim::norm_preserving, Site::none}, {nothing_is_done}},
@@ -79,6 +80,7 @@ std::vector<Check> verify_properties(const Subject& subject) {
   append_claimed(checks, subject);
   append_unclaimed(checks, subject);
   append(checks, doctor::waves_start_at_zero_and_one(subject));
+  append(checks, doctor::rows_keep_as_tokens_follow(subject));
   append(checks, doctor::ids_decide(subject));
   append(checks, doctor::order_is_seen(subject));
   return checks;

@@ -38,6 +38,7 @@ Checks rows_shift_by_one_map(const Subject& subject);
 // ---- position_properties.cpp: which ids are valid, and what a position's numbers depend on
 Checks numbers_keep_at_any_length(const Subject& subject);
 Checks numbers_change_with_length(const Subject& subject);
+Checks rows_keep_as_tokens_follow(const Subject& subject);  ///< rows from neighbours only
 Checks negative_ids_are_served(const Subject& subject);
 Checks negative_ids_are_refused(const Subject& subject);
 Checks last_id_is_served(const Subject& subject);

@@ -175,16 +175,19 @@ Encoded Sample::encode(const Encoding& encoding, ElementType type, std::span<con
   return result;
 }
 
+std::vector<double> Sample::exact_states(std::span<const std::int64_t> slots, std::int64_t token) const {
+  const std::int64_t dim = encoding_.hidden().dim;
+  const std::vector<double> states =
+      reference::add_rows(encoding_.hidden(), ids_of(slots, 1, 0).ids, rows_at(hidden_, slots, dim));
+  return project(std::span(states).subspan(at(token * dim), at(dim)), choose_query_);
+}
+
 Sample::Inputs Sample::exact_inputs(const Encoding& encoding, const PositionIds& ids) const {
   if (encoding.site() != Site::hidden) return {query_, key_, value_, 0};
   std::vector<double> states = hidden_;
   double row = 0;
-  const std::int64_t dim = encoding.hidden().dim;
-  for (std::int64_t t = 0; t < shape_.tokens; ++t) {
-    const std::vector<double> added = reference::hidden_row(encoding.hidden(), ids.ids[at(t)]);
-    row = std::max(row, largest(added));
-    for (std::int64_t j = 0; j < dim; ++j) states[at(t * dim + j)] += added[at(j)];
-  }
+  states = reference::add_rows(encoding.hidden(), ids.ids, hidden_);
+  for (std::size_t i = 0; i < states.size(); ++i) row = std::max(row, std::fabs(states[i] - hidden_[i]));
   return {project(states, choose_query_), project(states, choose_key_), project(states, choose_value_), row};
 }
 

@@ -61,6 +61,9 @@ class Sample {
     return encode(encoding_, type, slots, batch, shift);
   }
 
+  /// Site hidden: the query coordinates of one of these tokens after the reference added their rows to them.
+  std::vector<double> exact_states(std::span<const std::int64_t> slots, std::int64_t token) const;
+
   /// Attention over all tokens in double, rotated and added by the reference, with the numbers that error bounds need.
   struct Exact {
     std::vector<double> output;        ///< [tokens, heads, head_dim]

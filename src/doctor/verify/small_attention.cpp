@@ -16,6 +16,9 @@ void add_to(std::vector<double>& vector, const std::vector<double>& row) {
 }
 
 Tokens placed(const Subject& subject, Tokens tokens, std::span<const Position> ids) {
+  if (subject.add_rows) {
+    for (auto* vectors : {&tokens.query, &tokens.key, &tokens.value}) *vectors = subject.add_rows(*vectors, ids);
+  }
   for (std::size_t t = 0; t < tokens.count(); ++t) {
     if (subject.row) {
       const std::vector<double> row = subject.row(ids[t]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "locus/add.h"
 #include "locus/error.h"
 #include "locus/reference.h"
 #include "locus/rows.h"
@@ -20,6 +21,12 @@ Encoding with_length(const Encoding& encoding, std::int64_t length) {
   return Encoding(encoding.scheme().name, arguments);
 }
 
+// A list may hold weights or a setting, such as channels per axis.
+bool is_weight(const Encoding& encoding, std::string_view name) {
+  const auto learned = encoding.learned_weights();
+  return std::any_of(learned.begin(), learned.end(), [&](const LearnedWeight& one) { return one.name == name; });
+}
+
 // Uses another seed for random weights; changes given tensors and lists directly.
 Encoding reweighted(const Encoding& encoding) {
   Arguments changed = encoding.arguments();
@@ -28,7 +35,8 @@ Encoding reweighted(const Encoding& encoding) {
       Tensor other = *tensor;
       for (float& weight : other.data) weight = 1 - weight;
       changed.set(name, other);
-    } else if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    } else if (const auto* list = std::get_if<std::vector<double>>(&value);
+               list != nullptr && is_weight(encoding, name)) {
       std::vector<double> other = *list;
       for (double& weight : other) weight /= 2;
       changed.set(name, other);
@@ -52,9 +60,23 @@ bool is_grid(std::optional<std::int64_t> height, std::optional<std::int64_t> wid
   return height.value_or(2) > 1 && width.value_or(2) > 1;
 }
 
+void take_neighbours(Subject& subject, const Encoding& encoding) {
+  subject.add_rows = [encoding](const std::vector<std::vector<double>>& states, std::span<const Position> ids) {
+    const std::int64_t dim = encoding.hidden().dim, tokens = static_cast<std::int64_t>(states.size());
+    std::vector<double> all;
+    for (const std::vector<double>& state : states) all.insert(all.end(), state.begin(), state.end());
+    add(encoding, {all.data(), ElementType::float64, 1, tokens, dim, tokens * dim, dim},
+        {1, 1, tokens, {ids.begin(), ids.end()}});
+    std::vector<std::vector<double>> result;
+    for (auto state = all.begin(); state != all.end(); state += dim) result.emplace_back(state, state + dim);
+    return result;
+  };
+}
+
 void take_hidden(Subject& subject, const Encoding& encoding) {
   const HiddenRows& hidden = encoding.hidden();
   subject.width = hidden.dim;
+  if (hidden.neighbours) return take_neighbours(subject, encoding);
   subject.waves = hidden.waves;
   subject.absolute = true;
   if (!hidden.waves.empty() && hidden.map.kind == PositionMap::Kind::direct) {
@@ -83,6 +105,23 @@ void take_errors(Subject& subject, const Rotation& rotation) {
   subject.angle_error = steps * fastest * 0x1p-24;
 }
 
+// The coordinates of a polar head stand for lengths: a key is also turned by the phases of its first head.
+std::vector<double> rotated_polar_key(const Encoding& encoding, std::span<const Position> ids,
+                                      std::span<const double> head) {
+  const Polar& polar = *encoding.rotation().polar;
+  std::vector<double> values(head.begin(), head.end());
+  for (std::int64_t c = 0; c < polar.channels; ++c) {
+    const auto at = static_cast<std::size_t>(2 * c);
+    const double cos = std::cos(polar.phases[at / 2]), sin = std::sin(polar.phases[at / 2]);
+    values[at] = head[at] * cos - head[at + 1] * sin;
+    values[at + 1] = head[at] * sin + head[at + 1] * cos;
+  }
+  const std::int64_t extents[] = {1, 1, static_cast<std::int64_t>(head.size())};
+  rotate(encoding, heads_view(values.data(), ElementType::float64, "thd", extents),
+         PositionIds{static_cast<std::int64_t>(ids.size()), 1, 1, {ids.begin(), ids.end()}}, Role::key);
+  return values;
+}
+
 void take_rotation(Subject& subject, const Encoding& encoding) {
   const Rotation& rotation = encoding.rotation();
   subject.width = rotation.head_dim;
@@ -101,6 +140,7 @@ void take_rotation(Subject& subject, const Encoding& encoding) {
     const auto& mix = encoding.rotation().mix;
     const std::int64_t heads = mix ? mix->heads : 1;
     std::vector<double> values;
+    if (encoding.rotation().polar && role == Role::key) return rotated_polar_key(encoding, ids, head);
     for (std::int64_t h = 0; h < heads; ++h) values.insert(values.end(), head.begin(), head.end());
     const std::int64_t extents[] = {1, heads, static_cast<std::int64_t>(head.size())};
     rotate(encoding, heads_view(values.data(), ElementType::float64, "thd", extents),

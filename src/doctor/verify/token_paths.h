@@ -19,7 +19,7 @@ PathResult chunked(const Sample& sample, ElementType type, std::int64_t first, s
 /// The second half as a tree of drafts, each beside a wrong one with the same ids, verified in one call. Returns the rows
 /// of the right ones.
 PathResult drafted(const Sample& sample, ElementType type);
-/// Whether keys in a cache may move: not where values or heads have rotations of their own.
+/// Returns whether keys in a cache may move: not if values or single heads are rotated differently.
 bool keys_move(const Encoding& encoding);
 /// A batch of three rows: all tokens, some of them, one token.
 PathResult padded(const Sample& sample, ElementType type, bool left);

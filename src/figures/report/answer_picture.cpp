@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report opens with: one chart of every line, labelled where it ends. Colour is the scheme, dashes are what was
-// done to it.
+// The first chart of the report: every line, labelled where it ends. The colour shows the scheme, the dashes show how
+// the line was stretched or tuned.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,8 @@ namespace {
 constexpr double label_height = 15;  // pixels from one label to the next
 constexpr double least_height = 380;
 
-/// Places of labels in pixels from the top: in the order given, at least `gap` apart, inside the frame, near `wanted`.
+/// Returns the heights of labels in pixels from the top: in the order given, at least `gap` apart, inside the frame,
+/// near `wanted`.
 std::vector<double> spread_out(const std::vector<double>& wanted, double gap, double height) {
   std::vector<double> places = wanted;
   for (std::size_t i = 1; i < places.size(); ++i) places[i] = std::max(places[i], places[i - 1] + gap);
@@ -26,7 +27,7 @@ std::vector<double> spread_out(const std::vector<double>& wanted, double gap, do
   return places;
 }
 
-/// Between values of the y scale and pixels from the top.
+/// Converts values of the y scale to pixels from the top, and back.
 class Frame {
  public:
   Frame(const Json& scale, double height) : log_(scale.value("type", "") == "log"), height_(height) {
@@ -45,7 +46,7 @@ class Frame {
   double height_, low_ = 0, high_ = 1;
 };
 
-/// What was done to a scheme, "+ YaRN"; the whole label of the scheme itself.
+/// Returns what was done to a scheme, "+ YaRN", or for a plain line its label.
 std::string short_label(const results::Results& results, const results::Line& line, const std::string& whole) {
   const std::string scheme = results.label(line.trained);
   if (line.is_plain() || !whole.starts_with(scheme)) return whole;
@@ -53,7 +54,7 @@ std::string short_label(const results::Results& results, const results::Line& li
   return rest == whole.npos ? whole : "+ " + whole.substr(rest);
 }
 
-/// The rows of the chart; the last point of each line also has the place of its label.
+/// Makes the rows of the chart; the last point of each line also has the height of its label.
 Json labelled_rows(const results::Results& results, const results::Task& task, const std::vector<LinePoint>& points,
                    const Frame& frame, double height, const Words& words) {
   Json rows = Json::array();
@@ -85,7 +86,7 @@ Json labelled_rows(const results::Results& results, const results::Task& task, c
   return rows;
 }
 
-/// Lines of one scheme have one colour; what did not learn is grey.
+/// Lines of one scheme share a colour; lines that did not learn are grey.
 Json scheme_colour(const results::Results& results, const results::Task& task, const std::vector<LinePoint>& points,
                    const Words& words) {
   Json domain = Json::array(), range = Json::array();

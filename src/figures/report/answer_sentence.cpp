@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What was done to a line: the title of a rule, "resizing".
+/// Returns what was done to a line: the title of a rule, or "resizing".
 std::string remedy_name(const results::Line& line, const Words& words) {
   if (line.variant == "resized") return words(Message::answer_resizing);
   for (const Rule* rule : rules()) {
@@ -27,7 +27,7 @@ Names remedy_names(const results::Results& results, const Names& lines, const Wo
   return names;
 }
 
-/// "YaRN or a short fine-tune"; the rules of the fine-tune only where it needs one of them.
+/// Returns "YaRN or a short fine-tune"; names the rules of the fine-tune only if it needs one.
 std::string means_of(const results::Results& results, const results::Remedy& remedy, const Words& words) {
   Names means = remedy_names(results, remedy.stretched, words);
   const bool any_rule = std::any_of(remedy.tuned.begin(), remedy.tuned.end(),

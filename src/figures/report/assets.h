@@ -7,7 +7,8 @@
 namespace locus::figures {
 
 struct Assets {
-  std::string_view charts_script;  ///< vega, vega-lite and vega-embed, their licences at its head; has no "</script"
+  std::string_view
+      charts_script;  ///< vega, vega-lite and vega-embed, after their licences; does not contain "</script"
   std::string_view page_script;
   std::string_view style;
 };
@@ -15,7 +16,7 @@ struct Assets {
 /// False if Locus was built without npm.
 bool has_assets();
 
-/// Error saying what to do instead where there are none.
+/// Error: Locus was built without npm; the message says what to do.
 Assets assets();
 
 }  // namespace locus::figures

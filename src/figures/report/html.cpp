@@ -10,7 +10,7 @@
 namespace locus::figures {
 namespace {
 
-// The length of the well-formed UTF-8 sequence that starts here, or 0.
+// Returns the length of the well-formed UTF-8 sequence that starts here, or 0.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char first = byte(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for a page. Plain text becomes Html only by escaping, so nothing gets in unescaped by mistake.
+// Text for a page. Plain text becomes Html only by escaping.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace locus::figures {
 
-/// `&`, `<`, `>`, both quotes and control characters made harmless in text and in attributes; bytes that are not UTF-8
-/// become U+FFFD.
+/// Escapes `&`, `<`, `>`, both quotes and control characters, for text and attributes. Bytes that are not UTF-8 become
+/// U+FFFD.
 std::string escaped(std::string_view text);
 
 class Html {
  public:
   Html() = default;
-  Html(std::string_view text) : markup_(escaped(text)) {}    // NOLINT: plain text is welcome anywhere
+  Html(std::string_view text) : markup_(escaped(text)) {}    // NOLINT: converts implicitly
   Html(const std::string& text) : markup_(escaped(text)) {}  // NOLINT
   Html(const char* text) : Html(std::string_view(text)) {}   // NOLINT
 
@@ -30,20 +30,20 @@ class Html {
   std::string markup_;
 };
 
-/// `<tag>content</tag>`; `attributes` is trusted markup.
+/// Makes `<tag>content</tag>`; `attributes` is trusted markup.
 Html element(std::string_view tag, const Html& content, std::string_view attributes = {});
 Html strong(const Html& content);
 Html code(const Html& content);
-/// A link within the page; there are no others.
+/// Makes a link within the page; there are no others.
 Html link_to(std::string_view id, const Html& content);
 
-/// Plain text in which `backticks` mark code and **two stars** what is strong.
+/// Converts plain text in which `backticks` mark code and **two stars** mark strong text.
 Html prose(std::string_view text);
 
-/// A capital letter first, a full stop last.
+/// Makes the first letter a capital and ends the text with a full stop.
 std::string sentence(std::string_view text);
 
-/// Small letters, digits and single hyphens of a text, as in "rope-yarn-tuned"; "x" where nothing is left.
+/// Keeps lower-case letters, digits and single hyphens, as in "rope-yarn-tuned"; "x" if nothing is left.
 std::string identifier(std::string_view text);
 
 }  // namespace locus::figures

@@ -33,7 +33,7 @@ Json rows_of(const results::Results& results, const results::Task& task, const s
   return rows;
 }
 
-// A line has the same colour in every chart: it depends on its place in the whole group, drawn or not.
+// A line has the same colour in every chart: the colour depends on its index in the whole group, drawn or not.
 Json colour_channel(const results::Results& results, const results::Task& task, const std::vector<std::string>& group,
                     const std::vector<std::string>& drawn, const Words& words) {
   Json domain = Json::array(), range = Json::array();
@@ -100,7 +100,7 @@ std::string line_colour(std::size_t index) { return colours[index % std::size(co
 
 Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points) {
   if (chart.is_share) return {{"domain", {0, 1}}};
-  require(!points.empty(), "a chart of lines needs points");
+  require(!points.empty(), "a line chart needs points");
   double low = points.front().mean, high = low;
   for (const LinePoint& point : points) {
     low = std::min(low, point.mean);
@@ -181,7 +181,7 @@ std::vector<Figure> line_figures(const results::Results& results, const results:
       drawn.push_back(line);
       if (!results.learned(task.name, line)) not_learned.push_back(results.label(line));
     }
-    if (drawn.size() < (g == 0 ? 1u : 2u)) continue;  // one line of a family was in the first
+    if (drawn.size() < (g == 0 ? 1u : 2u)) continue;  // a scheme's only line is in the first chart
     Figure figure{.name = chart.name, .title = chart.title, .caption = chart.caption, .spec = {}};
     if (g > 0) {
       const results::Line& first = results.line(group.front());

@@ -22,32 +22,32 @@ struct LinePoint {
 struct LineChart {
   std::string name, title, caption;
   std::string x_title, y_title;
-  std::vector<double> x_values;  ///< labels of the axis on a scale of powers of two; empty: an even scale
+  std::vector<double> x_values;  ///< labels of an axis with a scale of powers of two; empty: a linear scale
   bool is_share = false;         ///< y from 0 to 1
   std::optional<double> chance;  ///< a thin horizontal rule
   std::optional<double> mark_x;  ///< a vertical rule at the trained length
   std::string mark_label;
 };
 
-/// Parts of such a chart. The y scale comes from the means: an interval over few seeds may be so wide that it would hide
-/// everything else. Error for no points.
+/// Makes the layers of such a chart. The means set the y scale: an interval over few seeds can be so wide that nothing
+/// else would be visible. Error: no points.
 Json y_scale(const LineChart& chart, const std::vector<LinePoint>& points);
 Json x_channel(const LineChart& chart);
-/// The level of chance and the trained length.
+/// Draws rules at the level of chance and at the trained length.
 Json reference_layers(const LineChart& chart);
 Json line_tooltip(const LineChart& chart, const Words& words);
-/// The line's label, with a note where it did not learn the task.
+/// Returns the line's label, with a note if it did not learn the task.
 std::string shown_label(const results::Results& results, const results::Task& task, const std::string& line,
                         const Words& words);
-/// A colour per index, visible on light and dark pages; grey for lines that did not learn.
+/// Returns a colour per index, visible on light and dark pages; grey for lines that did not learn.
 std::string line_colour(std::size_t index);
 inline constexpr const char* not_learned_grey = "#8b929c";
 
-/// Groups of lines that are drawn together: first all plain lines and those of schemes with few, then each scheme with
-/// many. Names keep the order of the results.
+/// Groups the lines that are drawn together: first all plain lines and those of schemes with few lines, then each
+/// scheme with many. Names keep the order of the results.
 std::vector<std::vector<std::string>> line_groups(const results::Results& results);
 
-/// One figure per group that has points; all but the first have the scheme in their name, e.g. "-rope".
+/// Draws one figure per group that has points; the names of all but the first end with the scheme, e.g. "-rope".
 std::vector<Figure> line_figures(const results::Results& results, const results::Task& task, const LineChart& chart,
                                  const std::vector<LinePoint>& points, const Words& words);
 

@@ -9,7 +9,7 @@
 namespace locus::figures {
 namespace {
 
-// JSON inside a script element: "<" stands only in strings there, where its escape means the same.
+// Makes JSON for a script element: "<" occurs only in strings, where its escape means the same.
 std::string embedded_json(const Json& value) {
   std::string result;
   for (const char c : value.dump(-1, ' ', false, Json::error_handler_t::replace)) {
@@ -26,7 +26,7 @@ std::string class_attribute(std::string_view style) {
   return style.empty() ? std::string() : "class=\"" + escaped(style) + "\"";
 }
 
-/// The words of page.js, as attributes of the main element.
+/// Returns the texts that page.js shows, as attributes of the main element.
 std::string script_words(const Words& words) {
   std::string markup;
   const auto add = [&](const char* name, Message message) {
@@ -97,8 +97,8 @@ void Page::list(std::span<const Html> items) {
 }
 
 void Page::table(const Table& table, const Html& caption) {
-  if (!caption.empty()) paragraph(caption, "caption");  // outside of the box, so that it does not scroll away
-  const std::string box = table.head.size() > 8 ? "table many" : "table";  // many columns are smaller
+  if (!caption.empty()) paragraph(caption, "caption");                     // outside of the box: it must not scroll
+  const std::string box = table.head.size() > 8 ? "table many" : "table";  // narrower columns
   std::string markup = "<div class=\"" + box + "\" tabindex=\"0\"><table><thead><tr>" +
                        row_markup(table.head, "th", {}) + "</tr></thead><tbody>";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -144,7 +144,7 @@ std::string Page::html() const {
   std::string page = "<!DOCTYPE html>\n<html lang=\"" + language + "\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += "<meta name=\"color-scheme\" content=\"light dark\">\n";
-  // Nothing is loaded; the browser enforces it.
+  // The page loads nothing; this policy makes the browser enforce it.
   page +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' "
       "'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'\">\n";

@@ -14,10 +14,10 @@
 
 namespace locus::figures {
 
-/// False where Locus was built without npm: pages are then an Error that says so.
+/// Returns false if Locus was built without npm; making a page is then an Error.
 bool can_write_pages();
 
-/// A page with this figure and nothing else; its title is the page's.
+/// Makes a page with this figure only, under the figure's title.
 std::string html_page(const Figure& figure, const Words& words = Words());
 
 struct Cell {
@@ -29,7 +29,7 @@ struct Cell {
 };
 
 struct Table {
-  std::vector<Cell> head;  ///< a column takes the style of its head
+  std::vector<Cell> head;  ///< a column has the style of its head
   std::vector<std::vector<Cell>> rows;
   std::vector<std::string> row_styles;  ///< per row, or empty
 };
@@ -40,18 +40,18 @@ class Page {
   explicit Page(std::string title, Html subtitle = {}, Words words = Words());
 
   const Words& words() const { return words_; }
-  /// What was added so far stands before the contents list; on wide screens the list is a column at the side.
+  /// Puts the contents list after everything added so far; on wide screens the list is a column at the side.
   void end_opening(std::string_view id);
 
-  /// A heading of the contents list, level 2 or 3; returns the id to link to.
+  /// Adds a heading, level 2 or 3, to the page and its contents list; returns the id to link to.
   std::string section(int level, const std::string& title, std::string_view id = {});
   void paragraph(const Html& content, std::string_view style = {});  ///< style: answer, note, warning
   void list(std::span<const Html> items);
   void table(const Table& table, const Html& caption = {});
-  /// `titled`: with its title above; without, the caption alone.
+  /// `titled`: shows the figure's title above it, otherwise only the caption.
   void figure(const Figure& figure, bool titled = true);
   void add(const Html& content);
-  /// What follows, up to end_details(), is collapsible and starts collapsed. Printing expands it, unless it is `long_`:
+  /// Starts a section, up to end_details(), that is collapsed at first. Printing expands it, unless it is `long_`:
   /// then it is printed only if the reader has opened it.
   void begin_details(const Html& summary, bool long_ = false);
   void end_details();

@@ -15,18 +15,18 @@
 
 namespace locus::figures {
 
-/// Every check of `locus verify`, measured now: about ten seconds. `progress` hears what comes next.
+/// Runs every check of `locus verify`, which takes about ten seconds. `progress` is called before each step.
 std::vector<Check> measure_checks(
     int shapes, const std::function<void(double done, std::size_t all, const std::string& what)>& progress = {});
 
-/// The checks that `locus verify --json` printed; Error for any other JSON.
+/// Reads the checks that `locus verify --json` printed. Error: any other JSON.
 std::vector<Check> checks_from_json(const Json& file);
 
-/// The page; Error where Locus was built without pages.
+/// Returns the page. Error: Locus was built without npm.
 std::string report_html(const results::Results& results, std::span<const Check> checks,
                         Language language = Language::english);
 
-/// The same as a file, written aside and then renamed.
+/// Writes the page atomically.
 void write_report(const results::Results& results, std::span<const Check> checks, const std::filesystem::path& path,
                   Language language = Language::english);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report opens with: one sentence of answer, the picture it is read from, and behind a fold the numbers.
+// The start of the report: the answer in one sentence, its chart, and the numbers in a collapsed section.
 #include <cmath>
 
 #include "figures/report/answer_sentence.h"

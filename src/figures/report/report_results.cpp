@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every task with its table and charts, what papers claim beside what was seen, and what it cost.
+// Every task with its table and charts, paper claims next to the measurements, and costs.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ std::string levels(const results::Task& task, const Words& words) {
   return text;
 }
 
-/// Whether the table shows less than the whole of an interval.
+/// Returns whether the table shows only a part of an interval.
 bool has_cut(const results::Results& results, const results::Task& task, const std::vector<results::Standing>& ranked) {
   return std::any_of(ranked.begin(), ranked.end(),
                      [&](const results::Standing& one) { return results::is_cut(task, one.score); }) ||

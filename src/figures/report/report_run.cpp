@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the lab was run, what it cost, and what more of it would change.
+// How the lab was run, its cost, and what a larger run would change.
 #include <cmath>
 
 #include "figures/report/report_parts.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scheme of the registry: where it enters, what it claims, and its figures.
+// Every scheme of the registry: its site, claims and figures.
 #include <algorithm>
 
 #include "figures/registry.h"
@@ -11,7 +11,7 @@
 namespace locus::figures {
 namespace {
 
-/// A text that is in English whatever the page's language.
+/// Marks a text as English, whatever the page's language.
 Html english(std::string_view text) { return element("span", Html(text), "lang=\"en\""); }
 
 Message where_it_enters(Site site) {

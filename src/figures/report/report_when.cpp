@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which scheme to use when, and the ranking. Every sentence follows from a count or a difference by the rules it states.
+// Which scheme to use when, and the ranking. Counts and differences determine every sentence, by the stated rules.
 #include <algorithm>
 
 #include "figures/report/report_parts.h"
@@ -26,7 +26,7 @@ std::vector<std::string> labels(const results::Results& results, const std::vect
   return all;
 }
 
-/// A gain is shown within 0 and 1.
+/// Limits the displayed gain to 0 .. 1.
 results::Estimate shown_gain(const results::RankedLine& row) { return results::shown(results::Task{}, row.gain.score); }
 
 std::string gain_text(const results::Ranking& answer, const results::RankedLine& row, const Words& words) {
@@ -37,7 +37,7 @@ std::string gain_text(const results::Ranking& answer, const results::RankedLine&
                                     {"learned", of(row.learned, row.tested, words)}});
 }
 
-/// The cost of a training step of the line's scheme, compared with the cheapest.
+/// Compares the cost of a training step of the line's scheme with that of the cheapest.
 std::string cost_text(const results::Results& results, const std::string& line, const Words& words) {
   const std::string trained = results.line(line).trained;
   for (const results::Task& task : results.tasks) {
@@ -67,7 +67,7 @@ std::string lead_text(const results::Results& results, const results::Ranking& a
                {{"lines", words.all_of(labels(results, answer.defaults))}, {"line", best}, {"gain", gain}});
 }
 
-/// How the line did in one task, against the best.
+/// Compares the line with the best one in a task.
 std::string case_text(const results::Results& results, const results::TaskRanking& task, const std::string& line,
                       const Words& words) {
   const results::Standing* own = find(task.beyond, line);

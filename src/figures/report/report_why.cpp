@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention without positions sees a bag of words; three tokens show it in numbers.
+// Why positions are needed: without them, attention treats a sentence as a bag of words. Three tokens show it.
 #include <algorithm>
 
 #include "figures/registry.h"
@@ -20,7 +20,7 @@ std::vector<Check> three_token_checks(std::span<const Check> checks) {
     }
   };
   collect(checks);
-  if (found.empty()) collect(verify_worked_examples());  // a verification of one config has none
+  if (found.empty()) collect(verify_worked_examples());  // the verification of a single config has no worked examples
   return found;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured over length, over position and over training.
+// Charts of numbers by length, by position and by training step.
 #include <algorithm>
 #include <set>
 
@@ -13,7 +13,7 @@ namespace {
 
 const std::string by_position = "_by_position";
 
-/// "loss_by_position" as "loss by position".
+/// Formats "loss_by_position" as "loss by position".
 std::string spoken(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
@@ -23,7 +23,7 @@ bool is_loss(const results::Task& task, const std::string& name) {
   return name == task.main ? task.is_loss : name.find("loss") != std::string::npos;
 }
 
-/// "loss (nats per token, lower is better)".
+/// Formats "loss (nats per token, lower is better)".
 std::string with_unit(const std::string& name, bool loss, const Words& words) {
   return words(loss ? Message::chart_loss_axis : Message::chart_share_axis, {{"number", words.phrase(spoken(name))}});
 }
@@ -41,7 +41,7 @@ std::vector<LinePoint> points_where(const results::Results& results, const resul
   return points;
 }
 
-/// Names of numbers over whole sequences: the main one first.
+/// Returns the names of numbers over whole sequences, the main one first.
 std::vector<std::string> whole_names(const results::Results& results, const results::Task& task) {
   std::vector<std::string> names = {task.main};
   std::set<std::string> seen(names.begin(), names.end());
@@ -59,7 +59,7 @@ std::string interval_words(const results::Results& results, const Words& words) 
          (seeds > 1 ? words(Message::chart_bands, {{"seeds", std::to_string(seeds)}}) : words(Message::chart_no_bands));
 }
 
-/// The part of an interval that some seed saw: over few seeds, Student's t reaches far beyond it.
+/// Cuts an interval to the range of the seeds: over few seeds, Student's t reaches far beyond it.
 void clip_to_seen(LinePoint& point, const results::BySeed& values) {
   if (!point.low || !point.high) return;
   double least = point.mean, most = point.mean;

@@ -13,33 +13,33 @@
 
 namespace locus::figures {
 
-/// What the report opens with: the main number of its opening task over length, every line labelled at its end; empty
-/// where no line has a number of it.
+/// Draws the first chart of the report: the main number of its first task by length, every line labelled at its end.
+/// Empty if no line has such a number.
 std::vector<Figure> answer_figures(const results::Results& results, const Words& words);
 
-/// The main number beyond the trained length with its interval, a panel per task, best first; empty where no line
+/// Draws the main number beyond the trained length with its interval, a panel per task, best first. Empty if no line
 /// learned a task.
 std::vector<Figure> beyond_figures(const results::Results& results, const results::Ranking& answer, const Words& words);
 
-/// Over the length: the main number, then the other numbers of whole sequences (agreement ...).
+/// Draws numbers by length: the main number, then the other numbers of whole sequences (agreement ...).
 std::vector<Figure> length_figures(const results::Results& results, const results::Task& task, const Words& words);
-/// Over the position inside the longest sequences.
+/// Draws numbers by position in the longest sequences.
 std::vector<Figure> position_figures(const results::Results& results, const results::Task& task, const Words& words);
-/// Over training steps; empty where they were not recorded.
+/// Draws the loss by training step; empty if it was not recorded.
 std::vector<Figure> training_figures(const results::Results& results, const results::Task& task, const Words& words);
-/// Depth by length, a panel per line; empty where the task has no depths.
+/// Draws depth by length, a panel per line; empty if the task has no depths.
 std::vector<Figure> grid_figures(const results::Results& results, const results::Task& task, const Words& words);
-/// Time per training step, a panel per task; empty where no time was measured.
+/// Draws the time per training step, a panel per task; empty if no time was measured.
 std::vector<Figure> cost_figures(const results::Results& results, const Words& words);
 
 void append(std::vector<Figure>& figures, std::vector<Figure> more);
 
-/// The length, grid, position and training figures of a task, in the order of the report.
+/// Draws the length, grid, position and training figures of a task, in the order of the report.
 std::vector<Figure> task_figures(const results::Results& results, const results::Task& task, const Words& words);
-/// Every chart of these results, in the order of the report.
+/// Draws every chart of these results, in the order of the report.
 std::vector<Figure> results_figures(const results::Results& results, const Words& words = Words());
 
-/// A chart of a number over length: its texts and scales, and its points.
+/// A chart of a number by length: its texts and scales, and its points.
 LineChart length_chart(const results::Results& results, const results::Task& task, const std::string& name,
                        const Words& words);
 std::vector<LinePoint> length_points(const results::Results& results, const results::Task& task,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of many small panels: the answer at a glance, depth by length, time per step.
+// Charts of many small panels: main numbers, depth by length, time per step.
 #include <algorithm>
 
 #include "figures/report/html.h"
@@ -17,7 +17,7 @@ std::string direction(const results::Task& task, const Words& words) {
                {{"number", words.phrase(task.main)}});
 }
 
-/// Charts side by side, as many as fit: the page sets widths and columns. `margin` is the width of the labels.
+/// Puts charts side by side, as many as fit; the page sets widths and columns. `margin` is the width of the labels.
 Json side_by_side(Json charts, int margin) {
   return {{"$schema", schema},
           {"usermeta", {{"panel_margin", margin}}},

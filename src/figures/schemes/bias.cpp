@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a score scheme adds for every query and key, one picture per head.
+// The number that a score scheme adds for every query and key, one panel per head.
 #include "locus/bias.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Figure draw_bias(const Request& request) {
 const FigureKind& bias_figure();
 const FigureKind& bias_figure() {
   static const FigureKind kind{.name = "bias",
-                               .meaning = "what a score scheme adds for every query and key, by head",
+                               .meaning = "the number that a score scheme adds for every query and key, by head",
                                .scheme = "alibi",
                                .arguments = {{"heads", std::int64_t{8}}},
                                .uses = {"positions", "heads"},

@@ -15,11 +15,11 @@ Figure draw_buckets(const Request& request) {
   const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
   require(encoding.score().toeplitz && encoding.score().bucket != nullptr, encoding.scheme().name,
-          " chooses no bucket by offset");
+          " does not choose buckets by offset");
   const Thinned offsets =
       thinned(request.positions.empty() ? range(-160, sees_future(encoding) ? 160 : 0) : request.positions, 4096,
               Message::thinned_offsets, words);
-  // The query stands where no key is before position 0.
+  // Places the query so that no key has a negative position.
   const Position query = std::max<Position>(0, -*std::min_element(offsets.values.begin(), offsets.values.end()));
   std::vector<Position> keys;
   for (const Position offset : offsets.values) keys.push_back(query + offset);

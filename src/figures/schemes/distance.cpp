@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a score scheme adds by the distance between query and key, one curve per head.
+// The number that a score scheme adds, by the distance between query and key, one curve per head.
 #include <algorithm>
 
 #include "figures/schemes/hidden_values.h"
@@ -60,12 +60,13 @@ Figure draw_distance(const Request& request) {
 
 const FigureKind& distance_figure();
 const FigureKind& distance_figure() {
-  static const FigureKind kind{.name = "distance",
-                               .meaning = "what a score scheme adds by distance, by head (--positions: distances)",
-                               .scheme = "kerple",
-                               .arguments = {{"heads", std::int64_t{4}}, {"r1", std::vector<double>{0.25, 0.5, 1, 2}}},
-                               .uses = {"positions", "heads"},
-                               .make = draw_distance};
+  static const FigureKind kind{
+      .name = "distance",
+      .meaning = "the number that a score scheme adds, by distance and head (--positions: distances)",
+      .scheme = "kerple",
+      .arguments = {{"heads", std::int64_t{4}}, {"r1", std::vector<double>{0.25, 0.5, 1, 2}}},
+      .uses = {"positions", "heads"},
+      .make = draw_distance};
   return kind;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dot product of a query and a key that are equal but for their positions, by offset, at two places of the text.
+// The dot product of a query and a key that differ only in their positions, by offset, at two positions of the key.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace locus::figures {
 namespace {
 
-/// Of unit vectors spread evenly over the pairs, so that 1 is the most that plain RoPE can give.
+/// The vectors have length 1 and are spread evenly over the pairs: plain RoPE gives at most 1.
 double dot_product(const TurnedPairs& query, const TurnedPairs& key) {
   double sum = 0;
   for (std::size_t i = 0; i < query.cos.size(); ++i) sum += query.cos[i] * key.cos[i] + query.sin[i] * key.sin[i];
@@ -35,7 +35,7 @@ Curve curve_from(const Encoding& encoding, Position key, const std::vector<Posit
 Figure draw_dot_product(const Request& request) {
   const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
-  require(encoding.rotation().pairs() > 0, encoding.scheme().name, " turns no pair");
+  require(encoding.rotation().pairs() > 0, encoding.scheme().name, " rotates no pair");
   const Thinned offsets =
       thinned(request.positions.empty() ? range(0, 256) : request.positions, 2048, Message::thinned_offsets, words);
   const Position farthest = *std::max_element(offsets.values.begin(), offsets.values.end());
@@ -54,7 +54,7 @@ Figure draw_dot_product(const Request& request) {
   Json spec = chart(std::move(rows));
   spec["height"] = 240;
   spec["mark"] = {{"type", "line"}, {"tooltip", true}};
-  // The second lies on the first: dashes let both be seen.
+  // The second curve covers the first: dashes make both visible.
   Json dash = nominal("place", words(Message::dot_place));
   dash["legend"] = {{"orient", "top"}};
   dash["scale"] = {{"domain", {first.name, second.name}}, {"range", Json::array({{1, 0}, {4, 4}})}};
@@ -62,7 +62,7 @@ Figure draw_dot_product(const Request& request) {
                       {"y", quantitative("product", words(Message::dot_product))},
                       {"color", category_colour("place", words(Message::dot_place), {first.name, second.name})},
                       {"strokeDash", dash}};
-  // Rows in double are within 1e-15 + |id| 2e-19; far above that is another arithmetic.
+  // Rows in double are within 1e-15 + |id| 2e-19; a much larger difference comes from a profile's arithmetic.
   const bool relative = difference < 1e-9;
   return {.name = {},
           .title = relative ? words(Message::dot_title)
@@ -76,7 +76,7 @@ Figure draw_dot_product(const Request& request) {
 const FigureKind& dot_product_figure();
 const FigureKind& dot_product_figure() {
   static const FigureKind kind{.name = "dot-product",
-                               .meaning = "query times key by offset, under rope or xpos (--positions: offsets)",
+                               .meaning = "query times key by offset, with rope or xpos (--positions: offsets)",
                                .scheme = "rope",
                                .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
                                .uses = {"positions"},

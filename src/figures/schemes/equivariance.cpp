@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why positions: three tokens, X = (1,0), (0,1), (1,1), identity weights, unscaled softmax, no mask, read forwards and
-// backwards. Without positions each word's output is the same in both; the reader cannot tell the sentences apart.
+// Why positions are needed: three tokens, X = (1,0), (0,1), (1,1), identity weights, unscaled softmax, no mask, in both
+// orders. Without positions, each word has the same output in both: attention cannot distinguish the sentences.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -18,7 +18,7 @@ constexpr std::array<const char*, 3> tokens = {"I", "work", "he"};
 constexpr std::array<std::array<double, 2>, 3> vectors = {{{1, 0}, {0, 1}, {1, 1}}};
 using Order = std::array<std::size_t, 3>;
 
-/// The first coordinate of each token's output in the first head, by place in the sentence.
+/// Returns the first coordinate of each token's output in the first head, in the order of the sentence.
 std::array<double, 3> outputs(const Encoding& encoding, const Order& order) {
   const std::int64_t heads = encoding.site() == Site::score ? encoding.score().heads : 1;
   std::vector<double> value;
@@ -100,12 +100,13 @@ Figure draw_equivariance(const Request& request) {
 
 const FigureKind& equivariance_figure();
 const FigureKind& equivariance_figure() {
-  static const FigureKind kind{.name = "equivariance",
-                               .meaning = "why positions: three tokens forwards and backwards, in numbers",
-                               .scheme = "",
-                               .arguments = {},
-                               .uses = {},
-                               .make = draw_equivariance};
+  static const FigureKind kind{
+      .name = "equivariance",
+      .meaning = "why positions are needed: attention over three tokens, forwards and backwards",
+      .scheme = "",
+      .arguments = {},
+      .uses = {},
+      .make = draw_equivariance};
   return kind;
 }
 

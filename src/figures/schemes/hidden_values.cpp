@@ -27,7 +27,7 @@ std::vector<Position> positions_or(const Request& request, std::int64_t count) {
 }
 
 std::string random_weights_note(const Encoding& encoding, const Words& words) {
-  if (!encoding.arguments().has("seed")) return "";  // nothing in it is drawn by chance
+  if (!encoding.arguments().has("seed")) return "";  // no random weights
   for (const auto& [name, value] : encoding.arguments().all()) {
     if (std::holds_alternative<Tensor>(value)) return "";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the hidden site as figures need them.
+// Rows of the hidden site, for figures.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace locus::figures {
 
-/// The row added at each of these positions, in double; Error for positions that the encoding does not accept.
+/// Returns the row added at each of these positions, in double. Error: a position that the encoding does not accept.
 std::vector<std::vector<double>> hidden_rows(const Encoding& encoding, const std::vector<Position>& positions);
 
-/// The positions asked for, else 0 .. count - 1 as far as the encoding goes.
+/// Returns the requested positions, or else those of 0 .. count - 1 that the encoding accepts.
 std::vector<Position> positions_or(const Request& request, std::int64_t count);
 
-/// ` Its weights are random: no trained ones were given.` where that is so.
+/// Returns the sentence `random_weights` if the encoding's weights are random; empty otherwise.
 std::string random_weights_note(const Encoding& encoding, const Words& words);
 
 }  // namespace locus::figures

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single pairs of a query turning with the position: where (1, 0) goes.
+// Single pairs of a query, rotated by the position: what (1, 0) becomes.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,7 +14,8 @@ namespace {
 
 std::vector<std::int64_t> pairs_of(const Request& request, std::int64_t count) {
   std::vector<std::int64_t> pairs = request.pairs;
-  if (pairs.empty()) {  // a fast, a slower and a slow one: each eighth slows by base^(1/8)
+  if (pairs
+          .empty()) {  // a fast, a slower and a slow one: an eighth of the pairs later, the frequency is lower by base^(1/8)
     for (const std::int64_t pair : {std::int64_t{0}, count / 8, count / 4, count / 2}) {
       if (pairs.empty() || pair != pairs.back()) pairs.push_back(pair);
     }
@@ -26,7 +27,7 @@ std::vector<std::int64_t> pairs_of(const Request& request, std::int64_t count) {
   return pairs;
 }
 
-/// `1 rad` or `0.0316 rad`.
+/// Formats `1 rad` or `0.0316 rad`.
 Figure draw_rotation(const Request& request) {
   const Words words(request.language);
   const Encoding& encoding = request.encodings.front().encoding;
@@ -79,7 +80,7 @@ Figure draw_rotation(const Request& request) {
 const FigureKind& rotation_figure();
 const FigureKind& rotation_figure() {
   static const FigureKind kind{.name = "rotation",
-                               .meaning = "pairs of a query turning with the position, under rope or xpos",
+                               .meaning = "pairs of a query, rotated by the position, with rope or xpos",
                                .scheme = "rope",
                                .arguments = {{"head_dim", std::int64_t{64}}, {"pairing", std::string("half")}},
                                .uses = {"positions", "pairs"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules that stretch RoPE do to each frequency: by how much they divide it.
+// The divisor that each rule applies to each frequency of RoPE.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -14,7 +14,7 @@
 namespace locus::figures {
 namespace {
 
-/// What all rules are asked for: `factor` times the trained length.
+/// The stretch requested of all rules: `factor` times the trained length.
 struct Goal {
   double factor = 8;
   std::int64_t trained = 8192;
@@ -38,7 +38,7 @@ Goal goal_of(const Drawn& drawn) {
   return goal;
 }
 
-/// A rule as it was spelled: `yarn`, `yarn:2` or `rope:rule=yarn,factor=2`.
+/// Parses a rule: `yarn`, `yarn:2` or `rope:rule=yarn,factor=2`.
 struct SpelledRule {
   std::string text;
   std::string name = text;
@@ -58,7 +58,7 @@ SpelledRule spelled_rule(const std::string& text, const Encoding& drawn) {
   return rule;
 }
 
-/// The same rotation under another rule, at the length that it is stretched to.
+/// Returns the same rotation with another rule, at the length that it is stretched to.
 Encoding stretched_by(const Encoding& given, const SpelledRule& spelled, const Goal& goal) {
   const Rule& rule = find_rule(spelled.name);
   Arguments arguments = spelled.settings;
@@ -71,11 +71,12 @@ Encoding stretched_by(const Encoding& given, const SpelledRule& spelled, const G
       arguments.set(parameter.name, *rule.example.find(parameter.name));
     }
     require(!parameter.required || parameter.kind != ValueKind::list, "the rule ", rule.name, " needs ", parameter.name,
-            ", a list of a model's own: give its --config, or --set rule=", rule.name, " with the lists");
+            ", a list that belongs to a model: give the model's --config, or --set rule=", rule.name,
+            " with the lists");
   }
   const double factor = spelled.settings.maybe_real("factor").value_or(goal.factor);
   const std::int64_t longest = std::llround(static_cast<double>(goal.trained) * factor);
-  return under_rule(given, rule.name, {.trained = goal.trained, .longest = longest}, arguments).at_length(longest);
+  return with_rule(given, rule.name, {.trained = goal.trained, .longest = longest}, arguments).at_length(longest);
 }
 
 std::vector<SpelledRule> rules_of(const Request& request) {
@@ -96,7 +97,7 @@ std::vector<SpelledRule> rules_of(const Request& request) {
   return rules;
 }
 
-/// Says of the rules which slow every pair and which leave the fastest alone.
+/// Says which rules slow every pair and which keep the fastest.
 struct Finding {
   std::vector<std::string> every, slow_only;
 
@@ -122,7 +123,7 @@ struct Finding {
 Figure draw_scaling(const Request& request) {
   const Words words(request.language);
   const Drawn& drawn = request.encodings.front();
-  require(takes_rules(drawn.encoding), "scaling is about the rules of rope, got ", drawn.encoding.scheme().name);
+  require(takes_rules(drawn.encoding), "the figure scaling draws rules of rope, got ", drawn.encoding.scheme().name);
   const Goal goal = goal_of(drawn);
   const std::vector<SpelledRule> rules = rules_of(request);
   const std::vector<double> plain = stretched_by(drawn.encoding, {.text = "none"}, goal).rotation().inv_freq;
@@ -169,7 +170,7 @@ Figure draw_scaling(const Request& request) {
 const FigureKind& scaling_figure();
 const FigureKind& scaling_figure() {
   static const FigureKind kind{.name = "scaling",
-                               .meaning = "what the rules that stretch RoPE do to each frequency",
+                               .meaning = "the divisor that each rule applies to each frequency of RoPE",
                                .scheme = "rope",
                                .arguments = {{"head_dim", std::int64_t{128}},
                                              {"pairing", std::string("half")},

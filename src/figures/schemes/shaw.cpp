@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which row of Shaw's table each query and key use: one per offset, the far ones clipped together.
+// Which row of Shaw's table each query and key use: one per offset; offsets beyond the clip share the last row.
 #include <algorithm>
 #include <set>
 
@@ -15,7 +15,7 @@ Figure draw_shaw(const Request& request) {
   const Encoding& encoding = request.encodings.front().encoding;
   const RelativeKeys& keys = encoding.relative_keys();
   require(keys.index != nullptr, encoding.scheme().name,
-          " chooses no row by offset; the figure transformer-xl draws it");
+          " does not choose rows by offset; the figure transformer-xl draws it");
   const Thinned positions = thinned(positions_or(request, 24), 128, Message::thinned_positions, words);
   encoding.check_positions(positions.values);
   Json rows = Json::array();
@@ -29,7 +29,7 @@ Figure draw_shaw(const Request& request) {
   }
   const std::int64_t table_rows = keys.key_table.dim(0);
   Json spec = chart(std::move(rows));
-  spec["width"] = 320;  // as high as wide: both axes are positions
+  spec["width"] = 320;  // square: both axes are positions
   spec["height"] = 320;
   spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
   spec["encoding"] = {{"x", bands("key", words(Message::axis_key_position), positions.values)},

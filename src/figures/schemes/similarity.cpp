@@ -15,7 +15,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// The cosine of the angle between two rows; 0 where one of them is zero.
+/// Returns the cosine of the angle between two rows; 0 if one of them is zero.
 double similarity(const std::vector<double>& a, const std::vector<double>& b) {
   const double lengths = std::sqrt(dot(a, a) * dot(b, b));
   return lengths == 0 ? 0 : dot(a, b) / lengths;
@@ -36,7 +36,7 @@ Figure draw_similarity(const Request& request) {
     }
   }
   Json spec = chart(std::move(rows));
-  spec["width"] = 360;  // as high as wide: both axes are positions
+  spec["width"] = 360;  // square: both axes are positions
   spec["height"] = 360;
   spec["mark"] = {{"type", "rect"}, {"tooltip", true}};
   spec["encoding"] = {{"x", bands("other", words(Message::axis_position), positions.values)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that are added to the hidden state, as a picture: position by dimension.
+// The rows that are added to the hidden state, as a heatmap: position by dimension.
 #include <algorithm>
 
 #include "figures/schemes/hidden_values.h"

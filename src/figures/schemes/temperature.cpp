@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The factor of queries by their position.
+// The factor on queries, by their position.
 #include <algorithm>
 
 #include "figures/registry.h"
@@ -40,7 +40,7 @@ Figure draw_temperature(const Request& request) {
 const FigureKind& temperature_figure();
 const FigureKind& temperature_figure() {
   static const FigureKind kind{.name = "temperature",
-                               .meaning = "query temperature: the factor of queries by their position",
+                               .meaning = "query temperature: the factor on queries, by their position",
                                .scheme = "query_temperature",
                                .arguments = {{"head_dim", std::int64_t{64}},
                                              {"temperature_length", std::int64_t{8192}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transformer-XL's position term by distance: what v . (W_r R_n) adds whatever the query holds.
+// Transformer-XL's position term by distance: v . (W_r R_n), which does not depend on the query.
 #include <algorithm>
 
 #include "figures/schemes/hidden_values.h"
@@ -26,7 +26,7 @@ Figure draw_transformer_xl(const Request& request) {
   for (const std::int64_t head : heads) {
     names.push_back(words(Message::name_head, {{"head", std::to_string(head)}}));
     for (const Position distance : distances.values) {
-      // With an empty query and key only v . (W_r R_n) is left of the score.
+      // With zero query and key, the score is v . (W_r R_n).
       const double term = reference::relative_score(keys, head, {nothing, nothing, key + distance, key}, 1);
       rows.push_back({{"distance", distance}, {"head", names.back()}, {"term", rounded(term)}});
     }

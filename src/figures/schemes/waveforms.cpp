@@ -39,7 +39,7 @@ Figure draw_waveforms(const Request& request) {
                       {"value", rounded(values[i][static_cast<std::size_t>(dim)])}});
     }
   }
-  // One strip each: fast waves over slow ones would hide them.
+  // One panel per dimension: fast waves would cover slow ones.
   Json facet = nominal("dimension", "");
   facet["sort"] = names;
   const Json inner = {{"width", 480},

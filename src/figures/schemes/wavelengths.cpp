@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder of wavelengths: after how many positions each pair of a rotation, or each sine, has made one turn.
+// Wavelengths: the number of positions in which each pair of a rotation, or each sine, completes one turn.
 #include <algorithm>
 #include <numbers>
 
@@ -10,21 +10,22 @@
 namespace locus::figures {
 namespace {
 
-/// Radians per position of each pair, or of each sine of a row.
+/// Returns the radians per position of each pair, or of each sine of a row.
 std::vector<double> frequencies_of(const Encoding& encoding) {
   if (encoding.site() == Site::query_key) return encoding.rotation().inv_freq;
   std::vector<double> frequencies;
   for (const Wave& wave : encoding.hidden().waves) {
     if (!wave.cosine && !wave.silent) frequencies.push_back(wave.inv_freq);
   }
-  require(!frequencies.empty(), encoding.scheme().name, " has no wavelengths: its rows are no waves");
+  require(!frequencies.empty(), encoding.scheme().name, " has no wavelengths: its rows are not sinusoids");
   return frequencies;
 }
 
 struct Ladder {
   Json rows = Json::array();
   double shortest = 0, longest = 0;
-  std::size_t pairs = 0, still = 0, partial = 0;  ///< all, those that never turn, those slower than the trained length
+  std::size_t pairs = 0, still = 0,
+              partial = 0;  ///< all, those with frequency 0, those with a wavelength above the trained length
 
   void add(const Drawn& drawn) {
     const std::vector<double> frequencies = frequencies_of(drawn.encoding);
@@ -43,7 +44,7 @@ struct Ladder {
   }
 };
 
-/// A dashed line at each trained length that is known.
+/// Draws a dashed line at each known trained length.
 Json length_rule(const std::vector<Drawn>& encodings, const std::string& y_title) {
   Json values = Json::array();
   for (const Drawn& drawn : encodings) {
@@ -64,7 +65,7 @@ Figure draw_wavelengths(const Request& request) {
     ladder.add(drawn);
     names.push_back(drawn.name);
   }
-  require(ladder.rows.size() > 0, "no pair of this encoding turns: there are no wavelengths");
+  require(ladder.rows.size() > 0, "this encoding rotates no pair, so it has no wavelengths");
   const bool known_length = request.encodings.front().trained_length.has_value();
   Json spec = chart(std::move(ladder.rows));
   spec["height"] = 300;
@@ -95,14 +96,13 @@ Figure draw_wavelengths(const Request& request) {
 
 const FigureKind& wavelengths_figure();
 const FigureKind& wavelengths_figure() {
-  static const FigureKind kind{
-      .name = "wavelengths",
-      .meaning = "the ladder of wavelengths of rope, xpos or sinusoidal; --config for a model's",
-      .scheme = "rope",
-      .arguments = {{"head_dim", std::int64_t{128}}, {"pairing", std::string("half")}},
-      .uses = {},
-      .make = draw_wavelengths,
-      .several = true};
+  static const FigureKind kind{.name = "wavelengths",
+                               .meaning = "wavelengths of rope, xpos or sinusoidal; --config for a model's",
+                               .scheme = "rope",
+                               .arguments = {{"head_dim", std::int64_t{128}}, {"pairing", std::string("half")}},
+                               .uses = {},
+                               .make = draw_wavelengths,
+                               .several = true};
   return kind;
 }
 

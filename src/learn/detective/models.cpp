@@ -50,7 +50,7 @@ std::size_t model_faults() { return planted_settings.size(); }
 
 Case model_case(std::size_t fault, Random& random) {
   const std::int64_t heads = random.one_of(std::array<std::int64_t, 3>{4, 8, 16});
-  Case one{planted_settings.at(fault).name, "case.model_story"};
+  Case one{planted_settings.at(fault).name, "case.model_story", Tool::lint};
   one.texts["config.json"] = R"({"model_type": "llama", "num_attention_heads": )" + shown(heads) +
                              R"(, "hidden_size": )" + shown(64 * heads) + ", " + planted_settings[fault].keys(random) +
                              "}";

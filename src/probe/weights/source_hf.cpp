@@ -27,7 +27,7 @@ class HfSettings {
   std::optional<std::int64_t> integer(std::initializer_list<const char*> keys) const {
     const nlohmann::json* const value = find(keys);
     if (value == nullptr) return {};
-    require(value->is_number_integer(), file_, ": ", *keys.begin(), " must be an integer, got ", value->dump());
+    require(value->is_number_integer(), file_, ": ", *keys.begin(), " must be an integer, got ", *value);
     return value->get<std::int64_t>();
   }
   std::int64_t needed(std::initializer_list<const char*> keys) const {
@@ -38,19 +38,19 @@ class HfSettings {
   double real(std::initializer_list<const char*> keys, double fallback) const {
     const nlohmann::json* const value = find(keys);
     if (value == nullptr) return fallback;
-    require(value->is_number(), file_, ": ", *keys.begin(), " must be a number, got ", value->dump());
+    require(value->is_number(), file_, ": ", *keys.begin(), " must be a number, got ", *value);
     return value->get<double>();
   }
   bool boolean(std::initializer_list<const char*> keys, bool fallback) const {
     const nlohmann::json* const value = find(keys);
     if (value == nullptr) return fallback;
-    require(value->is_boolean(), file_, ": ", *keys.begin(), " must be true or false, got ", value->dump());
+    require(value->is_boolean(), file_, ": ", *keys.begin(), " must be true or false, got ", *value);
     return value->get<bool>();
   }
   std::string text(std::initializer_list<const char*> keys) const {
     const nlohmann::json* const value = find(keys);
     if (value == nullptr) return "";
-    require(value->is_string(), file_, ": ", *keys.begin(), " must be a string, got ", value->dump());
+    require(value->is_string(), file_, ": ", *keys.begin(), " must be a string, got ", *value);
     return value->get<std::string>();
   }
   /// Error: a setting that changes the mathematics in a way that the probe does not support.

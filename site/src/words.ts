@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strings of the interface, in the language of the page.
+import { useData } from 'vitepress';
+import { computed } from 'vue';
+import en from './messages/en.json';
+import es from './messages/es.json';
+
+export type Key = keyof typeof en;
+const catalogues: Record<string, Record<string, string>> = { en, es };
+
+/** Returns t(key, values): `{name}` in a message is replaced by values.name. */
+export function useWords() {
+  const { lang } = useData();
+  const language = computed(() => lang.value.slice(0, 2));
+  const t = (key: Key, values: Record<string, string | number> = {}) =>
+    (catalogues[language.value]?.[key] ?? en[key]).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  const number = (value: number, digits = 3) =>
+    value.toLocaleString(language.value, { maximumSignificantDigits: digits, useGrouping: Math.abs(value) >= 10000 });
+  return { t, number, language };
+}
