@@ -149,7 +149,8 @@ void expect_refused(const TemporaryFolder& folder, const std::vector<std::string
   EXPECT_FALSE(result.timed_out);
   EXPECT_EQ(result.exit_code, 2) << result.err;
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err.rfind("locus: ", 0), 0u) << result.err;
+  const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  EXPECT_EQ(result.err.rfind(json ? "{\"error\":" : "locus: ", 0), 0u) << result.err;
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
   EXPECT_TRUE(result.err.ends_with('\n')) << result.err;
   EXPECT_LT(result.err.size(), 1000u) << result.err;

@@ -183,7 +183,7 @@ TEST(Plot, RefusesInOneLine) {
            {"plot beyond --results absent", "absent does not exist; `locus lab` writes it"},
            {"plot beyond --results .", "results.json does not exist"},
            {"plot --list --results absent", "absent does not exist"},
-           {"plot beyond --results ''", "must be named"},
+           {"plot beyond --results ''", "empty path"},
            {"plot beyond --results broken.json", "broken.json is not JSON"},
            {"plot beyond --results empty.json", "empty.json: the results has no \"format\""},
            {"plot spiral --results " + (locus::testing::source_dir() / "tests/web/fixture").string(),

@@ -70,7 +70,7 @@ TEST_P(ProbeMeasure, AttentionWithinAndBeyondTheTrainedLength) {
 }
 
 TEST_P(ProbeMeasure, RetrieveReportsThatASmallModelFails) {
-  const Json json = json_of(folder_, "probe retrieve " + model_ + " --lengths 400,800 --depths 0,1 --trials 1");
+  const Json json = json_of(folder_, "probe retrieve " + model_ + " --lengths 200,800 --depths 0,1 --trials 1");
   EXPECT_EQ(json["cells"].size(), 4u);
   EXPECT_NE(json["words"].get<std::string>().find("cannot do the task"), std::string::npos);
 }

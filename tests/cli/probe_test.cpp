@@ -51,7 +51,9 @@ TEST_P(ProbeGenerate, ContinuesAPromptWithAnyChunksAndThreads) {
 // The pieces of a vocabulary are text of strangers: they are shown, not obeyed.
 TEST_P(ProbeGenerate, PrintsNoControlCharacters) {
   std::string vocabulary = text_of(GetParam().tokenizer);
-  const std::string piece("\x01\0\0\0.", 5), spoilt("\x01\0\0\0\x1b", 5);  // its length, and its byte
+  const std::string& stop = GetParam().stop;
+  const std::string piece = std::string{static_cast<char>(stop.size()), 0, 0, 0} + stop;  // its length, and its bytes
+  const std::string spoilt = piece.substr(0, piece.size() - 1) + '\x1b';
   const std::size_t at = vocabulary.find(piece);
   ASSERT_NE(at, std::string::npos);
   folder_.write("spoilt.bin", vocabulary.replace(at, piece.size(), spoilt));

@@ -8,7 +8,6 @@ namespace {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       // subcommands and options
-      {"no_subcommand", "", {"subcommand is required"}},
       {"unknown_subcommand", "bogus", {"subcommand", "bogus"}},
       {"unknown_option", "list --bogus", {"--bogus"}},
       {"unexpected_argument", "show extra", {"not expected", "extra"}},

@@ -76,8 +76,8 @@ TEST_F(Extension, RuleIsApplied) {
 }
 
 TEST_F(Extension, IsVerified) {
-  expect_has(out("verify --scheme staircase"), "staircase steps=3");
-  expect_has(out("verify --scheme rope"), "rope rule=square_root");
+  expect_has(out("verify --all --scheme staircase"), "staircase steps=3");
+  expect_has(out("verify --all --scheme rope"), "rope rule=square_root");
 }
 
 TEST_F(Extension, IsPlotted) {

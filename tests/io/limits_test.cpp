@@ -25,20 +25,21 @@ void read_as_gguf(const std::string& file) { parse_gguf(on_heap(file), "model.gg
 void read_as_npy(const std::string& file) { parse_npy(on_heap(file), "q.npy"); }
 void read_as_safetensors(const std::string& file) { parse_safetensors(on_heap(file), "model.safetensors"); }
 
-constexpr const char* llama = R"({"model_type": "llama", "head_dim": 8, "rope_theta": 10000)";
+constexpr const char* config_start = R"({"model_type": "llama", "head_dim": 8, "rope_theta": 10000)";
 
 TEST(Limits, OfConfigs) {
   expect_limit(
       16 << 20, "16 MB",
       [](std::size_t size) {
-        std::string text = std::string(llama) + "}";
+        std::string text = std::string(config_start) + "}";
         return text + std::string(size - text.size(), ' ');
       },
       read_as_config);
   expect_limit(
       64, "nested at most 64",
       [](std::size_t levels) {  // the object itself is the first
-        return std::string(llama) + R"(, "x": )" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+        return std::string(config_start) + R"(, "x": )" + std::string(levels - 1, '[') + std::string(levels - 1, ']') +
+               "}";
       },
       read_as_config);
   expect_limit(
@@ -46,7 +47,7 @@ TEST(Limits, OfConfigs) {
       [](std::size_t values) {  // the object, its three values, the list, and the numbers in it
         std::string list = "0";
         for (std::size_t i = 1; i < values - 5; ++i) list += ",0";
-        return std::string(llama) + R"(, "x": [)" + list + "]}";
+        return std::string(config_start) + R"(, "x": [)" + list + "]}";
       },
       read_as_config);
 }

@@ -239,7 +239,7 @@ TEST_F(RunTest, HasHelpWithExamples) {
     const CommandResult result = lab(arguments);
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_NE(result.out.find("Example"), std::string::npos) << result.out;
-    EXPECT_EQ(result.out.find("worker "), std::string::npos) << "for our own use only";
+    EXPECT_EQ(result.out.find("\n  worker "), std::string::npos) << "for our own use only";
   }
 }
 

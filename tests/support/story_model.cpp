@@ -17,7 +17,8 @@ std::vector<StoryModel> story_models() {
                                   .kv_heads = 3,
                                   .head_dim = 8,
                                   .cut = " played",
-                                  .sentence = "in the garden"}};
+                                  .sentence = "in the garden",
+                                  .stop = " garden."}};
   const std::filesystem::path published = source_dir().parent_path() / "shared" / "models" / "stories260K";
   if (std::filesystem::exists(published / "stories260K.bin")) {
     models.push_back({.name = "Stories260K",
@@ -30,7 +31,8 @@ std::vector<StoryModel> story_models() {
                       .kv_heads = 4,
                       .head_dim = 8,
                       .cut = " Lily",
-                      .sentence = "in the park"});
+                      .sentence = "in the park",
+                      .stop = "."});
   }
   return models;
 }

@@ -15,6 +15,7 @@ struct StoryModel {
   int trained_length = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
   std::string cut;       ///< a word of the text; what precedes it serves as a prompt
   std::string sentence;  ///< the words before a full stop of the text
+  std::string stop;      ///< the piece that ends this sentence
 };
 
 /// The model of tests/golden, trained by scripts/make_story_model.py, and stories260K where it lies beside the sources.

@@ -83,7 +83,11 @@ std::vector<Verdict> whole_verdicts(const Reading& reading) {
   std::vector<Verdict> verdicts = collected.sorted();
   const Candidate& first = reading.angles.candidates.front();
   const double clarity = first.fit.misfit < 1.5 ? most_confident : 0.88;
-  for (Verdict& one : verdicts) one.confidence *= clarity;
+  for (Verdict& one : verdicts) {
+    one.confidence *= clarity;
+    // Without a pattern, positions that are all off by the same period of the rotation may fit as well.
+    if (one.name == "positions_differ") one.confidence = std::min(one.confidence, 0.88);
+  }
   std::erase_if(verdicts, [&](const Verdict& one) { return one.confidence < 0.02 && &one != &verdicts.front(); });
   if (first.prediction.fault != "as_expected" && !first.magnitude_fault.empty()) {
     verdicts.push_back(magnitude_verdict(reading.turning, first));
