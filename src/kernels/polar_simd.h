@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "locus/element.h"
 
@@ -12,7 +13,7 @@ namespace locus {
 struct PolarHeads {
   const void* in = nullptr;
   void* out = nullptr;
-  std::ptrdiff_t in_head_stride = 0, out_head_stride = 0;
+  std::int64_t in_head_stride = 0, out_head_stride = 0;
   std::size_t heads = 0;
   std::size_t channels = 0;
   const float* cos_sin = nullptr;  ///< [heads][2][room] of the phases; null for queries

@@ -125,6 +125,7 @@ Json attention_json(const Encoding& encoding) {
 
 Json numbers_json(const Encoding& encoding) {
   Json json = Json::object();
+  if (encoding.site() == Site::hidden && encoding.hidden().neighbours) return json;  // an id alone has no row
   const bool one_axis = encoding.site() != Site::query_key || encoding.rotation().axes == 1;
   if (encoding.site() == Site::hidden || (encoding.site() == Site::query_key && one_axis)) {
     json["rows"] = rows_json(encoding, positions_of(encoding));
