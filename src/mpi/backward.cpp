@@ -270,7 +270,7 @@ void check_gradients(const RingGradientCall& call) {
   const RingCall& forward = call.forward;
   require(!counts_gates(forward),
           "mpi: attend_backward: ", forward.encoding == nullptr ? std::string_view() : forward.encoding->scheme().name,
-          " chooses rows by counting, which has no backward pass yet");
+          " chooses rows by counting, which has no backward pass over ranks yet");
   require(forward.log_sum_exp != nullptr || forward.query.tokens == 0,
           "mpi: attend_backward: forward.log_sum_exp must be given, as attend() wrote it");
   const auto check = [](const char* what, const HeadsView& view, const HeadsView& like, ElementType type) {

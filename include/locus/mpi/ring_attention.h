@@ -103,7 +103,7 @@ struct RingGradientCall {
 
 /// The backward pass. Blocks travel as in attend(), and the gradients of a block's keys and values travel one round
 /// behind it, summed in float32 on the way and sent home at the end.
-/// Error: as attend(); encodings without a backward pass (offset_map, cope).
+/// Error: as attend(); offset_map and cope, whose backward pass needs all keys of a context on one rank.
 /// Accuracy: that of attend_backward() over all keys plus (2 ranks + 2) roundings of float32 in each sum.
 /// Cost: as attend(), with twice the bytes (four times for 16-bit types).
 RingWork attend_backward(const RingGradientCall& call);
