@@ -50,6 +50,7 @@ struct ModelFiles {
   bool safetensors = false;  ///< writes the folder
   bool gguf = false;         ///< writes the file
   std::string trial;         ///< the trial's key, which is stored in the files
+  bool half = false;         ///< stores weights as float16 instead of float32
 };
 
 /// Trains, tests and saves. The same spec gives the same numbers, except for costs.

@@ -212,7 +212,8 @@ void add_options(CLI::App& app, Request& request) {
       ->check(CLI::Range(1, 1024));
   add_patience(app, request);
   app.add_option("--save-models", request.save_models,
-                 "Save each trained model in OUT/models for locus probe: safetensors, gguf or both");
+                 "Save each trained model in OUT/models for locus probe: safetensors, gguf or both; in 16 bits as "
+                 "gguf:float16");
   app.add_flag("--restart", request.restart, "Run finished trials again");
   app.add_flag("--no-report", request.no_report, "Skip report.html, whose verification takes ten seconds");
   app.add_option("--lang", request.language, "Language of report.html: en (default) or es");
