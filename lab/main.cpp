@@ -7,11 +7,9 @@
 #include "model/blas.h"
 #include "run/command.h"
 #include "speed_command.h"
-#include "text_command.h"
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "speed") return locus::lab::speed_main(argc, argv);
-  if (argc > 1 && std::string_view(argv[1]) == "text") return locus::lab::text_main(argc, argv);
   locus::lab::Parts parts;
   parts.run_trial = locus::lab::run_trial;
   parts.lines_of = locus::lab::lines_of;

@@ -55,10 +55,9 @@ struct TaskDescription {
   double majority = 0;    ///< that of the most frequent answer (for a loss: of the best fixed distribution)
   double learned_at = 0;  ///< at the trained length, a scheme that reaches this has learned the task
   std::int64_t vocabulary = 0;
-  bool causal = true;                        ///< false: an encoder that sees both sides
-  bool pooled = false;                       ///< one answer per row from the mean of all tokens
-  bool bytes = false;                        ///< tokens are the bytes of a text
-  std::vector<std::string> characters = {};  ///< of each token, in UTF-8, if tokens are characters of a text
+  bool causal = true;   ///< false: an encoder that sees both sides
+  bool pooled = false;  ///< one answer per row from the mean of all tokens
+  bool bytes = false;   ///< tokens are the bytes of a text
   std::optional<KeyFrame> keys = {};
 };
 

@@ -28,7 +28,8 @@ struct TrialSpec {
   std::int64_t test_rows = 32;
   double learning_rate = 3e-3;
   ModelShape model;
-  std::string text_file;  ///< for the task `text`
+  bool every_rule = false;  ///< stretch by every rule that derives from a factor, not only by those compared by default
+  std::string text_file;    ///< for the task `text`
 };
 
 /// One number. A trained scheme has several lines: "rope", "rope+yarn", "rope+yarn+tuned", "learned+resized" ...
@@ -50,7 +51,6 @@ struct ModelFiles {
   bool safetensors = false;  ///< writes the folder
   bool gguf = false;         ///< writes the file
   std::string trial;         ///< the trial's key, which is stored in the files
-  bool half = false;         ///< stores weights as float16 instead of float32
 };
 
 /// Trains, tests and saves. The same spec gives the same numbers, except for costs.

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "locus/element.h"
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
 #include "locus/io/encoding_json.h"
@@ -33,27 +32,15 @@ constexpr std::array each_layer = {Name{"attention.norm", "attn_norm"},  Name{"a
 struct NamedTensor {
   std::string safetensors, gguf;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> bytes;
+  std::span<const std::byte> bytes;
 };
 
-std::vector<std::byte> stored(std::span<const float> numbers, bool half) {
-  const auto bytes_of = [](const auto& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
-  };
-  if (!half) return bytes_of(numbers);
-  std::vector<Float16> rounded;
-  for (const float number : numbers) rounded.push_back(to_float16(number));
-  return bytes_of(rounded);
-}
-
-std::vector<NamedTensor> tensors_of(const Transformer& model, const Encoding& encoding, bool half) {
+std::vector<NamedTensor> tensors_of(const Transformer& model, const Encoding& encoding) {
   std::vector<NamedTensor> tensors;
   const auto add = [&](const std::string& own, std::string safetensors, std::string gguf) {
     const at::Tensor& weight = model.weights().at(own);
-    const std::span numbers(weight.data_ptr<float>(), static_cast<std::size_t>(weight.numel()));
-    tensors.push_back(
-        {std::move(safetensors) + ".weight", std::move(gguf) + ".weight", weight.sizes().vec(), stored(numbers, half)});
+    const auto bytes = std::as_bytes(std::span(weight.data_ptr<float>(), static_cast<std::size_t>(weight.numel())));
+    tensors.push_back({std::move(safetensors) + ".weight", std::move(gguf) + ".weight", weight.sizes().vec(), bytes});
   };
   for (const Name& name : whole_model) add(name.own, name.own, name.gguf);
   for (std::int64_t layer = 0; layer < model.spec().shape.layers; ++layer) {
@@ -64,15 +51,12 @@ std::vector<NamedTensor> tensors_of(const Transformer& model, const Encoding& en
     const auto* const tensor = std::get_if<Tensor>(&value);
     if (tensor == nullptr) continue;
     const std::string name = io::encoding_tensor_name(argument);
-    tensors.push_back({name, name, tensor->shape, stored(tensor->data, half)});
+    tensors.push_back({name, name, tensor->shape, std::as_bytes(std::span(tensor->data))});
   }
   return tensors;
 }
 
-std::string tokenizer_of(const TaskDescription& task) {
-  if (!task.characters.empty()) return "characters";
-  return task.bytes ? "bytes" : "none";
-}
+std::string tokenizer_of(const TaskDescription& task) { return task.bytes ? "bytes" : "none"; }
 
 Json frame_of(const KeyFrame& keys) {
   return {{"key_mark", keys.key_mark}, {"question", keys.question}, {"noise", keys.noise}, {"keys", keys.keys}};
@@ -95,11 +79,10 @@ Json config_of(const Transformer& model, const Encoding& encoding, const TaskDes
                  {"max_position_embeddings", spec.trained_length},
                  {"rms_norm_eps", static_cast<double>(norm_epsilon)},
                  {"tie_word_embeddings", false},
-                 {"torch_dtype", files.half ? "float16" : "float32"},
+                 {"torch_dtype", "float32"},
                  {"locus_encoding", Json::parse(io::encoding_json(encoding))},
                  {"tokenizer", tokenizer_of(task)},
                  {"lab", origin_of(spec, files)}};
-  if (!task.characters.empty()) config["characters"] = task.characters;
   if (task.keys) config["passkey"] = frame_of(*task.keys);
   return config;
 }
@@ -113,14 +96,12 @@ std::string lines_of(const Json& config) {
   return text + "\n}\n";
 }
 
-void write_folder(const ModelFiles& files, std::span<const NamedTensor> tensors, const Json& config) {
-  const fs::path folder = files.path;
+void write_folder(const fs::path& folder, std::span<const NamedTensor> tensors, const Json& config) {
   fs::create_directories(folder);
   fs::remove(folder / "config.json");  // an old file would describe other weights
   std::vector<io::SafetensorsTensor> all;
   for (const NamedTensor& one : tensors) {
-    all.push_back(
-        {one.safetensors, files.half ? io::SafetensorsType::f16 : io::SafetensorsType::f32, one.shape, one.bytes});
+    all.push_back({one.safetensors, io::SafetensorsType::f32, one.shape, one.bytes});
   }
   io::write_safetensors(folder / "model.safetensors", all, {{"format", "pt"}});
   const std::string text = lines_of(config);
@@ -128,8 +109,7 @@ void write_folder(const ModelFiles& files, std::span<const NamedTensor> tensors,
   io::write_atomically(folder / "config.json", std::span(&chunk, 1));
 }
 
-void write_gguf_file(const ModelFiles& files, std::span<const NamedTensor> tensors, const Json& config) {
-  const fs::path path = files.path + ".gguf";
+void write_gguf_file(const fs::path& path, std::span<const NamedTensor> tensors, const Json& config) {
   fs::create_directories(fs::absolute(path).parent_path());
   using io::GgufValue;
   std::vector<io::GgufEntry> entries = {{"general.architecture", GgufValue::of(std::string_view("locus_lab"))},
@@ -147,15 +127,10 @@ void write_gguf_file(const ModelFiles& files, std::span<const NamedTensor> tenso
   entries.push_back({"locus_lab.attention.layer_norm_rms_epsilon", GgufValue::of(norm_epsilon)});
   text("locus_lab.encoding", config.at("locus_encoding").dump());
   text("tokenizer.ggml.model", config.at("tokenizer").get<std::string>());
-  if (config.contains("characters")) {
-    const auto characters = config.at("characters").get<std::vector<std::string>>();
-    entries.push_back({"tokenizer.ggml.tokens", GgufValue::of_array(std::span<const std::string>(characters))});
-  }
   if (config.contains("passkey")) text("locus_lab.passkey", config.at("passkey").dump());
   text("locus_lab.lab", config.at("lab").dump());
   std::vector<io::GgufTensor> all;
-  const io::GgufTensorType type = files.half ? io::GgufTensorType::f16 : io::GgufTensorType::f32;
-  for (const NamedTensor& one : tensors) all.push_back({one.gguf, type, one.shape, one.bytes});
+  for (const NamedTensor& one : tensors) all.push_back({one.gguf, io::GgufTensorType::f32, one.shape, one.bytes});
   io::write_gguf(path, entries, all);
 }
 
@@ -164,10 +139,10 @@ void write_gguf_file(const ModelFiles& files, std::span<const NamedTensor> tenso
 void save_model(const Transformer& model, const TaskDescription& task, const TrialSpec& spec, const ModelFiles& files) {
   require(can_be_probed(task), "the task ", task.name, " trains an encoder with pooling, which cannot be saved");
   const Encoding encoding = model.encoding();
-  const std::vector<NamedTensor> tensors = tensors_of(model, encoding, files.half);
+  const std::vector<NamedTensor> tensors = tensors_of(model, encoding);
   const Json config = config_of(model, encoding, task, spec, files);
-  if (files.safetensors) write_folder(files, tensors, config);
-  if (files.gguf) write_gguf_file(files, tensors, config);
+  if (files.safetensors) write_folder(files.path, tensors, config);
+  if (files.gguf) write_gguf_file(files.path + ".gguf", tensors, config);
 }
 
 }  // namespace locus::lab

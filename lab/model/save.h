@@ -7,7 +7,7 @@
 namespace locus::lab {
 
 /// Writes the files that `files` requests: a folder with config.json and model.safetensors, a GGUF file, or both;
-/// the same tensors in each, in float32 or, if `half`, rounded to float16. Every file is written atomically, config.json last: a folder with it is
+/// float32, the same tensors in each. Every file is written atomically, config.json last: a folder with it is
 /// complete. Error: an encoder, or a file that cannot be written.
 void save_model(const Transformer& model, const TaskDescription& task, const TrialSpec& spec, const ModelFiles& files);
 

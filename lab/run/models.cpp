@@ -36,19 +36,11 @@ std::string trial_of_gguf(const fs::path& path) {
   }
 }
 
-constexpr std::string_view half_suffix = ":float16";
-
-std::string_view format_in(const SaveModels& save) {
-  const std::string_view formats = save.formats;
-  return formats.substr(0, formats.size() - (formats.ends_with(half_suffix) ? half_suffix.size() : 0));
-}
-
 ModelFiles files_of(const SaveModels& save, const TrialSpec& spec) {
   return {.path = (save.folder / model_name(spec)).string(),
-          .safetensors = format_in(save) != "gguf",
-          .gguf = format_in(save) != "safetensors",
-          .trial = key_of(spec),
-          .half = save.formats.ends_with(half_suffix)};
+          .safetensors = save.formats != "gguf",
+          .gguf = save.formats != "safetensors",
+          .trial = key_of(spec)};
 }
 
 /// Returns whether all of them exist and belong to this trial.
@@ -60,10 +52,8 @@ bool are_saved(const ModelFiles& files) {
 }  // namespace
 
 void check(const SaveModels& save) {
-  const std::string_view format = format_in(save);
-  require(save.formats.empty() || format == "safetensors" || format == "gguf" || format == "both",
-          "--save-models must be safetensors, gguf or both, each with or without \"", half_suffix, "\", got \"",
-          save.formats, "\"");
+  require(save.formats.empty() || save.formats == "safetensors" || save.formats == "gguf" || save.formats == "both",
+          "--save-models must be safetensors, gguf or both, got \"", save.formats, "\"");
 }
 
 std::string model_name(const TrialSpec& spec) {

@@ -13,7 +13,7 @@ namespace locus::lab {
 
 /// Saves nothing if `formats` is empty.
 struct SaveModels {
-  std::string formats;           ///< safetensors, gguf or both, in 16 bits with ":float16" after it; or empty
+  std::string formats;           ///< safetensors, gguf, both or empty
   std::filesystem::path folder;  ///< of all models of a run
 };
 

@@ -53,11 +53,6 @@ std::u32string decoded(const std::string& utf8) {
   return text;
 }
 
-std::string encoded(char32_t letter) {
-  if (letter < 0x80) return {static_cast<char>(letter)};
-  return {static_cast<char>(0xC0U | letter >> 6), static_cast<char>(0x80U | (letter & 0x3FU))};
-}
-
 // The third person must differ from the others: otherwise a model that ignores the person is correct.
 bool third_stands_out(Language language, int verb, int tense) {
   const std::string third = verb_form(language, verb, tense, he);
@@ -167,7 +162,6 @@ class Verbs : public Task {
       for (const char32_t letter : sentence.text) sentence.symbols.push_back(alphabet.at(letter));
       (sentence.for_testing ? testing_ : training_).add(sentence);
     }
-    for (const auto& entry : alphabet) description_.characters.push_back(encoded(entry.first));
     describe(symbol, static_cast<double>(all.size()));
   }
 
