@@ -15,6 +15,7 @@ namespace {
 Results part(const std::string& task, const std::vector<MadeLine>& lines) {
   Results made;
   add_task(made, task, true, lines);
+  made.tasks.front().learned_at = 0.5;
   made.run.seeds = {1, 2};
   made.run.baseline = "a";
   made.run.created = "2026-01-0" + std::to_string(lines.size()) + "T00:00:00Z";
@@ -29,6 +30,7 @@ const MadeLine a{"a", {0.9, 0.9}, {0.8, 0.6}}, b{"b", {0.9, 0.8}, {0.2, 0.3}}, c
 TEST(MergedResults, OfTwoTasksEqualOneRunOfBoth) {
   Results whole = part("first", {a, b});
   add_task(whole, "second", true, {a, b});
+  whole.tasks.back().learned_at = 0.5;
   whole.run.seeds = {1, 2};
   conclude(whole);
   const Results all = merged({part("first", {a, b}), part("second", {a, b})});
@@ -43,7 +45,7 @@ TEST(MergedResults, OfTwoSetsOfLinesRankAllOfThem) {
   const Results all = merged({part("task", {a, b}), part("task", {c})});
   ASSERT_EQ(all.tasks.size(), 1u);
   EXPECT_EQ(all.tasks.front().lines, (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(ranking_of(all).front().line, "c");  // the best line of the second part
+  EXPECT_EQ(ranking_of(all).lines.front().gain.line, "c");  // the best line of the second part
   EXPECT_EQ(all.run.created, "2026-01-01T00:00:00Z");
   EXPECT_EQ(all.run.finished, "2026-01-02T01:00:00Z");
 }
