@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
     for (const std::string& character : characters) std::cout << (character == "\n" ? "\\n" : character);
     std::cout << '\n';
     locus::Random random(1);
-    for (const std::int32_t token : task->tests(random, 1, length).front().batch.tokens) {
+    const std::vector<TestSet> sets = task->tests(random, 1, length);
+    for (const std::int32_t token : sets.front().batch.tokens) {
       std::cout << characters[static_cast<std::size_t>(token)];
     }
     return 0;

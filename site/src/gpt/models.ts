@@ -3,13 +3,13 @@
 import { withBase } from 'vitepress';
 import type { Probe, ProbeModel } from '../../wasm/probe.js';
 
-/** A model of public/models, and what the lab measured: by length, the loss and the share of correct forms. */
+/** A model of public/models, and what the lab measured at the trained length: the loss and the share of correct forms. */
 export interface Listed {
   scheme: string;
   title: string;
   bytes: number;
-  loss: Record<string, number>;
-  agreement: Record<string, number>;
+  loss: number;
+  agreement: number;
 }
 
 export interface Library {
