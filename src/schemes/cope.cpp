@@ -69,7 +69,6 @@ const Scheme& cope_scheme() {
       .make = make,
       .example = {{"heads", 4}, {"head_dim", 8}, {"max_positions", 16}, {"deviation", 0.5}},
       .variants = {{"max_positions=4", {{"heads", 2}, {"head_dim", 4}, {"max_positions", 4}, {"deviation", 0.5}}}},
-      .compared = ComparedIn::never,
   };
   return scheme;
 }

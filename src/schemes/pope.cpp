@@ -123,7 +123,6 @@ const Scheme& pope_scheme() {
       .variants = {{"channels=4", {{"heads", 1}, {"head_dim", 12}, {"channels", 4}, {"deviation", 0.5}}},
                    {"axis_channels=6,2",
                     {{"heads", 1}, {"head_dim", 8}, {"axis_channels", std::vector<double>{6, 2}}, {"deviation", 0.5}}}},
-      .compared = ComparedIn::never,
   };
   return scheme;
 }
