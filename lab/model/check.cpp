@@ -68,7 +68,7 @@ struct Scores {
 };
 
 /// Rotates the pairs of x [batch, heads, tokens, head_dim] by `change` [tokens] positions.
-at::Tensor turned(const at::Tensor& x, const Rotation& rotation, const at::Tensor& change) {
+at::Tensor turned_by(const at::Tensor& x, const Rotation& rotation, const at::Tensor& change) {
   require(rotation.rotary_dim == rotation.head_dim && rotation.pairing == Pairing::half && rotation.axes == 1,
           "the check of remapped offsets takes whole heads with the pairing half");
   const at::Tensor angles = at::outer(change, at::tensor(rotation.inv_freq, at::kDouble));
@@ -91,7 +91,7 @@ Scores remapped(const at::Tensor& q, const at::Tensor& k, const Rotation& rotati
       key[i] = share(region.key_at(i)) - static_cast<double>(i);
       if (region.first_key) chosen[i] = at::logical_and(open[i], at::arange(length) >= region.first_key(i));
     }
-    const at::Tensor there = turned(q, rotation, query), here = turned(k, rotation, key);
+    const at::Tensor there = turned_by(q, rotation, query), here = turned_by(k, rotation, key);
     all.score = at::where(chosen, meet(there, here), all.score);
     all.size = at::where(chosen, meet(there.abs(), here.abs()), all.size);
     open = at::logical_and(open, at::logical_not(chosen));

@@ -7,7 +7,7 @@
 namespace locus::lab {
 namespace {
 
-constexpr std::int64_t query = 0, key = 1, value = 2;
+constexpr std::int64_t query_part = 0, key_part = 1, value_part = 2;
 
 bool rotates(const AttentionSetting& setting) { return setting.encoding.site() == Site::query_key; }
 
@@ -45,34 +45,38 @@ HeadsView heads_of(const at::Tensor& tensor, const AttentionSetting& setting, st
 at::Tensor positioned(const at::Tensor& qkv, const AttentionSetting& setting) {
   if (!rotates(setting)) return qkv;
   if (!is_polar(setting)) {
-    rotate_query_key(setting.encoding, heads_of(qkv, setting, query, 3), heads_of(qkv, setting, key, 3), setting.ids);
+    rotate_query_key(setting.encoding, heads_of(qkv, setting, query_part, 3), heads_of(qkv, setting, key_part, 3),
+                     setting.ids);
     return qkv;
   }
   const at::Tensor wide = at::zeros({qkv.size(0), 3 * setting.heads * attended_dim(setting)});
-  for (const std::int64_t part : {query, key}) {
+  for (const std::int64_t part : {query_part, key_part}) {
     rotate(setting.encoding, {heads_of(qkv, setting, part, 3), heads_of(wide, setting, part, 3)}, setting.ids,
-           part == query ? Role::query : Role::key);
+           part == query_part ? Role::query : Role::key);
   }
-  own_part(by_head(wide, setting, 3).select(1, value), setting).copy_(by_head(qkv, setting, 3).select(1, value));
+  own_part(by_head(wide, setting, 3).select(1, value_part), setting)
+      .copy_(by_head(qkv, setting, 3).select(1, value_part));
   return wide;
 }
 
 at::Tensor positioned_backward(const at::Tensor& qkv, const at::Tensor& gradient, const AttentionSetting& setting,
                                std::span<double> phases) {
   if (!rotates(setting)) return gradient;
-  rotate_query_key(setting.encoding, heads_of(gradient, setting, query, 3), heads_of(gradient, setting, key, 3),
-                   setting.ids, Direction::inverse);
+  rotate_query_key(setting.encoding, heads_of(gradient, setting, query_part, 3),
+                   heads_of(gradient, setting, key_part, 3), setting.ids, Direction::inverse);
   if (!is_polar(setting)) return gradient;
   at::Tensor dqkv = at::empty_like(qkv);
-  for (const std::int64_t part : {query, key}) {
+  for (const std::int64_t part : {query_part, key_part}) {
     to_polar_backward(setting.encoding,
                       {.input = heads_of(qkv, setting, part, 3),
                        .output_gradient = heads_of(gradient, setting, part, 3),
                        .input_gradient = heads_of(dqkv, setting, part, 3),
-                       .phases = part == key ? phases : std::span<double>()},
-                      part == query ? Role::query : Role::key);
+                       .phases = part == key_part ? phases : std::span<double>()},
+                      part == query_part ? Role::query : Role::key);
   }
-  by_head(dqkv, setting, 3).select(1, value).copy_(own_part(by_head(gradient, setting, 3).select(1, value), setting));
+  by_head(dqkv, setting, 3)
+      .select(1, value_part)
+      .copy_(own_part(by_head(gradient, setting, 3).select(1, value_part), setting));
   return dqkv;
 }
 

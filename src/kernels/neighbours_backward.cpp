@@ -18,7 +18,7 @@ double gelu_slope(double x) {
   return 0.5 * (1 + std::erf(x * sqrt_half)) + x * one_over_root_2_pi * std::exp(-0.5 * x * x);
 }
 
-void add_multiple(double factor, const double* of, std::int64_t count, double* to) {
+void add_scaled(double factor, const double* of, std::int64_t count, double* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] += factor * of[i];
 }
 
@@ -80,7 +80,7 @@ void add_from_neighbours_backward(const HiddenRows& hidden, const AddGradientCal
         std::copy_n(from.bias.begin() + first, group, ds.begin());
         for (std::int64_t j = 0; j < from.kernel; ++j) {
           const double *input = y.data() + (t + j) * dim + first, *w = taps.weight.data() + taps.start(channels, j);
-          for (std::int64_t i = 0; i < group; ++i) add_multiple(input[i], w + i * group, group, ds.data());
+          for (std::int64_t i = 0; i < group; ++i) add_scaled(input[i], w + i * group, group, ds.data());
         }
         for (std::int64_t c = 0; c < group; ++c) {
           double& value = ds[static_cast<std::size_t>(c)];
@@ -90,10 +90,9 @@ void add_from_neighbours_backward(const HiddenRows& hidden, const AddGradientCal
         for (std::int64_t j = 0; j < from.kernel; ++j) {
           const std::int64_t place = (t + j) * dim + first, tap = taps.start(channels, j);
           for (std::int64_t i = 0; i < group; ++i) {
-            add_multiple(y[static_cast<std::size_t>(place + i)], ds.data(), group,
-                         taps.gradient.data() + tap + i * group);
-            add_multiple(ds[static_cast<std::size_t>(i)], taps.turned.data() + tap + i * group, group,
-                         dy.data() + place);
+            add_scaled(y[static_cast<std::size_t>(place + i)], ds.data(), group,
+                       taps.gradient.data() + tap + i * group);
+            add_scaled(ds[static_cast<std::size_t>(i)], taps.turned.data() + tap + i * group, group, dy.data() + place);
           }
         }
       }
