@@ -12,6 +12,7 @@
 
 #include "locus/error.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/gguf_model.h"
 #include "support/oracle.h"
 
@@ -170,6 +171,18 @@ TEST(Lint, FindsEachFaultAndNotItsAbsence) {
     if (id == "partial-width-refused") continue;  // GGUF only, below
     EXPECT_TRUE(seen.contains(std::string(id))) << id << " has no case";
   }
+}
+
+// Weights alone have no settings: the refusal says what to give instead.
+TEST(Lint, RefusesWeightsWithoutSettings) {
+  const TemporaryFolder folder;
+  const std::string header = R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
+  const std::string length = {static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
+  folder.write("model.safetensors", length + header + std::string(4, '\0'));
+  const std::string refusal = testing::error_of([&] { read_lint_model(folder / "model.safetensors", {}); });
+  EXPECT_NE(refusal.find("must be a config.json, a model folder or a GGUF file, got a safetensors file"),
+            std::string::npos)
+      << refusal;
 }
 
 TEST(Lint, ErrorsComeFirst) {
