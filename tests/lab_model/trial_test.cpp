@@ -186,8 +186,8 @@ TEST(TestSetTest, AnswersAndBuckets) {
 }
 
 TEST(CheckTest, SeesAWrongNumberInAttention) {
-  for (const char* scheme :
-       {"none", "rope", "alibi", "t5", "shaw:values=true", "transformer_xl", "shaw:meets_key=true"}) {
+  for (const char* scheme : {"none", "rope", "alibi", "t5", "shaw:values=true", "transformer_xl", "shaw:meets_key=true",
+                             "pope", "cope", "forget_gate", "offset_map:map=dual_chunk,chunk_size=6,local_size=2"}) {
     SCOPED_TRACE(scheme);
     const TrialSpec spec = small_trial(scheme);
     Questioner questioner(spec);
