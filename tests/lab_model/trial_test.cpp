@@ -49,6 +49,8 @@ TEST(Lines, OfEachScheme) {
   EXPECT_EQ(lines_of(spec), (std::vector<std::string>{"learned", "learned+resized"}));
   spec.scheme = "alibi";
   EXPECT_EQ(lines_of(spec), std::vector<std::string>{"alibi"});
+  spec.scheme = "offset_map";  // stretches without a rule
+  EXPECT_EQ(lines_of(spec), std::vector<std::string>{"offset_map"});
 }
 
 TEST(Lines, StretchedByTheFactorOfTheLength) {
