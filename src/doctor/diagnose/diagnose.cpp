@@ -184,7 +184,7 @@ void merge_explanations(Diagnosis& diagnosis, const std::vector<Reading>& readin
 
 // Lowers the confidence if another slice that leaves nothing unexplained is nearly as likely.
 void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, const Expectation& expected) {
-  constexpr double doubtful = 0.6;
+  constexpr double doubtful = 0.8, rival = 0.2;  // of the generated dumps, the likelier slice is right in nearly all
   if (!readings[0].angles.whole) return;
   diagnosis.also_fitting.clear();
   for (std::size_t n = 1; n < readings.size(); ++n) {
@@ -196,7 +196,7 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
       const bool there = std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
                                      [&](const Verdict& other) { return other.name == one.name; });
       if (there) continue;
-      one.confidence = std::min(one.confidence, 0.3);
+      one.confidence = std::min(one.confidence, rival);
       diagnosis.verdicts.push_back(std::move(one));
     }
   }

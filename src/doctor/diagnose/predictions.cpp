@@ -333,10 +333,12 @@ std::vector<Prediction> neighbours(const Expected& expected) {
   if (expected.positions.empty() || expected.encoding.scheme().name != "rope") return all;
   for (const char* name : {"base", "factor"}) {
     if (!arguments.has(name)) continue;
+    const double meant = arguments.real(name);
     for (const double by : {1.5, 1 / 1.5}) {
-      const double value = std::max(1.0, arguments.real(name) * by);
+      const double value = std::max(1.0, meant * by);
+      if (value == meant) continue;  // a factor of 1 has no lower neighbour
       add_ruled(all, expected, {{name, value}}, std::string(name) + "_wrong",
-                sentence(name, " may be ", value, ", expected ", arguments.real(name)), 0.12);
+                sentence(name, " may be ", value, ", expected ", meant), 0.12);
     }
   }
   return all;
