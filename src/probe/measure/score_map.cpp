@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "locus/error.h"
+#include "locus/polar.h"
 #include "locus/reference_attention.h"
 #include "locus/rotate.h"
 
@@ -59,6 +60,9 @@ ScoreMap measure_scores(const Model& model, const Encoding& encoding, std::span<
   require(!tokens.empty(), "a map of scores needs at least 1 token");
   const std::int64_t count = std::ssize(tokens), window = model.config().window;
   const Encoding used = encoding.at_length(count);
+  const bool gated = used.site() == Site::score && used.score().token_numbers > 0;
+  require(polar_of(used) == nullptr && !gated, "the parts of a score are not defined for ", used.scheme().name,
+          ": its positions act on more than a query and a key");
   Cache cache(model, count, used);
   cache.set_placement(placement);
   std::vector<Position> key_ids(tokens.size()), query_ids(tokens.size());

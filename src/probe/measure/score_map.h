@@ -21,7 +21,7 @@ struct ScoreMap {
 };
 
 /// Reads `tokens` with `encoding`.
-/// Error: no tokens, a text longer than the encoding's positions.
+/// Error: no tokens, a text longer than the encoding's positions, an encoding that is polar or gated.
 /// Cost: O(tokens^2) memory per head.
 ScoreMap measure_scores(const Model& model, const Encoding& encoding, std::span<const Token> tokens,
                         const Placement& placement = {});
