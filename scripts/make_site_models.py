@@ -3,9 +3,9 @@
 """Retrains the models of the site's page "A mini-GPT that breaks", site/public/models. Takes ten minutes on two cores.
 
     cmake --build build/release --target locus_cli locus_lab verbs_text
-    scripts/make_site_models.py [build/release/bin]
+    scripts/make_site_models.py [build/release/bin [SCHEME ...]]
 
-One model per scheme of the lab, of the task verbs, seed 1, at the size of the preset standard; its weights are stored in 16
+One model per scheme (absent: all of the lab's preset full), of the task verbs, seed 1, at the size of the preset standard; its weights are stored in 16
 bits, and its characters are its tokenizer. Beside them: index.json, which lists them with what the lab measured (guess: the
 loss of the best fixed distribution of characters), and verbs.txt, sentences that no model saw in training. The lab's folder,
 build/site-models, is kept: run the script again to continue. Training rounds differently on other machines."""
@@ -102,7 +102,7 @@ def main():
     locus = str(programs / "locus")
     titles = {scheme["name"]: scheme["title"] for scheme in json.loads(output(locus, "list", "--json"))["schemes"]}
     plan = json.loads(output(locus, "lab", "plan", "--preset", "full", "--tasks", "verbs", "--seeds", "1", "--json"))
-    schemes = [trial["scheme"] for trial in plan["trials"]]
+    schemes = sys.argv[2:] or [trial["scheme"] for trial in plan["trials"]]
     options = ["--preset", "standard", "--tasks", "verbs", "--schemes", ",".join(schemes), "--seeds", "1"]
     options += ["--lengths", "1x", "--save-models", "gguf", "--no-report", "--no-speed", "--out", str(WORK)]
     subprocess.run([locus, "lab", *options], check=True)

@@ -54,7 +54,7 @@ async function breaks({ open, check, patience }) {
   await page.check('.check input');
   await says(page, 'rope', 'broken even within', check, 'mixed pairs break RoPE', patience);
   await page.click('.mend');
-  await slide(page, '.switches .first', 8);
+  await slide(page, '.switches .first', 16);
   await says(page, 'rope', 'does not notice', check, 'RoPE sees distances only', patience);
   await says(page, 'sinusoidal', 'broken even within', check, 'sinusoidal waves are moved', patience);
   await page.click('.mend');

@@ -63,7 +63,7 @@ const nativelyWritten = (path, words) =>
   JSON.parse(execFileSync(locus, ['probe', 'generate', path, '--prompt', text, '--max-tokens', '12', '--json', ...words], { stdio: ['ignore', 'pipe', 'ignore'] })).text;
 
 const names = readdirSync(models).filter((name) => name.endsWith('.gguf'));
-assert.ok(names.length >= 10, `only ${names.length} models in ${models}`);
+assert.ok(names.length >= 5, `only ${names.length} models in ${models}`);
 for (const name of names) {
   const path = join(models, name), model = probe.open(name, readFileSync(path));
   check(`${name} as trained`, () => compare(path, model, {}));

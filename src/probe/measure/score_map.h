@@ -13,11 +13,11 @@ namespace locus::probe {
 /// Arrays are [layers, heads, queries, keys], both in the order of the text; 0 where a query does not see a key.
 struct ScoreMap {
   std::int64_t layers = 0, heads = 0, tokens = 0;
-  std::vector<float> probabilities;  ///< after the softmax, as the model computed them
-  std::vector<float> scores;         ///< before the softmax
+  std::vector<float> probabilities = {};  ///< after the softmax, as the model computed them
+  std::vector<float> scores = {};         ///< before the softmax
   /// The scores of the same queries and keys without positions; the rest of a score is the part of the positions. An
   /// encoding of the site hidden is in the vectors: its scores have no such rest.
-  std::vector<float> content;
+  std::vector<float> content = {};
 };
 
 /// Reads `tokens` with `encoding`.
