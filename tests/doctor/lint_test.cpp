@@ -13,6 +13,7 @@
 #include "locus/error.h"
 #include "locus/io/safetensors.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/gguf_model.h"
 #include "support/oracle.h"
 
@@ -171,6 +172,17 @@ TEST(Lint, FindsEachFaultAndNotItsAbsence) {
     if (id == "partial-width-refused" || id == "settings-elsewhere") continue;  // of other formats, below
     EXPECT_TRUE(seen.contains(std::string(id))) << id << " has no case";
   }
+}
+
+// What has no settings is refused with what to give instead; weights are examined below.
+TEST(Lint, RefusesFilesWithoutSettings) {
+  const TemporaryFolder folder;
+  folder.write("index.json", R"({"weight_map": {"w": "model.safetensors"}})");
+  const std::string refusal = testing::error_of([&] { read_lint_model(folder / "index.json", {}); });
+  EXPECT_NE(
+      refusal.find("must be a config.json, a model folder or a GGUF file, got an index of safetensors files"),
+      std::string::npos)
+      << refusal;
 }
 
 TEST(Lint, ErrorsComeFirst) {

@@ -2,6 +2,8 @@
 // Whole trials: lines, determinism, learning, refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -32,6 +34,13 @@ TEST(Lines, OfEachScheme) {
   spec.tune_steps = 3;
   EXPECT_EQ(lines_of(spec).size(), 10u);
   EXPECT_EQ(lines_of(spec).back(), "rope+yarn+tuned");
+  spec.every_rule = true;  // no fine-tune for the added ones, and none of a rule that needs more than a factor
+  const std::vector<std::string> every = lines_of(spec);
+  EXPECT_EQ(every.size(), 13u);
+  for (const char* added : {"rope+ntk_mixed", "rope+ntk_by_parts", "rope+llama3"}) {
+    EXPECT_EQ(std::count(every.begin(), every.end(), added), 1) << added;
+  }
+  spec.every_rule = false;
   spec.scheme = "rope:base=500";
   EXPECT_EQ(lines_of(spec)[1], "rope:base=500+linear");
   spec.scheme = "rope:rule=linear,factor=2";
