@@ -179,9 +179,8 @@ TEST(Lint, RefusesFilesWithoutSettings) {
   const TemporaryFolder folder;
   folder.write("index.json", R"({"weight_map": {"w": "model.safetensors"}})");
   const std::string refusal = testing::error_of([&] { read_lint_model(folder / "index.json", {}); });
-  EXPECT_NE(
-      refusal.find("must be a config.json, a model folder or a GGUF file, got an index of safetensors files"),
-      std::string::npos)
+  EXPECT_NE(refusal.find("must be a config.json, a model folder or a GGUF file, got an index of safetensors files"),
+            std::string::npos)
       << refusal;
 }
 
