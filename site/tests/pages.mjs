@@ -291,10 +291,10 @@ async function results() {
   await page.locator('.results .choice button').nth(1).click();
   await page.locator('.results .controls select').last().selectOption({ index: 0 });
   await page.waitForURL(/task=passkey.*length=/, patience);
-  const shown = await page.textContent('[data-view="standings"] h3');
+  const shown = await page.textContent('[data-view="standings"] h2');
   const { context: other, page: shared } = await open('es/results' + new URL(page.url()).hash);
   await shared.waitForSelector('[data-view="standings"] circle', patience);
-  check(await shared.textContent('[data-view="standings"] h3') === shown, 'results: a link shows the same length');
+  check(await shared.textContent('[data-view="standings"] h2') === shown, 'results: a link shows the same length');
   await other.close();
   await page.locator('.report-charts summary').first().click();
   await page.waitForSelector('.report-charts .vega svg .role-mark path', patience);

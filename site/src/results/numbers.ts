@@ -41,14 +41,14 @@ function find(numbers: LabNumber[], line: string, name: string, length: number):
   return numbers.find((one) => one.line === line && one.name === name && one.length === length);
 }
 
-/** A colour belongs to a line for as long as the task is shown, whatever else is switched off. */
+/** Six colours, then the same ones dashed: a few lines are told apart by colour alone. */
 export function curvesOf(results: LabResults, task: LabTask, name: string, lines: string[]): Line[] {
-  const numbers = ofWholes(results, task), order = linesOf(results, task);
-  return lines.map((line) => {
-    const each = task.lengths.map((length) => find(numbers, line, name, length)), place = order.indexOf(line);
+  const numbers = ofWholes(results, task);
+  return lines.map((line, i) => {
+    const each = task.lengths.map((length) => find(numbers, line, name, length));
     return {
       name: labelOf(results, line), y: each.map((one) => known(one?.mean)), low: each.map((one) => known(one?.low)),
-      high: each.map((one) => known(one?.high)), colour: place, dashed: Math.floor(place / 6) % 2 === 1,
+      high: each.map((one) => known(one?.high)), colour: i, dashed: Math.floor(i / 6) % 2 === 1,
     };
   });
 }
