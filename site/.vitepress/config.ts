@@ -65,7 +65,24 @@ export default defineConfig({
       },
     },
   },
-  themeConfig: { search: { provider: 'local' } },
+  themeConfig: {
+    search: {
+      provider: 'local',
+      options: {
+        locales: {
+          es: {
+            translations: {
+              button: { buttonText: 'Buscar', buttonAriaLabel: 'Buscar' },
+              modal: {
+                displayDetails: 'Mostrar detalles', resetButtonTitle: 'Borrar la búsqueda', backButtonTitle: 'Cerrar la búsqueda', noResultsText: 'Sin resultados para',
+                footer: { selectText: 'elegir', navigateText: 'moverse', closeText: 'cerrar' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
   vite: {
     build: { chunkSizeWarningLimit: 2000 },
     worker: { format: 'es' },
