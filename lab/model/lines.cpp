@@ -49,8 +49,9 @@ std::vector<Line> lines_with_variants(const TrialSpec& spec) {
   if (has_table_of_rows(find_scheme(scheme.name))) {
     lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
   }
-  // A requested rule is used for training and testing unchanged.
-  if (!takes(find_scheme(scheme.name), "rule") || scheme.arguments.has("rule")) return lines;
+  // A requested rule is used for training and testing unchanged. An offset map stretches without a rule.
+  const Scheme& trained = find_scheme(scheme.name);
+  if (!takes(trained, "rule") || takes(trained, "map") || scheme.arguments.has("rule")) return lines;
   std::vector<Line> tuned{{spec.scheme + "+tuned", "", true}};
   for (const Rule* rule : rules()) {
     if (!is_tested(*rule, spec)) continue;

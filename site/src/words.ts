@@ -14,7 +14,7 @@ export function useWords() {
   const { lang } = useData();
   const language = computed(() => lang.value.slice(0, 2) as Language);
   const t = (key: Key, values: Record<string, string | number> = {}) =>
-    (catalogues[language.value]?.[key] ?? en[key]).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+    (catalogues[language.value]?.[key] ?? en[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
   const number = (value: number, digits = 3) =>
     value.toLocaleString(language.value, { maximumSignificantDigits: digits, useGrouping: Math.abs(value) >= 10000 });
   return { t, number, language };

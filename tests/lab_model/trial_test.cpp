@@ -49,6 +49,8 @@ TEST(Lines, OfEachScheme) {
   EXPECT_EQ(lines_of(spec), (std::vector<std::string>{"learned", "learned+resized"}));
   spec.scheme = "alibi";
   EXPECT_EQ(lines_of(spec), std::vector<std::string>{"alibi"});
+  spec.scheme = "offset_map";  // stretches without a rule
+  EXPECT_EQ(lines_of(spec), std::vector<std::string>{"offset_map"});
 }
 
 TEST(Lines, StretchedByTheFactorOfTheLength) {
@@ -186,8 +188,8 @@ TEST(TestSetTest, AnswersAndBuckets) {
 }
 
 TEST(CheckTest, SeesAWrongNumberInAttention) {
-  for (const char* scheme :
-       {"none", "rope", "alibi", "t5", "shaw:values=true", "transformer_xl", "shaw:meets_key=true"}) {
+  for (const char* scheme : {"none", "rope", "alibi", "t5", "shaw:values=true", "transformer_xl", "shaw:meets_key=true",
+                             "pope", "cope", "forget_gate", "offset_map:map=dual_chunk,chunk_size=6,local_size=2"}) {
     SCOPED_TRACE(scheme);
     const TrialSpec spec = small_trial(scheme);
     Questioner questioner(spec);

@@ -16,7 +16,7 @@ struct Kind {
   doctor::Findings (*find)(const LintModel&);
 };
 
-constexpr std::array<Kind, 24> kinds = {{
+constexpr std::array<Kind, 27> kinds = {{
     {"settings-refused", Severity::error, doctor::refused_settings},
     {"not-expressed", Severity::warning, doctor::unsupported_models},
     {"settings-elsewhere", Severity::note, doctor::settings_elsewhere},
@@ -31,6 +31,9 @@ constexpr std::array<Kind, 24> kinds = {{
     {"yarn-factor-mismatch", Severity::warning, doctor::yarn_factor_mismatch},
     {"mscale-without-partner", Severity::warning, doctor::lonely_mscale},
     {"mscale-cancels", Severity::note, doctor::cancelling_mscales},
+    {"dual-chunk-sizes", Severity::error, doctor::dual_chunk_sizes},
+    {"temperature-never-acts", Severity::note, doctor::idle_temperatures},
+    {"base-already-stretched", Severity::warning, doctor::bases_stretched_twice},
     {"cache-unsafe", Severity::warning, doctor::unsafe_caches},
     {"engines-differ", Severity::warning, doctor::differing_engines},
     {"versions-differ", Severity::warning, doctor::differing_versions},
