@@ -386,7 +386,8 @@ TEST(LintWeights, NamesTheTablesOfPositions) {
   ASSERT_EQ(gpt2.layers.size(), 1u);
   EXPECT_EQ(gpt2.layers[0].scheme, "learned");
   EXPECT_EQ(gpt2.layers[0].trained_length, 64);
-  const Finding* finding = find(lint(gpt2), "settings-elsewhere");
+  const std::vector<Finding> findings = lint(gpt2);
+  const Finding* finding = find(findings, "settings-elsewhere");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->what, "Of 2 tensors, 1 holds positions: wpe.weight [64, 8].");
 
@@ -395,12 +396,12 @@ TEST(LintWeights, NamesTheTablesOfPositions) {
                      {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", {32, 4}}});
   ASSERT_EQ(t5.layers.size(), 1u);
   EXPECT_EQ(t5.layers[0].scheme, "t5");
-  EXPECT_EQ(t5.layers[0].encoding->bias().heads, 4);
+  EXPECT_EQ(t5.layers[0].encoding->score().heads, 4);
 
-  const LintModel llama = weights_model({{"model.layers.0.self_attn.q_proj.weight", {8, 8}}});
-  EXPECT_TRUE(llama.layers.empty());
-  EXPECT_EQ(lint(llama).size(), 1u);
-  EXPECT_EQ(lint(llama)[0].what, "None of its 1 tensors holds positions.");
+  const LintModel rotated = weights_model({{"model.layers.0.self_attn.q_proj.weight", {8, 8}}});
+  EXPECT_TRUE(rotated.layers.empty());
+  EXPECT_EQ(lint(rotated).size(), 1u);
+  EXPECT_EQ(lint(rotated)[0].what, "None of its 1 tensors holds positions.");
 }
 
 TEST(LintWeights, AreComparedWithTheConfig) {
