@@ -44,6 +44,7 @@ const views = [
 async function open(path, { width = 1280, height = 900, colorScheme = 'light', reducedMotion = 'no-preference' } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion, acceptDownloads: true });
   const page = await context.newPage();
+  page.setDefaultTimeout(patience.timeout);
   const where = `${path || 'home'} at ${width}, ${colorScheme}`;
   page.on('console', (message) => { if (message.type() === 'error') check(false, `${where}: console: ${message.text()}`); });
   page.on('pageerror', (error) => check(false, `${where}: ${error.message}`));

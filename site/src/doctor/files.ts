@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropped files: what they are, by content, and how the core gets them. Nothing is sent anywhere.
 import type { Locus } from '../../wasm/locus.js';
+import { textOf } from '../core';
 
 export type Kind = 'model' | 'npy';
 export type Role = 'model' | 'against' | 'before' | 'after' | 'bias';
@@ -51,6 +52,11 @@ export async function stage(core: Locus, file: File, present: Dropped[]): Promis
   const head = safetensorsHead(first);
   if (starts(first, 'GGUF')) await stageGguf(core, file, path);
   else core.writeFile(path, await bytesOf(file.slice(0, head ?? largestHead)), file.size);
+  try {
+    core.lint(path); // a file that cannot be read is refused before it joins the others
+  } catch (problem) {
+    throw new Error(textOf(problem).replaceAll(path, file.name));
+  }
   // A second model of another name is compared with the first.
   const model = present.find((one) => one.role === 'model');
   return { name: file.name, path, kind: 'model', role: model && model.path !== path ? 'against' : 'model' };

@@ -40,7 +40,8 @@ constexpr std::array<KnownName, 14> known_names = {{
 
 const KnownName* known(const std::string& name) {
   const auto found = std::find_if(known_names.begin(), known_names.end(), [&](const KnownName& one) {
-    return name == one.ending || name.ends_with("." + std::string(one.ending));
+    if (!name.ends_with(one.ending)) return false;
+    return name.size() == one.ending.size() || name[name.size() - one.ending.size() - 1] == '.';
   });
   return found == known_names.end() ? nullptr : &*found;
 }
@@ -76,7 +77,7 @@ PositionTensors position_tensors(const io::SafetensorsFile& file) {
   for (const io::SafetensorsTensor& tensor : file.tensors()) {
     const KnownName* name = known(tensor.name);
     if (name == nullptr) continue;
-    names.push_back(tensor.name + " " + shape_text(tensor.shape));
+    names.push_back(concat(tensor.name, " ", shape_text(tensor.shape)));
     if (name->held == Held::other_table || tensor.shape.size() != 2) continue;
     const auto [same, is_new] = layer_at.emplace(std::pair(name->held, tensor.shape), found.layers.size());
     if (is_new) {
