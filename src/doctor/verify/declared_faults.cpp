@@ -8,19 +8,20 @@
 namespace locus::doctor {
 namespace {
 
-FaultModel with(const Rotation& rotation, std::string_view fault, std::string detail = {}) {
+FaultModel model_with(const Rotation& rotation, std::string_view fault, std::string detail = {}) {
   return {.fault = fault, .detail = std::move(detail), .rotation = std::make_shared<const Rotation>(rotation)};
 }
 
 void add_temperature(Models& models, const Rotation& rotation) {
   Rotation other = rotation;
   other.query_scale.reset();
-  models.push_back(with(other, "temperature_missing"));
+  models.push_back(model_with(other, "temperature_missing"));
   for (const std::int64_t by : {1, -1}) {
     other = rotation;
     other.query_scale->shift += by;
     if (other.query_scale->shift < 0) continue;
-    models.push_back(with(other, "temperature_off_by_one", by > 0 ? "p + 1 in place of p" : "p - 1 in place of p"));
+    models.push_back(
+        model_with(other, "temperature_off_by_one", by > 0 ? "p + 1 in place of p" : "p - 1 in place of p"));
   }
 }
 
@@ -28,7 +29,7 @@ void add_temperature(Models& models, const Rotation& rotation) {
 void add_mix(Models& models, const Rotation& rotation) {
   Rotation other = rotation;
   other.mix.reset();
-  models.push_back(with(other, "mix_missing"));
+  models.push_back(model_with(other, "mix_missing"));
   const HeadMix& mix = *rotation.mix;
   if (mix.heads == 1) return;
   const std::int64_t size = mix.frequencies * mix.frequencies;
@@ -39,7 +40,7 @@ void add_mix(Models& models, const Rotation& rotation) {
       std::copy_n(mix.cos.data.begin() + from * size, size, other.mix->cos.data.begin() + head * size);
       std::copy_n(mix.sin.data.begin() + from * size, size, other.mix->sin.data.begin() + head * size);
     }
-    models.push_back(with(other, "mix_of_another_head", next ? "the next one" : "the first one"));
+    models.push_back(model_with(other, "mix_of_another_head", next ? "the next one" : "the first one"));
   }
 }
 
@@ -55,7 +56,7 @@ Models declared_faults(const Encoding& encoding, bool attention) {
   if (rotation.mix) add_mix(models, rotation);
   if (rotation.offsets && attention) {
     rotation.offsets.reset();
-    models.push_back(with(rotation, "offset_map_missing"));
+    models.push_back(model_with(rotation, "offset_map_missing"));
   }
   return models;
 }
