@@ -112,7 +112,6 @@ std::vector<Compared> compared_forms() {
       {"forget gate", "forget_gate", {{"heads", heads}}, 0.9},
       {"dynamic bias", "dynamic_bias", {{"heads", heads}}, 0.9},
       {"Swin V2", "swin_v2", {{"heads", heads}, {"window_height", 32}, {"window_width", 32}}, {}},
-      {"FIRE", "fire", {{"heads", heads}}, {}},
       {"Conformer", "conformer", per_head, {}},
       {"DeBERTa", "deberta", per_head, {}},
       {"decomposed 2-D",
