@@ -4,6 +4,8 @@
 // is a_j + q . E(P_j). Given its gradient ds_j:
 //   dP_j = ds_j q . E'(P_j), 0 where P_j is at the last row;  dg_t = sum of dP_j over j <= t;
 //   da_t = ds_t + the sum over the heads whose gate a_t takes part in of dg_t g_t (1 - g_t) times its share.
+// Keys are taken from the first to the last: P_j is what all visible keys count less the gates before j, and the sum of dP
+// so far is at hand. So a shard of the keys needs two numbers per query from the shards before it.
 #include <algorithm>
 #include <cmath>
 
@@ -15,12 +17,6 @@ namespace locus {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
-  return sum;
-}
 
 void add_times(std::vector<double>& to, double factor, const std::vector<double>& row) {
   for (std::size_t j = 0; j < to.size(); ++j) to[j] += factor * row[j];
@@ -83,54 +79,73 @@ class CountedBackward {
     }
   }
 
-  // The values, the sink, and the gradients of the scores of one head.
-  std::vector<double> score_gradients(std::int64_t query, std::int64_t head, std::vector<double>& weights) {
-    const double lse = rows_[count(head)].probabilities(query, weights);
-    const std::vector<double> g = query_of(call_.output_gradient, head, query);
-    std::vector<double> ds(weights.size(), 0.0);
-    double mean = 0;
+  /// The visible keys of one query and head.
+  struct Row {
+    std::vector<double> gates, counts, weights;  ///< [keys]; 0 where a key is masked
+  };
+
+  Row row_of(std::int64_t query, std::int64_t head, const std::vector<double>& q, double& lse) {
+    Row row;
+    rows_[count(head)].scores(query, row.weights);
+    row.gates.assign(row.weights.size(), 0.0);
+    row.counts = row.gates;
+    double total = 0;
     for (std::int64_t key = 0; key < document_.keys; ++key) {
-      const double weight = weights[count(key)];
-      if (weight == 0) continue;
-      const std::vector<double> v =
-          rows_[count(head)].vector(call_.forward.value, document_.first_key + key, head / problem_.group());
-      ds[count(key)] = dot(g, v);
-      mean += weight * ds[count(key)];
-      add_times(value_gradient_[key_row(head, key)], weight, g);
+      const double score = row.weights[count(key)];
+      if (score == -HUGE_VAL) continue;
+      total += row.gates[count(key)] = counted_gate(problem_, document_, {head, query, key}, score);
     }
+    double* shared = problem_.gate_count(document_.batch, head, document_.first_query + query);
+    double& left = shared == nullptr ? total : *shared;
+    for (std::size_t key = 0; key < row.weights.size(); ++key) {
+      if (row.weights[key] == -HUGE_VAL) continue;
+      row.counts[key] = std::max(left, 0.0);  // a difference of sums may round below
+      left -= row.gates[key];
+      row.weights[key] += rows_[count(head)].counted_term(q, row.counts[key]);
+    }
+    lse = rows_[count(head)].forward_weights(query, row.weights);
+    return row;
+  }
+
+  void take_head(std::int64_t query, std::int64_t head, Rows& content, std::vector<double>& query_gradient) {
+    const std::vector<double> q = query_of(call_.forward.query, head, query),
+                              g = query_of(call_.output_gradient, head, query);
+    double lse = 0;
+    const Row row = row_of(query, head, q, lse);
+    std::vector<double> products(row.weights.size(), 0.0);
+    for (std::int64_t key = 0; key < document_.keys; ++key) {
+      if (row.weights[count(key)] == 0) continue;
+      products[count(key)] =
+          dot(g, rows_[count(head)].vector(call_.forward.value, document_.first_key + key, head / problem_.group()));
+      add_times(value_gradient_[key_row(head, key)], row.weights[count(key)], g);
+    }
+    const double mean = rows_[count(head)].mean_of(query, g, row.weights, products);
     const std::span<const float> sinks = call_.forward.sink_logits;
     if (!sinks.empty() && lse > -HUGE_VAL) {
       learned_.add_sink(head, -std::exp(static_cast<double>(sinks[count(head)]) - lse) * mean);
     }
-    for (std::size_t key = 0; key < ds.size(); ++key) ds[key] = weights[key] * (ds[key] - mean);
-    return ds;
+    double own = 0;
+    double* shared = problem_.count_gradient(document_.batch, head, document_.first_query + query);
+    double& before = shared == nullptr ? own : *shared;  // the sum of dP over the keys so far
+    for (std::int64_t key = 0; key < document_.keys; ++key) {
+      const double weight = row.weights[count(key)], gate = row.gates[count(key)];
+      if (weight != 0) {
+        const double ds = weight * (products[count(key)] - mean);
+        content[count(head)][count(key)] += ds;
+        before += take_row(ds, row.counts[count(key)], head, q, query_gradient);
+      }
+      take_gate(head, key, before * gate * (1 - gate), content);
+    }
   }
 
-  void take_head(std::int64_t query, std::int64_t head, Rows& content, std::vector<double>& query_gradient) {
-    std::vector<double> weights;
-    const std::vector<double> ds = score_gradients(query, head, weights);
-    const std::vector<double> q = query_of(call_.forward.query, head, query);
-    std::vector<double> gates(ds.size(), 0.0), place_gradient(ds.size(), 0.0);
-    double counted = 0;
-    for (std::int64_t key = document_.keys - 1; key >= 0; --key) {
-      if (!problem_.sees(document_, head, query, key)) continue;
-      const double score = dot(q, key_of(head, key)) * problem_.scale();
-      gates[count(key)] = counted_gate(problem_, document_, {head, query, key}, score);
-      counted += gates[count(key)];
-      place_gradient[count(key)] = take_row(ds[count(key)], counted, head, q, query_gradient);
+  // The gradient of what a gate is the sigmoid of.
+  void take_gate(std::int64_t head, std::int64_t key, double gradient, Rows& content) const {
+    if (keys_.gate_mix.data.empty()) {
+      content[count(head)][count(key)] += gradient;
+      return;
     }
-    double before = 0;  // the sum of dP over the keys so far
-    for (std::int64_t key = 0; key < document_.keys; ++key) {
-      before += place_gradient[count(key)];
-      content[count(head)][count(key)] += ds[count(key)];
-      const double gate = gates[count(key)], through = before * gate * (1 - gate);
-      if (keys_.gate_mix.data.empty()) {
-        content[count(head)][count(key)] += through;
-        continue;
-      }
-      for (std::int64_t other = 0; other < heads_; ++other) {
-        content[count(other)][count(key)] += through * static_cast<double>(keys_.gate_mix.row(head)[count(other)]);
-      }
+    for (std::int64_t other = 0; other < heads_; ++other) {
+      content[count(other)][count(key)] += gradient * static_cast<double>(keys_.gate_mix.row(head)[count(other)]);
     }
   }
 

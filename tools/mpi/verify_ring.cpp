@@ -106,12 +106,6 @@ struct OwnMask {
 
 }  // namespace
 
-bool has_backward(const Encoding& encoding) {
-  const auto* rotation = std::get_if<Rotation>(&encoding.term());
-  const auto* keys = std::get_if<RelativeKeys>(&encoding.term());
-  return (rotation == nullptr || !rotation->offsets) && (keys == nullptr || !keys->counted);
-}
-
 std::string to_text(const Divergence& divergence) {
   std::ostringstream text;
   text.precision(9);
