@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward pass. A block travels as in the forward pass; the gradients of its keys and values follow one round
 // behind: a rank computes its share while the sum of the ranks before it arrives, adds the two and passes the sum on to the
-// next rank that has the block, or home to its owner.
+// next rank that has the block, or home to its owner, whose own share has stayed there.
 #include "locus/error.h"
 #include "mpi/in_order.h"
 #include "mpi/own_gradients.h"
@@ -18,13 +18,13 @@ class Backward : public Ring::Visitor {
       if (schedule.travels(ring.rank(), round)) last_holder_ = ring.ahead(schedule.steps()[round]);
     }
     if (last_holder_ < 0) return;
-    home_ = std::make_unique<GradientBlock>(ring.kind(), call.forward.key.tokens);
-    ring.channel().receive(last_holder_, home_->bytes(), Message::homecoming);
+    from_others_ = std::make_unique<GradientBlock>(ring.kind(), call.forward.key.tokens);
+    ring.channel().receive(last_holder_, from_others_->bytes(), Message::homecoming);
   }
 
   void arrive(const Ring::Visit& at) override {
     share_ = std::make_unique<GradientBlock>(ring_.kind(), at.block.token_count());
-    if (at.round == 0) return;
+    if (at.round <= 1) return;
     before_ = std::make_unique<GradientBlock>(ring_.kind(), at.block.token_count());
     const std::vector<int>& steps = ring_.schedule().steps();
     ring_.channel().receive(ring_.behind(steps[at.round] - steps[at.round - 1]), before_->bytes(), Message::gradient);
@@ -37,7 +37,11 @@ class Backward : public Ring::Visitor {
   }
 
   void leave(const Ring::Visit& at) override {
-    if (at.round > 0) {
+    if (at.round == 0) {
+      home_ = std::move(share_);
+      return;
+    }
+    if (at.round > 1) {
       before_->add(*share_);
       share_ = std::move(before_);
     }
@@ -45,8 +49,6 @@ class Backward : public Ring::Visitor {
     if (ring_.schedule().travels(at.owner, at.round + 1)) {
       sent_ = std::move(share_);
       ring_.channel().send(ring_.ahead(steps[at.round + 1] - steps[at.round]), sent_->bytes(), Message::gradient);
-    } else if (at.owner == ring_.rank()) {
-      home_ = std::move(share_);
     } else {
       // Its owner has been ready for it since the start, so the one before has left.
       work_.seconds_waiting += ring_.channel().wait(Message::home);
@@ -61,6 +63,7 @@ class Backward : public Ring::Visitor {
       work_.seconds_waiting += ring_.channel().wait(kind);
     }
     work_.bytes_sent = ring_.channel().bytes_sent();
+    if (from_others_ != nullptr) home_->add(*from_others_);
     return *home_;
   }
 
@@ -69,7 +72,7 @@ class Backward : public Ring::Visitor {
   OwnGradients& own_;
   RingWork& work_;
   int last_holder_ = -1;  ///< of this rank's block; -1: it never leaves
-  std::unique_ptr<GradientBlock> share_, before_, sent_, sent_home_, home_;
+  std::unique_ptr<GradientBlock> share_, before_, sent_, sent_home_, from_others_, home_;
 };
 
 void check_gradients(const RingGradientCall& call) {

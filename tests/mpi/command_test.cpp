@@ -54,6 +54,16 @@ TEST(LocusMpi, BenchPrintsALinePerRank) {
   EXPECT_NE(result.out.find("2 ranks, best of 1"), std::string::npos) << result.out;
 }
 
+// mpirun can start ranks with other words; they would wait for each other.
+TEST(LocusMpi, OtherArgumentsOnARankAreRefused) {
+  const CommandResult result = run_ranks(
+      1, {LOCUS_MPI_COMMAND, "verify", "--scheme", "alibi", ":", "-n", "1", LOCUS_MPI_COMMAND, "bench", "attention"});
+  EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  EXPECT_NE(result.err.find("locus-mpi: every rank must get the same arguments, rank 1 has others than rank 0\n"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST(LocusMpi, BadInputIsOneLineOfOneRank) {
   const CommandResult result = run_ranks(2, {LOCUS_MPI_COMMAND, "bench", "attention", "--kind", "spiral"});
   EXPECT_EQ(result.exit_code, 2) << result.out << result.err;

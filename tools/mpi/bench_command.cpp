@@ -128,15 +128,18 @@ void print_table(const BenchOptions& options, const std::vector<Measured>& all) 
               static_cast<long long>(options.key_heads), static_cast<long long>(options.head_dim), ranks,
               ranks == 1 ? "" : "s", options.repeats);
   std::printf(
-      "rank  wall ms  CPU ms  GFLOP/s  waiting ms  transfers alone ms  hidden  rounds  MB sent  of least  tiles "
-      "skipped\n");
+      "rank  wall ms  CPU ms  GFLOP/s  waiting ms  transfers alone ms  hidden  rounds  MB sent  tiles skipped\n");
+  double sent = 0, needed = 0;
   for (int r = 0; r < ranks; ++r) {
     const Measured& m = all[static_cast<std::size_t>(r)];
-    std::printf("%4d %8.2f %7.2f %8.1f %11.2f %19.2f %6.0f%% %3.0f of %d %8.2f %9.2f %13.0f%%\n", r, 1e3 * m.wall,
+    std::printf("%4d %8.2f %7.2f %8.1f %11.2f %19.2f %6.0f%% %3.0f of %d %8.2f %13.0f%%\n", r, 1e3 * m.wall,
                 1e3 * m.cpu, giga_operations(options, m) / m.cpu, 1e3 * m.waiting, 1e3 * m.transfers,
-                100 * hidden_share(m), m.rounds, ranks - 1, 1e-6 * m.sent, m.needed > 0 ? m.sent / m.needed : 1.0,
+                100 * hidden_share(m), m.rounds, ranks - 1, 1e-6 * m.sent,
                 100 * m.skipped / std::max(m.computed + m.skipped, 1.0));
+    sent += m.sent;
+    needed += m.needed;
   }
+  if (needed > 0) std::printf("all ranks sent %.2f MB, %.2f of the least\n", 1e-6 * sent, sent / needed);
 }
 
 void print_bench_json(const BenchOptions& options, const std::vector<Measured>& all) {
@@ -204,7 +207,8 @@ void add_ring_bench(CLI::App& app) {
   command->add_flag("--json", options->json, "Print one JSON object, with seconds and bytes");
   command->footer(
       "CPU is the processor time of the rank's work; GFLOP/s counts visible pairs over it. Transfers alone are "
-      "the same bytes without work; hidden is the share of that time that was not waited for.\n"
+      "the same bytes without work; hidden is the share of that time that was not waited for. The least are the blocks "
+      "that ranks need of others, backward twice.\n"
       "Example:\n  mpirun -n 4 locus-mpi bench attention --tokens 8192");
   command->callback([options] { bench(*options); });
 }
