@@ -28,7 +28,8 @@ struct TrialSpec {
   std::int64_t test_rows = 32;
   double learning_rate = 3e-3;
   ModelShape model;
-  std::string text_file;  ///< for the task `text`
+  bool every_rule = false;  ///< stretch by every rule that derives from a factor, not only by those compared by default
+  std::string text_file;    ///< for the task `text`
 };
 
 /// One number. A trained scheme has several lines: "rope", "rope+yarn", "rope+yarn+tuned", "learned+resized" ...

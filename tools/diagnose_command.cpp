@@ -123,6 +123,7 @@ void diagnose_rotation(const DiagnoseRequest& request) {
   Expectation expected;
   expected.role = request.role == "key" ? Role::key : Role::query;
   expected.values = request.role == "value";
+  expected.output = request.role == "output";
   expected.both_rotated = request.both_rotated;
   std::optional<std::int64_t> given_tokens;
   if (!request.positions.empty()) {
@@ -209,9 +210,12 @@ void add_diagnose_command(CLI::App& app) {
   command->add_option("--positions", request->positions,
                       "Set the position ids: 0:100 or a .npy file. Absent: assume 0, 1, 2, ...");
   command
-      ->add_option("--role", request->role,
-                   "Treat the arrays as queries, keys (which differ in xpos) or values (which must not change)")
-      ->check(CLI::IsMember({"query", "key", "value"}));
+      ->add_option(
+          "--role", request->role,
+          "Treat the arrays as queries, keys (which differ in xpos and with a query temperature), values (which "
+          "must not change, unless the output is turned), or outputs of attention before and after they are "
+          "turned back")
+      ->check(CLI::IsMember({"query", "key", "value", "output"}));
   command->add_flag("--both-rotated", request->both_rotated,
                     "Treat --before as rotated by the expected encoding, --after by the suspect one");
   command->add_option("--bias", request->bias,

@@ -22,12 +22,13 @@ namespace {
 /// What a kind prints: its ids, and further named numbers.
 struct Plan {
   PositionIds ids;
-  std::vector<std::string> axis_names = {};                ///< where there are several
-  std::optional<std::vector<std::uint8_t>> mask = {};      ///< of padded kinds
-  std::optional<std::vector<std::int64_t>> kept = {};      ///< of sinks: the ids' tokens in the text
-  std::optional<std::int64_t> decode_delta = {};           ///< of mrope
+  std::vector<std::string> axis_names = {};            ///< where there are several
+  std::optional<std::vector<std::uint8_t>> mask = {};  ///< of padded kinds
+  std::optional<std::vector<std::int64_t>> kept = {};  ///< of sinks: the ids' tokens in the text; of trees: the nodes
+  std::optional<std::int64_t> decode_delta = {};       ///< of mrope
   std::optional<std::vector<Position>> visible_from = {};  ///< of compressed
   std::optional<std::vector<std::int64_t>> tokens = {};    ///< of shards of documents: [ranks][tokens], -1 for padding
+  std::optional<std::vector<std::uint8_t>> sees = {};      ///< of trees: [nodes][nodes], in JSON only
 };
 
 const std::vector<std::string> mrope_axes = {"time", "height", "width"};
@@ -82,6 +83,7 @@ void print_plan_json(const std::string& kind, const Plan& plan) {
   if (plan.kept) object["kept"] = *plan.kept;
   if (plan.decode_delta) object["decode_delta"] = *plan.decode_delta;
   if (plan.visible_from) object["visible_from"] = *plan.visible_from;
+  if (plan.sees) object["sees"] = nested_array({plan.ids.tokens, plan.ids.tokens}, *plan.sees);
   print_json(object);
 }
 
@@ -312,12 +314,29 @@ void add_tree(CLI::App& parent) {
   const Given parents = add_text(command, "--parents", "Set each node's parent, -1 for a root, such as -1,0,0,1");
   const Given prefix = add_optional_text(command, "--prefix", "Set the number of tokens before the tree", "0");
   const Given delta = add_delta(command);
+  const Given accepted = add_optional_text(
+      command, "--accepted", "Print what stays when verification accepts the path to this node, counted from 0");
   on_run(command, [=] {
     const std::vector<std::int64_t> nodes = parse_integers("--parents", *parents);
     const std::int64_t before = parse_integer("--prefix", *prefix);
     const auto by = optional_integer("--delta", delta);
-    if (!by) return Plan{positions::tree(nodes, before)};
-    return Plan{positions::multimodal_tree(nodes, {before, *by}), mrope_axes};
+    Plan plan;
+    if (by) plan.axis_names = mrope_axes;
+    plan.ids = by ? positions::multimodal_tree(nodes, {before, *by}) : positions::tree(nodes, before);
+    const auto last = optional_integer("--accepted", accepted);
+    if (!last) {
+      plan.sees = positions::ancestor_mask(nodes);
+      return plan;
+    }
+    plan.kept = positions::accepted_path(nodes, *last);
+    PositionIds path{.axes = plan.ids.axes, .batch = 1, .tokens = std::ssize(*plan.kept), .ids = {}};
+    for (std::int64_t axis = 0; axis < plan.ids.axes; ++axis) {
+      for (const std::int64_t node : *plan.kept) {
+        path.ids.push_back(plan.ids.axis(axis)[static_cast<std::size_t>(node)]);
+      }
+    }
+    plan.ids = std::move(path);
+    return plan;
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "locus/element.h"
 #include "locus/encoding.h"
@@ -31,5 +32,19 @@ struct HiddenView {
 /// n + 4 float32 roundings of the sum of the absolute values of its n = dim / groups x kernel products.
 /// Cost: one row and one addition per token. Sinusoidal rows are computed one at a time; no table is built.
 void add(const Encoding& encoding, const HiddenView& view, const PositionIds& ids, Executor* executor = nullptr);
+
+/// The backward pass of add() where rows are made from neighbours. (Other rows do not depend on the tokens' vectors.)
+struct AddGradientCall {
+  HiddenView input;            ///< what add() took
+  HiddenView output_gradient;  ///< of what it wrote
+  HiddenView input_gradient;   ///< written completely; may be output_gradient's place, not that of `input`
+  std::span<double> weight = {},
+                    bias = {};  ///< gradients of Neighbours::weight and bias, added to; empty: not computed
+};
+
+/// Error: an encoding without neighbours, shapes, types or sizes that do not match, as add(). Nothing is written then.
+/// Accuracy: computes in double, then one rounding to the element type.
+/// Cost: about four times that of the products of add(), on one thread.
+void add_backward(const Encoding& encoding, const AddGradientCall& call, const PositionIds& ids);
 
 }  // namespace locus

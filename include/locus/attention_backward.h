@@ -20,7 +20,7 @@ struct LearnedGradients {
   std::span<double> bias_network = {};     ///< of ScoreBias::network_weights
   std::span<double> key_table = {};        ///< of RelativeKeys: shaped like the tensors of the same names
   std::span<double> query_table = {}, column_table = {}, value_table = {};
-  std::span<double> u = {}, v = {}, w_r = {};
+  std::span<double> u = {}, v = {}, w_r = {}, gate_mix = {};
   std::span<double> phases = {};  ///< of Polar [heads, channels]; to_polar_backward() computes it, not attention
 };
 

@@ -33,7 +33,8 @@ enum class LearnedGradient : std::uint8_t {
   u,
   v,
   w_r,
-  phases
+  phases,
+  gate_mix
 };
 
 /// A weight that training changes.
@@ -64,7 +65,7 @@ struct Example {
 };
 
 /// How small a comparison of schemes may be to have this one: the presets of the lab. `never`: it is not for plain
-/// sequences of tokens (windows, grids, numbers that tokens bring).
+/// sequences of tokens (windows, grids).
 enum class ComparedIn : std::uint8_t { quick, standard, full, never };
 
 struct Scheme {

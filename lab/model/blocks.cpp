@@ -5,7 +5,7 @@
 #include <array>
 
 #include "locus/attention_backward.h"
-#include "locus/rotate.h"
+#include "model/heads.h"
 #include "model/norm.h"
 
 namespace locus::lab {
@@ -14,34 +14,38 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Views `part` of the [rows x length, parts x width] tensor as heads.
-HeadsView heads_of(const at::Tensor& tensor, const AttentionSetting& setting, std::int64_t part) {
-  const std::int64_t width = setting.heads * setting.head_dim;
-  const std::int64_t stride = tensor.size(1);
-  return {.data = tensor.data_ptr<float>() + part * width,
-          .type = ElementType::float32,
+/// What tokens bring, [rows x length, heads x numbers] in double; without data if they bring nothing.
+HeadsView numbers_of(const at::Tensor& numbers, const AttentionSetting& setting) {
+  if (numbers.numel() == 0) return {};
+  const std::int64_t stride = numbers.size(1), count = stride / setting.heads;
+  return {.data = numbers.data_ptr<double>(),
+          .type = ElementType::float64,
           .batch = setting.rows,
           .tokens = setting.length,
           .heads = setting.heads,
-          .head_dim = setting.head_dim,
+          .head_dim = count,
           .batch_stride = setting.length * stride,
           .token_stride = stride,
-          .head_stride = setting.head_dim};
+          .head_stride = count};
 }
 
-AttentionCall call_of(const AttentionSetting& setting, const at::Tensor& qkv, const at::Tensor& output,
-                      const at::Tensor& log_sum_exp) {
-  AttentionCall call{.query = heads_of(qkv, setting, 0),
-                     .key = heads_of(qkv, setting, 1),
-                     .value = heads_of(qkv, setting, 2),
-                     .output = heads_of(output, setting, 0),
+/// The tensors of an attention call: queries, keys and values as it takes them, what tokens bring, and its results.
+struct CallTensors {
+  const at::Tensor &heads, &numbers, &output, &log_sum_exp;
+};
+
+AttentionCall call_of(const AttentionSetting& setting, const CallTensors& of) {
+  AttentionCall call{.query = heads_of(of.heads, setting, 0, 3),
+                     .key = heads_of(of.heads, setting, 1, 3),
+                     .value = heads_of(of.heads, setting, 2, 3),
+                     .output = heads_of(of.output, setting),
                      .encoding = &setting.encoding,
-                     .log_sum_exp = log_sum_exp.data_ptr<float>()};
+                     .query_numbers = numbers_of(of.numbers, setting),
+                     .key_numbers = numbers_of(of.numbers, setting),
+                     .log_sum_exp = of.log_sum_exp.data_ptr<float>()};
   call.mask.causal = setting.causal;
   return call;
 }
-
-bool rotates(const AttentionSetting& setting) { return setting.encoding.site() == Site::query_key; }
 
 /// Buffers for the gradients of an encoding's weights, and their copy into one float32 tensor.
 class LearnedRoom {
@@ -53,7 +57,13 @@ class LearnedRoom {
     }
   }
 
-  LearnedGradients spans() const { return spans_; }
+  /// What attention computes: not the phases, which belong to what comes before it.
+  LearnedGradients of_attention() const {
+    LearnedGradients spans = spans_;
+    spans.phases = {};
+    return spans;
+  }
+  std::span<double> phases() const { return spans_.phases; }
 
   at::Tensor gathered(const at::Tensor& weights) const {
     at::Tensor result = at::empty_like(weights);
@@ -76,21 +86,22 @@ class LearnedRoom {
 };
 
 struct AttentionBlock : torch::autograd::Function<AttentionBlock> {
-  /// `inputs` are x, gain, w_qkv, w_out and learned.
+  /// `inputs` are x, gain, w_qkv, w_out, learned and numbers.
   static at::Tensor forward(AutogradContext* context, const at::TensorList& inputs, const SharedSetting& setting) {
-    const at::Tensor &x = inputs[0], &gain = inputs[1], &w_qkv = inputs[2], &w_out = inputs[3], &learned = inputs[4];
+    const at::Tensor &x = inputs[0], &gain = inputs[1], &w_qkv = inputs[2], &w_out = inputs[3], &learned = inputs[4],
+                     &numbers = inputs[5];
     at::Tensor normed = at::empty_like(x), r = at::empty({x.size(0)});
     norm_rows(x, gain, normed, r);
     const at::Tensor qkv = at::mm(normed, w_qkv.t());
-    if (rotates(*setting)) {
-      rotate_query_key(setting->encoding, heads_of(qkv, *setting, 0), heads_of(qkv, *setting, 1), setting->ids);
-    }
-    const at::Tensor output = at::empty_like(x);
+    const at::Tensor heads = positioned(qkv, *setting);
+    const at::Tensor attended = attended_like(x, *setting);
     const at::Tensor log_sum_exp = at::empty({setting->rows, setting->heads, setting->length});
-    const AttentionCall call = call_of(*setting, qkv, output, log_sum_exp);
+    const AttentionCall call = call_of(*setting, {heads, numbers, attended, log_sum_exp});
     attend(call);
     if (setting->observer) setting->observer(call);
-    context->save_for_backward({x, gain, r, normed, w_qkv, qkv, output, log_sum_exp, w_out, learned});
+    const at::Tensor output = own_coordinates(attended, *setting);
+    context->save_for_backward(
+        {x, gain, r, normed, w_qkv, qkv, heads, numbers, attended, log_sum_exp, output, w_out, learned});
     context->saved_data["setting"] = at::IValue::make_capsule(setting);
     return at::addmm(x, output, w_out.t());
   }
@@ -100,25 +111,25 @@ struct AttentionBlock : torch::autograd::Function<AttentionBlock> {
     const auto capsule = context->saved_data["setting"].toCapsule();
     const auto& setting = static_cast<const AttentionSetting&>(*capsule);
     const at::Tensor &x = saved[0], &gain = saved[1], &r = saved[2], &normed = saved[3], &w_qkv = saved[4],
-                     &qkv = saved[5], &output = saved[6], &log_sum_exp = saved[7], &w_out = saved[8],
-                     &learned = saved[9];
+                     &qkv = saved[5], &heads = saved[6], &numbers = saved[7], &attended = saved[8],
+                     &log_sum_exp = saved[9], &output = saved[10], &w_out = saved[11], &learned = saved[12];
     const at::Tensor dy = gradients[0].contiguous();
-    const at::Tensor doutput = at::mm(dy, w_out);
-    const at::Tensor dqkv = at::empty_like(qkv);
+    const at::Tensor dattended = own_coordinates_backward(at::mm(dy, w_out), setting);
+    const at::Tensor dheads = at::empty_like(heads), dquery = at::empty_like(numbers), dkey = at::empty_like(numbers);
     LearnedRoom room(setting);
-    attend_backward({.forward = call_of(setting, qkv, output, log_sum_exp),
-                     .output_gradient = heads_of(doutput, setting, 0),
-                     .query_gradient = heads_of(dqkv, setting, 0),
-                     .key_gradient = heads_of(dqkv, setting, 1),
-                     .value_gradient = heads_of(dqkv, setting, 2),
-                     .learned = room.spans()});
-    if (rotates(setting)) {
-      rotate_query_key(setting.encoding, heads_of(dqkv, setting, 0), heads_of(dqkv, setting, 1), setting.ids,
-                       Direction::inverse);
-    }
+    attend_backward({.forward = call_of(setting, {heads, numbers, attended, log_sum_exp}),
+                     .output_gradient = heads_of(dattended, setting),
+                     .query_gradient = heads_of(dheads, setting, 0, 3),
+                     .key_gradient = heads_of(dheads, setting, 1, 3),
+                     .value_gradient = heads_of(dheads, setting, 2, 3),
+                     .query_numbers_gradient = numbers_of(dquery, setting),
+                     .key_numbers_gradient = numbers_of(dkey, setting),
+                     .learned = room.of_attention()});
+    const at::Tensor dqkv = positioned_backward(qkv, dheads, setting, room.phases());
     at::Tensor dx = dy.clone(), dgain = at::empty_like(gain);
     norm_rows_backward(x, gain, r, at::mm(dqkv, w_qkv), dx, dgain);
-    return {dx, dgain, at::mm(dqkv.t(), normed), at::mm(dy.t(), output), room.gathered(learned), {}};
+    const at::Tensor dw_qkv = at::mm(dqkv.t(), normed), dw_out = at::mm(dy.t(), output);
+    return {dx, dgain, dw_qkv, dw_out, room.gathered(learned), dquery + dkey, {}};
   }
 };
 
@@ -148,9 +159,9 @@ struct FeedForwardBlock : torch::autograd::Function<FeedForwardBlock> {
 
 }  // namespace
 
-at::Tensor attention_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_qkv,
-                           const at::Tensor& w_out, const at::Tensor& learned, const SharedSetting& setting) {
-  const std::array<at::Tensor, 5> inputs{x, gain, w_qkv, w_out, learned};
+at::Tensor attention_block(const at::Tensor& x, const AttentionWeights& weights, const at::Tensor& numbers,
+                           const SharedSetting& setting) {
+  const std::array<at::Tensor, 6> inputs{x, weights.gain, weights.qkv, weights.out, weights.learned, numbers};
   return AttentionBlock::apply(at::TensorList(inputs), setting);
 }
 

@@ -28,11 +28,17 @@ struct AttentionSetting : torch::CustomClassHolder {
 };
 using SharedSetting = c10::intrusive_ptr<AttentionSetting>;
 
-/// x + attend(norm(x) w_qkv) w_out for x [rows x length, width]; w_qkv [3 width, width], w_out [width, width]. The
-/// encoding rotates queries and keys or adds its term to the scores. `learned` holds the encoding's weights in the
-/// order of setting->learned (empty if there are none); they get gradients, but are read from setting->encoding.
-at::Tensor attention_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_qkv,
-                           const at::Tensor& w_out, const at::Tensor& learned, const SharedSetting& setting);
+/// gain [width], qkv [3 width, width] and out [width, width] of a layer, and the encoding's weights in the order of
+/// setting->learned (empty if there are none): they get gradients, but are read from setting->encoding.
+struct AttentionWeights {
+  const at::Tensor &gain, &qkv, &out, &learned;
+};
+
+/// x + attend(norm(x) qkv) out for x [rows x length, width]. The encoding rotates queries and keys or adds its term to
+/// the scores. `numbers`: what tokens bring (ScoreBias::token_numbers), [rows x length, heads x numbers] in double, or
+/// empty.
+at::Tensor attention_block(const at::Tensor& x, const AttentionWeights& weights, const at::Tensor& numbers,
+                           const SharedSetting& setting);
 
 /// x + relu(norm(x) w_in) w_out; w_in [hidden, width], w_out [width, hidden].
 at::Tensor feed_forward_block(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& w_in,

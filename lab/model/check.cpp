@@ -60,6 +60,79 @@ at::Tensor per_head(const Tensor& tensor) {
   return at::tensor(tensor.data, at::kDouble).reshape({-1, 1, tensor.dim(1)});
 }
 
+at::Tensor meet(const at::Tensor& a, const at::Tensor& b) { return at::matmul(a, b.transpose(-2, -1)); }
+
+/// Scores before anything is added to them, and the sums of the absolute values of their products.
+struct Scores {
+  at::Tensor score, size;
+};
+
+/// Rotates the pairs of x [batch, heads, tokens, head_dim] by `change` [tokens] positions.
+at::Tensor turned_by(const at::Tensor& x, const Rotation& rotation, const at::Tensor& change) {
+  require(rotation.rotary_dim == rotation.head_dim && rotation.pairing == Pairing::half && rotation.axes == 1,
+          "the check of remapped offsets takes whole heads with the pairing half");
+  const at::Tensor angles = at::outer(change, at::tensor(rotation.inv_freq, at::kDouble));
+  const std::int64_t half = rotation.pairs();
+  const at::Tensor a = x.narrow(-1, 0, half), b = x.narrow(-1, half, half);
+  return at::cat({a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()}, -1);
+}
+
+/// Products of queries and keys that were rotated at their own positions, where each region of the map has them.
+Scores remapped(const at::Tensor& q, const at::Tensor& k, const Rotation& rotation, std::int64_t length) {
+  const OffsetMap& map = *rotation.offsets;
+  Scores all{at::zeros({q.size(0), q.size(1), length, length}, at::kDouble), {}};
+  all.size = at::zeros_like(all.score);
+  at::Tensor open = at::ones({length, length}, at::kBool);
+  for (const OffsetRegion& region : map.regions) {
+    at::Tensor query = at::empty({length}, at::kDouble), key = at::empty({length}, at::kDouble), chosen = open.clone();
+    for (std::int64_t i = 0; i < length; ++i) {
+      const auto share = [&](Position at) { return static_cast<double>(at) / static_cast<double>(map.denominator); };
+      query[i] = share(region.query_at(i)) - static_cast<double>(i);
+      key[i] = share(region.key_at(i)) - static_cast<double>(i);
+      if (region.first_key) chosen[i] = at::logical_and(open[i], at::arange(length) >= region.first_key(i));
+    }
+    const at::Tensor there = turned_by(q, rotation, query), here = turned_by(k, rotation, key);
+    all.score = at::where(chosen, meet(there, here), all.score);
+    all.size = at::where(chosen, meet(there.abs(), here.abs()), all.size);
+    open = at::logical_and(open, at::logical_not(chosen));
+  }
+  return all;
+}
+
+/// What tokens bring: number 0 of the query minus that of the key, or of later keys number 1 the other way round.
+Scores brought(const AttentionCall& call, std::int64_t numbers) {
+  const auto read = [&](const HeadsView& view) {
+    return at::from_blob(view.data, {view.batch, view.heads, view.tokens, view.head_dim},
+                         {view.batch_stride, view.head_stride, view.token_stride, 1}, at::kDouble);
+  };
+  const at::Tensor query = read(call.query_numbers), key = read(call.key_numbers);
+  const auto each = [](const at::Tensor& of, std::int64_t number, std::int64_t axis) {
+    return of.select(-1, number).unsqueeze(axis);
+  };
+  at::Tensor difference = each(query, 0, -1) - each(key, 0, -2);
+  if (numbers > 1) {
+    const at::Tensor later = at::ones({call.query.tokens, call.key.tokens}, at::kBool).triu(1);
+    difference = at::where(later, each(key, 1, -2) - each(query, 1, -1), difference);
+  }
+  return {difference, difference.abs()};
+}
+
+/// The rows of counted positions: each score's gate is the sigmoid of the products so far, and the gates of the
+/// visible keys from a key on are its position.
+Scores counted(const RelativeKeys& keys, const at::Tensor& q, const at::Tensor& content, bool causal) {
+  at::Tensor gates = at::sigmoid(content);
+  if (causal) gates = gates.tril();
+  const at::Tensor table = at::tensor(keys.key_table.data, at::kDouble).view({keys.key_table.dim(0), keys.head_dim});
+  const at::Tensor places =
+      gates.flip(-1).cumsum(-1).flip(-1).clamp_max(static_cast<double>(keys.key_table.dim(0) - 1));
+  const at::Tensor below = places.floor(), share = places - below;
+  const at::Tensor low = below.to(at::kLong), high = places.ceil().to(at::kLong);
+  const auto between = [&](const at::Tensor& products) {
+    return products.gather(-1, low) * (1 - share) + products.gather(-1, high) * share;
+  };
+  return {between(meet(q, table)), between(meet(q.abs(), table.abs()))};
+}
+
 /// The output, the largest sum of absolute terms of a visible score, and the largest value including what the encoding
 /// may add to it.
 struct Expected {
@@ -79,8 +152,11 @@ Expected expected(const AttentionCall& call) {
   if (bias != nullptr) scale = bias->softmax_scale.value_or(scale);
   if (keys != nullptr) scale = keys->softmax_scale.value_or(scale);
 
-  const auto meet = [](const at::Tensor& a, const at::Tensor& b) { return at::matmul(a, b.transpose(-2, -1)); };
-  at::Tensor score = scale * meet(q, k), size = scale * meet(q.abs(), k.abs());
+  Scores products{meet(q, k), meet(q.abs(), k.abs())};
+  if (encoding.site() == Site::query_key && encoding.rotation().offsets) {
+    products = remapped(q, k, encoding.rotation(), length);
+  }
+  at::Tensor score = scale * products.score, size = scale * products.size;
   const auto add = [&](const at::Tensor& term, const at::Tensor& magnitude) {
     score = score + term;
     size = size + magnitude;
@@ -88,9 +164,16 @@ Expected expected(const AttentionCall& call) {
   if (bias != nullptr) {
     const at::Tensor values = (bias->before_scale ? scale : 1.0) * bias_of(*bias, length);
     add(values, values.abs());
+    if (bias->token_numbers > 0) {
+      const Scores numbers = brought(call, bias->token_numbers);
+      add(numbers.score, numbers.size);
+    }
   }
   at::Tensor value_rows;
-  if (keys != nullptr) {
+  if (keys != nullptr && keys->counted) {
+    const Scores rows = counted(*keys, q, score, call.mask.causal);
+    add(rows.score, rows.size);
+  } else if (keys != nullptr) {
     const double own = keys->scaled ? scale : 1.0;
     const at::Tensor rows = relative_rows(*keys, keys->key_table, length, call.mask.causal);
     const auto along = [&](const at::Tensor& heads, const at::Tensor& met, const char* form) {

@@ -35,6 +35,12 @@ Encoding resized(const Encoding& encoding, std::int64_t trained, std::int64_t le
   return Encoding(encoding.scheme().name, arguments);
 }
 
+/// Returns whether lines of this rule are part of the trial. A rule that needs more than a factor has no line: LongRoPE's
+/// lists come from a search on the trained model.
+bool is_tested(const Rule& rule, const TrialSpec& spec) {
+  return rule.compared || (spec.every_rule && needs_factor_only(rule));
+}
+
 }  // namespace
 
 std::vector<Line> lines_with_variants(const TrialSpec& spec) {
@@ -43,15 +49,17 @@ std::vector<Line> lines_with_variants(const TrialSpec& spec) {
   if (has_table_of_rows(find_scheme(scheme.name))) {
     lines.push_back({.name = spec.scheme + "+resized", .variant = "resized"});
   }
-  // A requested rule is used for training and testing unchanged.
-  if (!takes(find_scheme(scheme.name), "rule") || scheme.arguments.has("rule")) return lines;
-  for (const Rule* rule : compared_rules()) {
-    const std::string variant(rule->name);
-    lines.push_back({.name = spec.scheme + "+" + variant, .variant = variant});
+  // A requested rule is used for training and testing unchanged. An offset map stretches without a rule.
+  const Scheme& trained = find_scheme(scheme.name);
+  if (!takes(trained, "rule") || takes(trained, "map") || scheme.arguments.has("rule")) return lines;
+  std::vector<Line> tuned{{spec.scheme + "+tuned", "", true}};
+  for (const Rule* rule : rules()) {
+    if (!is_tested(*rule, spec)) continue;
+    const std::string variant(rule->name), name = spec.scheme + "+" + variant;
+    lines.push_back({.name = name, .variant = variant});
+    if (rule->compared) tuned.push_back({name + "+tuned", variant, true});
   }
-  if (spec.tune_steps <= 0) return lines;
-  const std::vector<Line> untuned = lines;
-  for (const Line& line : untuned) lines.push_back({line.name + "+tuned", line.variant, true});
+  if (spec.tune_steps > 0) lines.insert(lines.end(), tuned.begin(), tuned.end());
   return lines;
 }
 

@@ -37,15 +37,22 @@ struct NamedTensor {
 
 std::vector<NamedTensor> tensors_of(const Transformer& model, const Encoding& encoding) {
   std::vector<NamedTensor> tensors;
-  const auto add = [&](const std::string& own, std::string safetensors, std::string gguf) {
+  const auto add = [&](const std::string& own, const std::string& safetensors, const std::string& gguf,
+                       const char* ending = ".weight") {
     const at::Tensor& weight = model.weights().at(own);
     const auto bytes = std::as_bytes(std::span(weight.data_ptr<float>(), static_cast<std::size_t>(weight.numel())));
-    tensors.push_back({std::move(safetensors) + ".weight", std::move(gguf) + ".weight", weight.sizes().vec(), bytes});
+    tensors.push_back({safetensors + ending, gguf + ending, weight.sizes().vec(), bytes});
   };
   for (const Name& name : whole_model) add(name.own, name.own, name.gguf);
   for (std::int64_t layer = 0; layer < model.spec().shape.layers; ++layer) {
     const std::string index = std::to_string(layer) + ".";
     for (const Name& name : each_layer) add(index + name.own, "layers." + index + name.own, "blk." + index + name.gguf);
+  }
+  for (std::int64_t layer = 0; layer < model.spec().shape.layers; ++layer) {
+    const std::string index = std::to_string(layer) + ".";
+    if (!model.weights().has(index + "attention.gate")) continue;
+    add(index + "attention.gate", "layers." + index + "attention.gate", "blk." + index + "attn_gate");
+    add(index + "attention.gate_bias", "layers." + index + "attention.gate", "blk." + index + "attn_gate", ".bias");
   }
   for (const auto& [argument, value] : encoding.arguments().all()) {
     const auto* const tensor = std::get_if<Tensor>(&value);

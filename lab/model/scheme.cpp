@@ -47,7 +47,8 @@ Arguments complete_arguments(const SchemeText& text, const EncodingSize& size) {
   determine("heads", size.model.heads);
   determine("head_dim", size.model.width / size.model.heads);
   if (scheme.site == Site::hidden) determine("dim", size.model.width);
-  determine("max_positions", size.positions);
+  if (scheme.site == Site::hidden) determine("max_positions", size.positions);
+  determine("causal", size.causal);
   determine("bidirectional", !size.causal);
   if (!size.causal && offers(scheme, "form", "symmetric")) determine("form", std::string("symmetric"));
   for (const auto& [name, value] : text.arguments.all()) arguments.set(name, value);
@@ -57,7 +58,7 @@ Arguments complete_arguments(const SchemeText& text, const EncodingSize& size) {
 std::vector<LearnedArgument> learned_arguments(const Encoding& encoding) {
   std::vector<LearnedArgument> learned;
   for (const LearnedWeight& weight : encoding.learned_weights()) {
-    if (weight.gradient == LearnedGradient::hidden_rows) continue;
+    if (weight.gradient == LearnedGradient::hidden_rows && !encoding.hidden().neighbours) continue;
     const bool per_head = weight.gradient == LearnedGradient::bias_parameters;
     learned.push_back({.name = std::string(weight.name),
                        .shape = weight.shape,

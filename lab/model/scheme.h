@@ -34,20 +34,20 @@ struct EncodingSize {
 /// example.
 Arguments complete_arguments(const SchemeText& scheme, const EncodingSize& size);
 
-/// A weight that attention learns through its encoding: an argument of the scheme, and where its gradient is.
+/// A weight that is learned through the encoding: an argument of the scheme, and where its gradient is.
 struct LearnedArgument {
   std::string name;
   std::vector<std::int64_t> shape;
-  double deviation = 0;                  ///< of its initial values, normal
-  double initial = 0;                    ///< their mean; if exponential, of the logarithms
-  bool exponential = false;              ///< the argument is e^weight: it must stay positive
-  std::int64_t column = 0, columns = 1;  ///< its columns among those that share a gradient
-  std::int64_t room = 0;                 ///< the number of columns that share it, including these
-  std::span<double> LearnedGradients::*gradient = nullptr;
+  double deviation = 0;                                     ///< of its initial values, normal
+  double initial = 0;                                       ///< their mean; if exponential, of the logarithms
+  bool exponential = false;                                 ///< the argument is e^weight: it must stay positive
+  std::int64_t column = 0, columns = 1;                     ///< its columns among those that share a gradient
+  std::int64_t room = 0;                                    ///< the number of columns that share it, including these
+  std::span<double> LearnedGradients::*gradient = nullptr;  ///< null: of add_backward()
   std::int64_t count() const;
 };
 
-/// Returns the learned weights of an encoding at the sites score and relative_key; empty if nothing is learned.
+/// Returns the learned weights of an encoding, except rows of a table; empty if nothing else is learned.
 std::vector<LearnedArgument> learned_arguments(const Encoding& encoding);
 
 /// Returns the same encoding with `weights`: all learned arguments, concatenated.

@@ -7,6 +7,7 @@
 #include "locus/error.h"
 #include "locus/positions.h"
 #include "locus/rows.h"
+#include "model/neighbours.h"
 #include "model/norm.h"
 
 namespace locus::lab {
@@ -31,6 +32,15 @@ void fold_scale(Weights& weights, const ModelSpec& spec, const Encoding& encodin
         .narrow(0, 0, spec.shape.width)
         .mul_(usual / *encoding.score().softmax_scale);
   }
+}
+
+// Of the forget gate: how many gates every head has.
+std::int64_t gates_per_head(const Encoding& encoding) {
+  return encoding.site() == Site::score ? encoding.score().token_numbers : 0;
+}
+
+bool has_neighbours(const Encoding& encoding) {
+  return encoding.site() == Site::hidden && encoding.hidden().neighbours.has_value();
 }
 
 }  // namespace
@@ -76,7 +86,13 @@ ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task) {
 
 Encoding initial_encoding(const ModelSpec& spec) {
   const EncodingSize size{.model = spec.shape, .causal = spec.causal, .positions = spec.positions};
-  return Encoding(spec.scheme.name, complete_arguments(spec.scheme, size));
+  Encoding encoding(spec.scheme.name, complete_arguments(spec.scheme, size));
+  if (spec.causal && has_neighbours(encoding)) {
+    const Neighbours& from = *encoding.hidden().neighbours;
+    require(from.before == from.kernel - 1, spec.scheme.name,
+            ".causal must be true in a decoder: it would see the tokens that it is asked for");
+  }
+  return encoding;
 }
 
 Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::int64_t seed) {
@@ -104,19 +120,25 @@ Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::in
     entries.push_back({.name = in_layer(layer, "feed_forward.out"),
                        .shape = {width, hidden},
                        .deviation = spread(hidden) * residual});
+    if (const std::int64_t gates = spec.shape.heads * gates_per_head(encoding); gates > 0) {
+      // As in x-transformers' data-dependent ALiBi, gates begin near sigmoid(5): 0.7 % is forgotten per token.
+      entries.push_back(
+          {.name = in_layer(layer, "attention.gate"), .shape = {gates, width}, .deviation = spread(width)});
+      entries.push_back({.name = in_layer(layer, "attention.gate_bias"), .shape = {gates}, .mean = 5, .decays = false});
+    }
   }
-  if (encoding.site() == Site::hidden && encoding.claims().has(Claim::learned)) {
+  if (encoding.site() == Site::hidden && encoding.claims().has(Claim::learned) && !has_neighbours(encoding)) {
     entries.push_back(
         {.name = "positions.table", .shape = encoding.hidden().table.shape, .deviation = 1, .decays = false});
   }
-  std::int64_t inside_attention = 0;
+  std::int64_t in_encoding = 0;
   const std::vector<LearnedArgument> learned = learned_arguments(encoding);
-  for (const LearnedArgument& argument : learned) inside_attention += argument.count();
-  if (inside_attention > 0) entries.push_back({.name = "positions", .shape = {inside_attention}, .decays = false});
+  for (const LearnedArgument& argument : learned) in_encoding += argument.count();
+  if (in_encoding > 0) entries.push_back({.name = "positions", .shape = {in_encoding}, .decays = false});
 
   Weights weights(std::move(entries), seed);
   fold_scale(weights, spec, encoding);
-  if (inside_attention == 0) return weights;
+  if (in_encoding == 0) return weights;
   const NoGradGuard no_gradients;
   std::int64_t first = 0;
   for (const LearnedArgument& argument : learned) {
@@ -136,7 +158,8 @@ Transformer::Transformer(const ModelSpec& spec, std::int64_t seed)
       initial_(initial_encoding(spec)),
       learned_(learned_arguments(initial_)),
       weights_(initial_weights(spec, initial_, seed)),
-      no_weights_(at::empty({0})) {}
+      no_weights_(at::empty({0})),
+      no_numbers_(at::empty({0}, at::kDouble)) {}
 
 Encoding Transformer::encoding() const {
   if (!learned_.empty()) return with_weights(initial_, learned_, weights_.at("positions").data_ptr<float>());
@@ -161,9 +184,21 @@ at::Tensor Transformer::position_rows(const Encoding& encoding, std::int64_t len
   return rows;
 }
 
+// Running sums of ln sigmoid(norm(x) gate + bias) along each row, in double.
+at::Tensor Transformer::token_numbers(const at::Tensor& x, std::int64_t layer, const AttentionSetting& setting) const {
+  if (gates_per_head(setting.encoding) == 0) return no_numbers_;
+  const at::Tensor normed = norm(x, weights_.at(in_layer(layer, "attention.norm")));
+  const at::Tensor logits = at::mm(normed, weights_.at(in_layer(layer, "attention.gate")).t()) +
+                            weights_.at(in_layer(layer, "attention.gate_bias"));
+  const at::Tensor gates = at::log_sigmoid(logits).to(at::kDouble).view({setting.rows, setting.length, -1});
+  return gates.cumsum(1).view({setting.rows * setting.length, -1});
+}
+
 at::Tensor Transformer::logits(const Questions& questions, const Encoding& encoding) const {
   const std::int64_t width = spec_.shape.width, rows = questions.rows, length = questions.length;
-  auto setting = c10::make_intrusive<AttentionSetting>(encoding, learned_);
+  const bool in_attention = encoding.site() != Site::hidden;
+  auto setting =
+      c10::make_intrusive<AttentionSetting>(encoding, in_attention ? learned_ : std::vector<LearnedArgument>());
   setting->rows = rows;
   setting->length = length;
   setting->heads = spec_.shape.heads;
@@ -172,16 +207,20 @@ at::Tensor Transformer::logits(const Questions& questions, const Encoding& encod
   setting->ids = positions::prefill(length);
   setting->observer = observer_;
   const at::Tensor& learned = learned_.empty() ? no_weights_ : weights_.at("positions");
+  const at::Tensor& learned_in_attention = in_attention ? learned : no_weights_;
 
   at::Tensor x = at::embedding(weights_.at("embedding"), questions.tokens);
-  if (encoding.site() == Site::hidden) {
+  if (has_neighbours(encoding)) {
+    x = with_neighbours(x, learned, setting);
+  } else if (encoding.site() == Site::hidden) {
     encoding.check_positions(setting->ids.ids);
     x = (x.view({rows, length, width}) + position_rows(encoding, length)).view({rows * length, width});
   }
   for (std::int64_t layer = 0; layer < spec_.shape.layers; ++layer) {
     const auto weight = [&](const char* name) -> const at::Tensor& { return weights_.at(in_layer(layer, name)); };
-    x = attention_block(x, weight("attention.norm"), weight("attention.qkv"), weight("attention.out"), learned,
-                        setting);
+    x = attention_block(
+        x, {weight("attention.norm"), weight("attention.qkv"), weight("attention.out"), learned_in_attention},
+        token_numbers(x, layer, *setting), setting);
     if (layer + 1 == spec_.shape.layers && !spec_.pooled) x = only_asked(x, questions);
     x = feed_forward_block(x, weight("feed_forward.norm"), weight("feed_forward.in"), weight("feed_forward.out"));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small pre-norm transformer whose positions go through the library: a decoder, or an encoder with mean pooling.
 //
-//   x = embedding[token] (+ the position's row);  per layer  x += attend(norm(x)), x += feed_forward(norm(x));
+//   x = embedding[token] (+ the position's row, or one made from neighbours);  per layer  x += attend(norm(x)), x += feed_forward(norm(x));
 //   logits = norm(x) head
 // No biases, norms by root mean square with a gain, a hidden layer of 4 x width with ReLU, an untied head.
 #pragma once
@@ -41,8 +41,8 @@ ModelSpec model_spec(const TrialSpec& trial, const TaskDescription& task);
 /// Returns the encoding of an untrained model.
 Encoding initial_encoding(const ModelSpec& spec);
 /// Returns names and shapes: "embedding", "head", "norm", "0.attention.norm", "0.attention.qkv", "0.attention.out",
-/// "0.feed_forward.norm", "0.feed_forward.in", "0.feed_forward.out" ..., "positions.table" (learned rows), "positions"
-/// (all weights that attention learns through the encoding).
+/// "0.feed_forward.norm", "0.feed_forward.in", "0.feed_forward.out" ..., "0.attention.gate" and "0.attention.gate_bias"
+/// (forget gate), "positions.table" (learned rows), "positions" (all other learned weights of the encoding).
 Weights initial_weights(const ModelSpec& spec, const Encoding& encoding, std::int64_t seed);
 
 class Transformer {
@@ -65,12 +65,14 @@ class Transformer {
 
  private:
   at::Tensor position_rows(const Encoding& encoding, std::int64_t length) const;
+  /// Returns what the tokens of a layer bring to its scores (blocks.h); empty unless the encoding takes it.
+  at::Tensor token_numbers(const at::Tensor& x, std::int64_t layer, const AttentionSetting& setting) const;
 
   ModelSpec spec_;
   Encoding initial_;
   std::vector<LearnedArgument> learned_;
   Weights weights_;
-  at::Tensor no_weights_;
+  at::Tensor no_weights_, no_numbers_;
   std::function<void(const AttentionCall&)> observer_;
 };
 

@@ -14,6 +14,7 @@
 #include "locus/error.h"
 #include "results/file.h"
 #include "results/json.h"
+#include "results/merge.h"
 #include "run/header.h"
 #include "run/machine.h"
 #include "run/models.h"
@@ -63,15 +64,14 @@ int show_plan(const Request& request, const Parts& parts) {
 }
 
 /// Writes the files and prints a summary or the JSON object. Returns 1 if a trial failed.
-int give_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
-  const results::Results found = make_results(store, run);
+int give_results(const Request& request, const results::Results& found, const std::string& source, const Parts& parts) {
   results::write_files(request.out, found);
   if (request.json) {
     print_json(results::to_json(found));
   } else {
     std::cout << summary_text(found);
   }
-  std::cerr << "results.json and results.csv are in " << request.out << "; the store is " << store.name() << '\n';
+  std::cerr << "results.json and results.csv are in " << request.out << "; " << source << '\n';
   if (parts.report && !request.no_report) {
     const fs::path page = fs::path(request.out) / "report.html";
     parts.report(found, page, find_language(request.language));
@@ -80,13 +80,26 @@ int give_results(const Request& request, Store& store, std::int64_t run, const P
   return found.failures.empty() ? 0 : 1;
 }
 
+int merge_results(const Request& request, const Parts& parts) {
+  std::vector<results::Results> found;
+  for (const std::string& part : request.parts) found.push_back(results::read_file(part));
+  const results::Results all = results::merged(found);
+  make_out_folder(request);
+  return give_results(request, all, "merged parts: " + std::to_string(found.size()), parts);
+}
+
+int give_stored_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
+  return give_results(request, make_results(store, run), "the store is " + store.name(), parts);
+}
+
 int show_results(const Request& request, const Parts& parts) {
+  if (!request.parts.empty()) return merge_results(request, parts);
   Store store = open_existing_store(request);
   make_out_folder(request);
   const std::optional<StoredRun> run =
       request.run == 0 ? store.latest_run() : std::optional(store.find_run(request.run));
   require(run.has_value(), "the store ", store.name(), " has no run");
-  return give_results(request, store, run->id, parts);
+  return give_stored_results(request, store, run->id, parts);
 }
 
 /// Returns the speed that an earlier run in the same store measured with the same versions.
@@ -159,7 +172,7 @@ int run_lab(const Request& request, const Parts& parts) {
   }
   store.end_run(run);
   report_saved(save, plan, parts);
-  return give_results(request, store, run, parts);
+  return give_stored_results(request, store, run, parts);
 }
 
 int run_worker(const Request& request, const Parts& parts) {
@@ -187,7 +200,7 @@ void add_patience(CLI::App& app, Request& request) {
 }
 
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("--preset", request.plan.preset, "Preset: quick, standard (default) or full");
+  app.add_option("--preset", request.plan.preset, "Preset: quick, standard (default), full or reference");
   app.add_option("--tasks", request.plan.tasks, "Tasks to train, e.g. verbs,passkey,back,first,order,text")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -239,9 +252,16 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
                  "  locus lab plan --preset standard --measure");
   all.plan->add_flag("--measure", request.measure,
                      "Train a few steps of each task without a finished trial, to estimate the time");
-  all.results = add("results", "Write the results of the last run again",
-                    "Takes --out, --store and --json.\nExample: locus lab results --out locus-lab");
+  all.results = add("results", "Write the results of the last run again, or merge those of several",
+                    "Takes --out, --store and --json.\n"
+                    "Examples:\n"
+                    "  locus lab results --out locus-lab\n"
+                    "  locus lab results --merge verbs-lab --merge passkey-lab --out both-labs");
   all.results->add_option("--run", request.run, "Number of the run, as submit and status show it (default: the last)");
+  all.results
+      ->add_option("--merge", request.parts,
+                   "results.json of a run, or its folder, to merge with the others given; repeatable")
+      ->allow_extra_args(false);
   all.submit = add("submit", "Fill the queue of a store with the trials of a plan",
                    "Takes the options of locus lab.\n"
                    "Example: locus lab submit --preset full --store postgresql://lab@server/lab");

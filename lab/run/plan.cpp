@@ -73,7 +73,7 @@ std::vector<std::int64_t> chosen_lengths(const std::string& text, const Budget& 
   return lengths;
 }
 
-TrialSpec spec_of(const PlanRequest& request, const Budget& budget) {
+TrialSpec spec_of(const PlanRequest& request, const Preset& preset, const Budget& budget) {
   TrialSpec spec;
   spec.task = budget.task;
   spec.trained_length = request.trained_length.value_or(budget.trained_length);
@@ -87,6 +87,7 @@ TrialSpec spec_of(const PlanRequest& request, const Budget& budget) {
   spec.test_rows = budget.test_rows;
   spec.learning_rate = budget.learning_rate;
   spec.model = budget.model;
+  spec.every_rule = preset.every_rule;
   if (spec.task == "text") {
     require(!request.text_file.empty(), "the task text needs --text FILE");
     require(std::filesystem::is_regular_file(request.text_file), "--text ", request.text_file, " is not a file");
@@ -144,7 +145,7 @@ Plan make_plan(const PlanRequest& request) {
             chosen_seeds(request.seeds, preset.seeds),
             {}};
   std::vector<TrialSpec> specs;
-  for (const std::string& task : plan.tasks) specs.push_back(spec_of(request, find_budget(preset.name, task)));
+  for (const std::string& task : plan.tasks) specs.push_back(spec_of(request, preset, find_budget(preset.name, task)));
   // The shortest task first: it gives the first answer. Equals keep their order.
   std::stable_sort(specs.begin(), specs.end(),
                    [](const TrialSpec& a, const TrialSpec& b) { return training_work(a) < training_work(b); });

@@ -31,6 +31,12 @@ const std::vector<Preset>& presets() {
        {"verbs", "passkey", "back", "first", "order"},
        schemes_in(ComparedIn::full),
        3},
+      {"reference",
+       "the run behind docs/results.md, at most 2 hours per task on 2 cores",
+       {"verbs", "passkey", "back", "first", "order"},
+       schemes_in(ComparedIn::full),
+       5,
+       true},
   };
   return all;
 }
@@ -62,6 +68,13 @@ const std::vector<Budget>& budgets() {
       {"full",     "first",     64,  1500,   0,   32,  32, 2e-3, {2, 4, 64}},
       {"full",     "order",     16,  3000,   0,   64, 128, 3e-3, {2, 4, 64}},
       {"full",     "text",     128,  2000, 100,   32,  32, 2e-3, {4, 4, 128}},
+
+      {"reference", "verbs",    64,   600,  30,   16,  32, 8e-3, {2, 4, 64}},
+      {"reference", "passkey",  32,   500,   0,   32,  64, 5e-3, {2, 4, 64}},
+      {"reference", "back",     32,   400,   0,   32,  64, 5e-3, {2, 4, 64}},
+      {"reference", "first",    32,   200,   0,   32,  64, 5e-3, {2, 4, 64}},
+      {"reference", "order",    16,  1500,   0,   64, 128, 3e-3, {2, 4, 64}},
+      {"reference", "text",     64,   400,  30,   16,  32, 5e-3, {2, 4, 64}},
   };
   // clang-format on
   return all;

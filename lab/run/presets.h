@@ -15,7 +15,8 @@ struct Preset {
   std::string summary;
   std::vector<std::string> tasks;
   std::vector<std::string> schemes;
-  std::int64_t seeds = 1;  ///< 1, 2, ... up to this
+  std::int64_t seeds = 1;   ///< 1, 2, ... up to this
+  bool every_rule = false;  ///< see TrialSpec
 };
 
 /// A task's budget under a preset: the same for every scheme.

@@ -33,7 +33,8 @@ struct Request {
   // For `slurm`:
   int tasks = 0;
   std::vector<std::string> sbatch;
-  std::int64_t run = 0;  ///< for `results` (0: the last) and for a worker (0: all)
+  std::int64_t run = 0;            ///< for `results` (0: the last) and for a worker (0: all)
+  std::vector<std::string> parts;  ///< for `results`: files or folders to merge instead of reading a store
   // For a worker:
   std::string models, kept;
 };

@@ -37,20 +37,22 @@ std::string content_of(const std::string& file) {
 }  // namespace
 
 Json to_json(const TrialSpec& spec) {
-  return {{"task", spec.task},
-          {"scheme", spec.scheme},
-          {"seed", spec.seed},
-          {"train_length", spec.trained_length},
-          {"lengths", spec.lengths},
-          {"steps", spec.steps},
-          {"tune_steps", spec.tune_steps},
-          {"batch", spec.batch},
-          {"test_rows", spec.test_rows},
-          {"learning_rate", spec.learning_rate},
-          {"layers", spec.model.layers},
-          {"heads", spec.model.heads},
-          {"width", spec.model.width},
-          {"text_file", spec.text_file}};
+  Json json = {{"task", spec.task},
+               {"scheme", spec.scheme},
+               {"seed", spec.seed},
+               {"train_length", spec.trained_length},
+               {"lengths", spec.lengths},
+               {"steps", spec.steps},
+               {"tune_steps", spec.tune_steps},
+               {"batch", spec.batch},
+               {"test_rows", spec.test_rows},
+               {"learning_rate", spec.learning_rate},
+               {"layers", spec.model.layers},
+               {"heads", spec.model.heads},
+               {"width", spec.model.width},
+               {"text_file", spec.text_file}};
+  if (spec.every_rule) json["every_rule"] = true;  // absent otherwise: keys of earlier trials stay valid
+  return json;
 }
 
 TrialSpec spec_from_json(const Json& json) {
@@ -70,6 +72,7 @@ TrialSpec spec_from_json(const Json& json) {
     json.at("heads").get_to(spec.model.heads);
     json.at("width").get_to(spec.model.width);
     json.at("text_file").get_to(spec.text_file);
+    spec.every_rule = json.value("every_rule", false);
   } catch (const Json::exception& error) {
     fail("a trial's spec in the store cannot be read: ", error.what());
   }

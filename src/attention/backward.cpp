@@ -61,6 +61,7 @@ void check(const Problem& problem, const AttentionGradientCall& call) {
   check_learned("learned.u", learned.u, keys.u.data.size());
   check_learned("learned.v", learned.v, keys.v.data.size());
   check_learned("learned.w_r", learned.w_r, keys.w_r.data.size());
+  check_learned("learned.gate_mix", learned.gate_mix, keys.gate_mix.data.size());
 }
 
 // Keys that are padding, or of documents without queries, get no other gradient.
@@ -85,7 +86,7 @@ AttentionWork run_backward(const Problem& problem, const AttentionGradientCall& 
   const std::int64_t heads = call.forward.key.heads;
   const std::int64_t units = static_cast<std::int64_t>(problem.documents().size()) * heads;
   const bool counted = problem.relative() != nullptr && problem.relative()->counted;
-  const bool in_double = call.forward.query.type == ElementType::float64 || problem.remapped() != nullptr;
+  const bool in_double = call.forward.query.type == ElementType::float64;
   // Every unit of a round has separate sums, which are added in the order of units. So the result does not depend on
   // the threads.
   constexpr std::int64_t round_size = 16;
@@ -100,7 +101,7 @@ AttentionWork run_backward(const Problem& problem, const AttentionGradientCall& 
       LearnedSums& own = sums[static_cast<std::size_t>(i)];
       own.clear();
       if (counted) {
-        if ((first + i) % heads == 0) backward_counted(problem, call, document, own);
+        backward_counted(problem, call, document, (first + i) % heads, own);
       } else if (in_double) {
         backward_in_double(problem, call, document, (first + i) % heads, own);
       } else {

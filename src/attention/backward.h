@@ -8,12 +8,12 @@
 
 namespace locus {
 
-/// float64, and any type whose offsets are remapped.
+/// float64.
 void backward_in_double(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                         std::int64_t key_head, LearnedSums& learned);
-/// Rows chosen by counting, of any type: all heads of the document at once.
+/// Rows chosen by counting, of any type. If gates mix the heads, all of them with key head 0.
 void backward_counted(const Problem& problem, const AttentionGradientCall& call, const Document& document,
-                      LearnedSums& learned);
+                      std::int64_t key_head, LearnedSums& learned);
 /// Returns the number of tiles.
 std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCall& call, const Document& document,
                                std::int64_t key_head, LearnedSums& learned);

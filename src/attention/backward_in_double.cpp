@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward pass row by row in double, from the definition. With p = softmax(score), o = sum p (v + b), g = do:
-//   dp = g . (v + b),  D = sum p dp = g . o,  ds = p (dp - D),  dv += p g,  db += p g,  d sink = -p_sink D
-// If the keys are a shard, p and D come from the log-sum-exp and the output of the forward pass.
+//   dp = g . (v + b),  D = sum p dp,  ds = p (dp - D),  dv += p g,  db += p g,  d sink = -p_sink D
 // Where offsets are remapped, q.k is (A q).(B k) with rotations A and B of the pair's region: dq gets A^T B k.
 // A score bias gets ds; terms under the soft cap get ds x slope; a score is
 //   scale q.k + relative_scale ((q + v_bias) . row [+ k . meeting row] + u . k).
@@ -44,14 +43,11 @@ class HeadBackward {
   void finish() const { numbers_.store(); }
 
   void run(std::int64_t query) {
-    rows_.scores(query, weights_, &slopes_);
-    const double lse = rows_.forward_weights(query, weights_);
+    const double lse = rows_.probabilities(query, weights_, &slopes_);
     const std::int64_t token = document_.first_query + query;
     const std::vector<double> g = rows_.vector(call_.output_gradient, token, head_);
     const std::vector<double> q = rows_.vector(call_.forward.query, token, head_);
-    products_.assign(weights_.size(), 0.0);
-    for (std::int64_t key = 0; key < document_.keys; ++key) take_value(query, key, g);
-    const double mean = rows_.mean_of(query, g, weights_, products_);
+    const double mean = take_values(query, g);
     const std::span<const float> sinks = call_.forward.sink_logits;
     if (!sinks.empty() && lse > -HUGE_VAL) {
       const double sink = static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
@@ -75,20 +71,26 @@ class HeadBackward {
   Position query_id(std::int64_t query) const { return document_.query_ids[static_cast<std::size_t>(query)]; }
   Position key_id(std::int64_t key) const { return document_.key_ids[static_cast<std::size_t>(key)]; }
 
-  // The gradient of the value, and the product g . (v + b).
-  void take_value(std::int64_t query, std::int64_t key, const std::vector<double>& g) {
-    const double weight = weights_[static_cast<std::size_t>(key)];
-    if (weight == 0) return;
-    const std::vector<double> v = rows_.vector(call_.forward.value, document_.first_key + key, rows_.key_head());
-    const double* relative = rows_.relative_value(query, key);
+  // The products g . (v + b), and their mean.
+  double take_values(std::int64_t query, const std::vector<double>& g) {
+    products_.assign(weights_.size(), 0.0);
     std::vector<double> part(dim_);
-    double& product = products_[static_cast<std::size_t>(key)];
-    for (std::size_t j = 0; j < dim_; ++j) {
-      product += g[j] * (v[j] + (relative == nullptr ? 0 : relative[j]));
-      part[j] = weight * g[j];
-      gradients_.value[static_cast<std::size_t>(key) * dim_ + j] += part[j];
+    double mean = 0;
+    for (std::int64_t key = 0; key < document_.keys; ++key) {
+      const double weight = weights_[static_cast<std::size_t>(key)];
+      if (weight == 0) continue;
+      const std::vector<double> v = rows_.vector(call_.forward.value, document_.first_key + key, rows_.key_head());
+      const double* relative = rows_.relative_value(query, key);
+      double& product = products_[static_cast<std::size_t>(key)];
+      for (std::size_t j = 0; j < dim_; ++j) {
+        product += g[j] * (v[j] + (relative == nullptr ? 0 : relative[j]));
+        part[j] = weight * g[j];
+        gradients_.value[static_cast<std::size_t>(key) * dim_ + j] += part[j];
+      }
+      if (learned_.wants_value_rows()) learned_.add_value_row(head_, query_id(query), key_id(key), part.data());
+      mean += weight * product;
     }
-    if (learned_.wants_value_rows()) learned_.add_value_row(head_, query_id(query), key_id(key), part.data());
+    return mean;
   }
 
   void take_score(std::int64_t query, std::int64_t key, double ds, const std::vector<double>& q,

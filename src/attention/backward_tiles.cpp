@@ -5,12 +5,17 @@
 //
 // Queries are multiplied by the softmax scale and log2 e, plus the head's bias vector if the encoding has one. dk
 // sums these scaled rows and is divided by log2 e at the end.
+//
+// Where offsets are remapped, the regions are taken one after the other, with queries and keys turned for the region and
+// all pairs of other regions hidden: weights come from the log-sum-exp, so a region needs nothing of the others. What it
+// gives to queries and keys is turned back and added up.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "attention/backward.h"
+#include "attention/region_turns.h"
 #include "attention/term_gradients.h"
 #include "attention/tile_shape.h"
 
@@ -40,7 +45,8 @@ struct KeyHead {
   KeyHead(const Problem& problem, const Document& document, std::int64_t head)
       : kernels(attend_kernels(problem.call().query.type)),
         dim(problem.head_dim()),
-        padded_dim(round_up(dim, kernels.panel)) {
+        padded_dim(round_up(dim, kernels.panel)),
+        turns(problem, document, true) {
     const AttentionCall& call = problem.call();
     const auto stored = [&](const HeadsView& view) {
       return StoredRows{.data = Problem::row(view, document.batch, document.first_key, head),
@@ -56,11 +62,44 @@ struct KeyHead {
     key_rows = pack(kernels, stored(call.key));
     key_gradient = zeros(document.keys * padded_dim);
     value_gradient = zeros(document.keys * padded_dim);
+    if (!turns.present()) return;
+    unturned = AlignedFloats(document.keys * dim);
+    kernels.widen_rows(stored(call.key), 1.0f, unturned.data(), dim);
+    key_sums = zeros(document.keys * padded_dim);
+    for (std::int64_t i = 0; i < problem.group(); ++i) query_sums.push_back(zeros(document.queries * padded_dim));
+  }
+
+  /// Prepares the keys of a region of an offset map.
+  void enter(std::size_t next, std::int64_t count) {
+    region = next;
+    if (!turns.present()) return;
+    const AlignedFloats rows(count * dim);
+    std::copy_n(unturned.data(), count * dim, rows.data());
+    for (std::int64_t key = 0; key < count; ++key) turns.turn_key(region, key, rows.data() + key * dim);
+    const AttendKernels plain = attend_kernels(ElementType::float32);
+    const StoredRows from{.data = rows.data(), .stride = dim, .rows = count, .dim = dim};
+    plain.pack_keys(from, keys.data());
+    key_rows = pack(plain, from);
+  }
+
+  /// Adds what the region gave to the keys.
+  void leave(std::int64_t count) {
+    if (!turns.present()) return;
+    for (std::int64_t key = 0; key < count; ++key) {
+      turns.turn_key(region, key, key_gradient.data() + key * padded_dim, Direction::inverse);
+    }
+    for (std::int64_t i = 0; i < count * padded_dim; ++i) key_sums.data()[i] += key_gradient.data()[i];
+    std::fill_n(key_gradient.data(), count * padded_dim, 0.0f);
   }
 
   AttendKernels kernels;
   std::int64_t dim, padded_dim;
-  AlignedFloats keys, values;  ///< columns of a tile
+  RegionTurns turns;
+  std::size_t region = 0;
+  AlignedFloats unturned;                 ///< [keys][dim], if offsets are remapped; then also:
+  AlignedFloats key_sums;                 ///< [keys][padded dim], over the regions
+  std::vector<AlignedFloats> query_sums;  ///< the same of queries, per query head
+  AlignedFloats keys, values;             ///< columns of a tile
   PackedRows key_rows;
   AlignedFloats key_gradient, value_gradient;  ///< [keys][padded dim]
 };
@@ -108,7 +147,7 @@ class QueryHead {
       relative_.make_products(rows, position_.data() + first * dim_, table_products_.data());
       for (std::int64_t key = 0; key < document_.keys; key += block_keys_) {
         const std::int64_t columns = std::min(block_keys_, document_.keys - key);
-        if (!shape.move_to(key, columns)) continue;
+        if (!shape.move_to(key, columns) || !enter_region(first, rows, key, columns)) continue;
         ++tiles;
         run_tile({.first_query = first, .rows = rows, .first_key = key, .columns = columns}, shape);
       }
@@ -138,7 +177,27 @@ class QueryHead {
       const auto factor = static_cast<float>(problem_.scale() * log2_e);
       kernels_.widen_rows(stored(problem_.call().query), factor, query_.data(), dim_);
     }
+    for (std::int64_t i = 0; i < document_.queries; ++i) k_.turns.turn_query(k_.region, i, query_.data() + i * dim_);
     query_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(query_));
+  }
+
+  // Returns whether the tile has pairs of this region; regions_ is empty if all of them are.
+  bool enter_region(std::int64_t first, std::int64_t rows, std::int64_t key, std::int64_t columns) {
+    regions_.clear();
+    if (!k_.turns.present()) return true;
+    const std::uint32_t found = k_.turns.regions_of(first, rows, key, columns, regions_), own = 1u << k_.region;
+    if (found == own) regions_.clear();
+    return (found & own) != 0;
+  }
+
+  void hide_other_regions(const TilePlace& tile, float* scores) const {
+    if (regions_.empty()) return;
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      const std::uint8_t* of = regions_.data() + i * tile.columns;
+      for (std::int64_t c = 0; c < tile.columns; ++c) {
+        if (of[c] != k_.region) scores[i * stride_ + c] = -std::numeric_limits<float>::infinity();
+      }
+    }
   }
 
   // The gradient of the output, the means D, the log-sum-exp in base 2, and the gradient of the sink.
@@ -156,7 +215,7 @@ class QueryHead {
       const auto lse = static_cast<double>(*problem_.log_sum_exp(document_.batch, head_, document_.first_query + i));
       mean_.push_back(static_cast<float>(mean));
       lse_.push_back(lse == -HUGE_VAL ? std::numeric_limits<float>::infinity() : static_cast<float>(lse * log2_e));
-      if (sinks.empty() || lse == -HUGE_VAL) continue;
+      if (sinks.empty() || lse == -HUGE_VAL || k_.region > 0) continue;
       const auto sink = static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
       learned_.add_sink(head_, -std::exp(sink - lse) * mean);
     }
@@ -190,6 +249,7 @@ class QueryHead {
     }
     if (bias_.present() && window == nullptr) bias_.add(tile, scores, stride_);
     shape.hide_unseen(head_, scores, stride_);
+    hide_other_regions(tile, scores);
   }
 
   void run_tile(const TilePlace& tile, const TileShape& place) {
@@ -259,10 +319,22 @@ class QueryHead {
       join_relative();
       factor = 1;
     }
+    if (k_.turns.present() && !join_regions()) return;
     for (std::int64_t i = 0; i < document_.queries; ++i) {
       kernels_.store_row(query_gradient_.data() + i * padded_dim_, factor, dim_,
                          Problem::row(call_.query_gradient, document_.batch, document_.first_query + i, head_));
     }
+  }
+
+  // Adds what this region gave to the queries; with the last one, query_gradient_ is the sum of all.
+  bool join_regions() {
+    float* sums = k_.query_sums[static_cast<std::size_t>(head_ % problem_.group())].data();
+    for (std::int64_t i = 0; i < document_.queries; ++i) {
+      float* row = query_gradient_.data() + i * padded_dim_;
+      k_.turns.turn_query(k_.region, i, row, Direction::inverse);
+      for (std::int64_t j = 0; j < dim_; ++j) row[j] = sums[i * padded_dim_ + j] += row[j];
+    }
+    return k_.region + 1 == k_.turns.regions();
   }
 
   // A query is multiplied by keys (with u added) and by relative keys (with v added).
@@ -299,6 +371,7 @@ class QueryHead {
   std::vector<float> mean_, lse_;
   AlignedFloats scores_, products_, slopes_;         ///< a tile each
   AlignedFloats query_gradient_, through_relative_;  ///< [queries][padded dim]
+  std::vector<std::uint8_t> regions_;                ///< of a tile, if it has pairs of several
 };
 
 }  // namespace
@@ -307,8 +380,12 @@ std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCa
                                std::int64_t key_head, LearnedSums& learned) {
   KeyHead keys(problem, document, key_head);
   std::int64_t tiles = 0;
-  for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
-    tiles += QueryHead(problem, call, document, head, keys, learned).run();
+  for (std::size_t region = 0; region < keys.turns.regions(); ++region) {
+    keys.enter(region, document.keys);
+    for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
+      tiles += QueryHead(problem, call, document, head, keys, learned).run();
+    }
+    keys.leave(document.keys);
   }
   const auto store = [&](const AlignedFloats& rows, float factor, const HeadsView& view) {
     for (std::int64_t key = 0; key < document.keys; ++key) {
@@ -316,7 +393,7 @@ std::int64_t backward_in_tiles(const Problem& problem, const AttentionGradientCa
                              Problem::row(view, document.batch, document.first_key + key, key_head));
     }
   };
-  store(keys.key_gradient, static_cast<float>(1 / log2_e), call.key_gradient);
+  store(keys.turns.present() ? keys.key_sums : keys.key_gradient, static_cast<float>(1 / log2_e), call.key_gradient);
   store(keys.value_gradient, 1.0f, call.value_gradient);
   return tiles;
 }

@@ -18,65 +18,33 @@ HeadInDouble::HeadInDouble(const Problem& problem, const Document& document, std
   if (!keys_->value_table.data.empty()) value_rows_.emplace_back(problem, head, RowUse::value);
 }
 
-void HeadInDouble::scores(std::int64_t query, std::vector<double>& scores, std::vector<double>* slopes) {
-  scores.assign(static_cast<std::size_t>(document_.keys), -HUGE_VAL);
-  if (slopes != nullptr) slopes->assign(scores.size(), 0.0);
+double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes) {
+  weights.assign(static_cast<std::size_t>(document_.keys), -HUGE_VAL);
+  if (slopes != nullptr) slopes->assign(weights.size(), 0.0);
   const std::vector<double> q = vector(problem_.call().query, document_.first_query + query, head_);
-  for (std::int64_t key = 0; key < document_.keys; ++key) {
-    if (!problem_.sees(document_, head_, query, key)) continue;
-    const Score score = score_of(q, query, key);
-    scores[static_cast<std::size_t>(key)] = score.value;
-    if (slopes != nullptr) (*slopes)[static_cast<std::size_t>(key)] = score.slope;
-  }
-}
-
-double HeadInDouble::probabilities(std::int64_t query, std::vector<double>& weights) {
-  scores(query, weights);
-  if (keys_ != nullptr && keys_->counted) add_counted(query, weights);
-  return normalise(weights);
-}
-
-double HeadInDouble::forward_weights(std::int64_t query, std::vector<double>& scores) const {
-  if (!problem_.is_shard()) return normalise(scores);
-  const auto lse = static_cast<double>(*problem_.log_sum_exp(document_.batch, head_, document_.first_query + query));
-  for (double& score : scores) score = lse == -HUGE_VAL ? 0 : std::exp(score - lse);
-  return lse;
-}
-
-double HeadInDouble::mean_of(std::int64_t query, const std::vector<double>& g, const std::vector<double>& weights,
-                             const std::vector<double>& products) const {
-  return problem_.is_shard() ? dot(g, vector(problem_.call().output, document_.first_query + query, head_))
-                             : dot(weights, products);
-}
-
-double HeadInDouble::normalise(std::vector<double>& scores) const {
   const std::span<const float> sinks = problem_.call().sink_logits;
   const double sink = sinks.empty() ? -HUGE_VAL : static_cast<double>(sinks[static_cast<std::size_t>(head_)]);
   double top = sink;
-  for (const double score : scores) top = score <= top ? top : score;
+  for (std::int64_t key = 0; key < document_.keys; ++key) {
+    if (!problem_.sees(document_, head_, query, key)) continue;
+    const Score score = score_of(q, query, key);
+    weights[static_cast<std::size_t>(key)] = score.value;
+    if (slopes != nullptr) (*slopes)[static_cast<std::size_t>(key)] = score.slope;
+  }
+  if (keys_ != nullptr && keys_->counted) add_counted(q, query, weights);
+  for (const double score : weights) top = score <= top ? top : score;
   if (top == -HUGE_VAL) {
-    std::fill(scores.begin(), scores.end(), 0.0);
+    std::fill(weights.begin(), weights.end(), 0.0);
     return top;
   }
   double total = std::exp(sink - top);
-  for (double& score : scores) total += score = std::exp(score - top);
-  for (double& score : scores) score /= total;
+  for (double& weight : weights) total += weight = std::exp(weight - top);
+  for (double& weight : weights) weight /= total;
   return top + std::log(total);
 }
 
-double HeadInDouble::counted_term(const std::vector<double>& q, double count) const {
-  const CountedPlace place = counted_place(*keys_, count);
-  const auto met = [&](std::int64_t row) {
-    double sum = 0;
-    for (std::size_t j = 0; j < q.size(); ++j) sum += q[j] * static_cast<double>(keys_->key_table.row(row)[j]);
-    return sum * problem_.relative_scale();
-  };
-  return met(place.below) * (1 - place.share) + (place.share > 0 ? met(place.above) * place.share : 0);
-}
-
 // Scores hold scale q.k; the gates of keys are summed from the last to the first.
-void HeadInDouble::add_counted(std::int64_t query, std::vector<double>& scores) {
-  const std::vector<double> q = vector(problem_.call().query, document_.first_query + query, head_);
+void HeadInDouble::add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores) {
   double* shared = problem_.gate_count(document_.batch, head_, document_.first_query + query);
   double own = 0;
   double& count = shared == nullptr ? own : *shared;
@@ -84,7 +52,13 @@ void HeadInDouble::add_counted(std::int64_t query, std::vector<double>& scores) 
     double& score = scores[static_cast<std::size_t>(key)];
     if (score == -HUGE_VAL) continue;
     count += counted_gate(problem_, document_, {head_, query, key}, score);
-    score += counted_term(q, count);
+    const CountedPlace place = counted_place(*keys_, count);
+    const auto met = [&](std::int64_t row) {
+      double sum = 0;
+      for (std::size_t j = 0; j < q.size(); ++j) sum += q[j] * static_cast<double>(keys_->key_table.row(row)[j]);
+      return sum * problem_.relative_scale();
+    };
+    score += met(place.below) * (1 - place.share) + (place.share > 0 ? met(place.above) * place.share : 0);
   }
 }
 

@@ -10,12 +10,6 @@
 
 namespace locus {
 
-inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t j = 0; j < a.size(); ++j) sum += a[j] * b[j];
-  return sum;
-}
-
 class HeadInDouble {
  public:
   struct Score {
@@ -25,20 +19,9 @@ class HeadInDouble {
 
   HeadInDouble(const Problem& problem, const Document& document, std::int64_t head);
 
-  /// Fills `weights` [keys of the document] with probabilities and returns the log-sum-exp.
-  double probabilities(std::int64_t query, std::vector<double>& weights);
-
-  /// Fills `scores` [keys of the document], -infinity where a key is masked; without rows chosen by counting. `slopes`, if
-  /// given, gets the slope of every visible score.
-  void scores(std::int64_t query, std::vector<double>& scores, std::vector<double>* slopes = nullptr);
-  /// What a count adds to a score, where rows are chosen by counting.
-  double counted_term(const std::vector<double>& q, double count) const;
-  /// Turns scores into the weights that the forward pass gave them and returns its log-sum-exp: for a shard of the keys
-  /// that of the call, otherwise that of these scores, which is exact.
-  double forward_weights(std::int64_t query, std::vector<double>& scores) const;
-  /// The mean of the products dp = g . value that the forward pass weighted: for a shard g . output, otherwise exact.
-  double mean_of(std::int64_t query, const std::vector<double>& g, const std::vector<double>& weights,
-                 const std::vector<double>& products) const;
+  /// Fills `weights` [keys of the document] with probabilities and returns the log-sum-exp. `slopes`, if given, gets
+  /// the slope of every visible score.
+  double probabilities(std::int64_t query, std::vector<double>& weights, std::vector<double>* slopes = nullptr);
 
   /// Returns a row of a tensor; for tensors with key heads, of the key head that this head uses.
   std::vector<double> vector(const HeadsView& view, std::int64_t token, std::int64_t head) const;
@@ -54,8 +37,7 @@ class HeadInDouble {
   const double* relative_value(std::int64_t query, std::int64_t key);
 
  private:
-  void add_counted(std::int64_t query, std::vector<double>& scores);
-  double normalise(std::vector<double>& scores) const;
+  void add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores);
   Score score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key);
   double relative_term(const std::vector<double>& q, const std::vector<double>& k, std::int64_t query,
                        std::int64_t key);

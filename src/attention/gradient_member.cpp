@@ -29,6 +29,8 @@ std::span<double> LearnedGradients::*gradient_member(LearnedGradient gradient) {
       return &LearnedGradients::w_r;
     case LearnedGradient::phases:
       return &LearnedGradients::phases;
+    case LearnedGradient::gate_mix:
+      return &LearnedGradients::gate_mix;
   }
   return nullptr;
 }

@@ -32,7 +32,8 @@ LearnedSums::LearnedSums(const Problem& problem, const LearnedGradients& wanted)
       value_table_(wanted.value_table.size()),
       u_(wanted.u.size()),
       v_(wanted.v.size()),
-      w_r_(wanted.w_r.size()) {}
+      w_r_(wanted.w_r.size()),
+      gate_mix_(wanted.gate_mix.size()) {}
 
 void LearnedSums::add_sink(std::int64_t head, double gradient) { add_one(sinks_, head, gradient); }
 
@@ -85,6 +86,9 @@ void LearnedSums::add_u(std::int64_t head, std::int64_t j, double gradient) {
 void LearnedSums::add_v(std::int64_t head, std::int64_t j, double gradient) {
   add_one(v_, head * problem_.head_dim() + j, gradient);
 }
+void LearnedSums::add_gate_mix(std::int64_t head, std::int64_t other, double gradient) {
+  add_one(gate_mix_, head * problem_.relative()->heads + other, gradient);
+}
 
 // row = W_r R(distance), so that W_r gets gradient x R(distance)^T.
 void LearnedSums::project_rows() {
@@ -113,6 +117,7 @@ void LearnedSums::add(const LearnedSums& other) {
   add_to(u_, other.u_);
   add_to(v_, other.v_);
   add_to(w_r_, other.w_r_);
+  add_to(gate_mix_, other.gate_mix_);
   for (const auto& [place, gradient] : other.projected_) {
     std::vector<double>& sum = projected_[place];
     sum.resize(gradient.size());
@@ -123,7 +128,7 @@ void LearnedSums::add(const LearnedSums& other) {
 
 void LearnedSums::clear() {
   for (std::vector<double>* sum : {&sinks_, &bias_table_, &bias_parameters_, &bias_network_, &key_table_, &query_table_,
-                                   &column_table_, &value_table_, &u_, &v_, &w_r_}) {
+                                   &column_table_, &value_table_, &u_, &v_, &w_r_, &gate_mix_}) {
     std::fill(sum->begin(), sum->end(), 0.0);
   }
   projected_.clear();
@@ -145,6 +150,7 @@ void LearnedSums::store(const LearnedGradients& to) {
   copy(u_, to.u);
   copy(v_, to.v);
   copy(w_r_, to.w_r);
+  copy(gate_mix_, to.gate_mix);
 }
 
 }  // namespace locus

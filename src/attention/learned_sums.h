@@ -32,6 +32,7 @@ class LearnedSums {
   void add_value_row(std::int64_t head, Position query, Position key, const double* gradient);
   void add_u(std::int64_t head, std::int64_t j, double gradient);
   void add_v(std::int64_t head, std::int64_t j, double gradient);
+  void add_gate_mix(std::int64_t head, std::int64_t other, double gradient);
 
   void add(const LearnedSums& other);
   void clear();
@@ -44,7 +45,7 @@ class LearnedSums {
 
   const Problem& problem_;
   std::vector<double> sinks_, bias_table_, bias_parameters_, bias_network_;
-  std::vector<double> key_table_, query_table_, column_table_, value_table_, u_, v_, w_r_;
+  std::vector<double> key_table_, query_table_, column_table_, value_table_, u_, v_, w_r_, gate_mix_;
   /// Gradients of projected rows by query - key. They are multiplied by the sinusoid once, at the end or when they
   /// are too many.
   std::map<HeadOffset, std::vector<double>> projected_;

@@ -71,14 +71,15 @@ void RegionTurns::turn(double change, std::vector<double>& row) const {
   }
 }
 
-void RegionTurns::turn(const float* cos_sin, float* row) const {
+void RegionTurns::turn(const float* cos_sin, float* row, Direction direction) const {
   const auto pairs = static_cast<std::size_t>(rotation_->pairs());
   row += rotation_->rotary_offset;
   const std::size_t step = neighbours() ? 2 : 1, apart = neighbours() ? 1 : pairs;
+  const float sign = direction == Direction::forward ? 1.0f : -1.0f;
   for (std::size_t i = 0; i < pairs; ++i) {
     float& x = row[step * i];
     float& y = row[step * i + apart];
-    const float a = x, b = y, cos = cos_sin[i], sin = cos_sin[pairs + i];
+    const float a = x, b = y, cos = cos_sin[i], sin = sign * cos_sin[pairs + i];
     x = a * cos - b * sin;
     y = a * sin + b * cos;
   }
@@ -100,15 +101,15 @@ void RegionTurns::fill(std::vector<float>& rows, std::int64_t tokens, bool queri
   }
 }
 
-void RegionTurns::turn_query(std::size_t region, std::int64_t query, float* row) const {
+void RegionTurns::turn_query(std::size_t region, std::int64_t query, float* row, Direction direction) const {
   if (!present()) return;
   const std::int64_t at = static_cast<std::int64_t>(region) * document_.queries + query;
-  turn(query_rows_.data() + at * 2 * rotation_->pairs(), row);
+  turn(query_rows_.data() + at * 2 * rotation_->pairs(), row, direction);
 }
-void RegionTurns::turn_key(std::size_t region, std::int64_t key, float* row) const {
+void RegionTurns::turn_key(std::size_t region, std::int64_t key, float* row, Direction direction) const {
   if (!present()) return;
   const std::int64_t at = static_cast<std::int64_t>(region) * document_.keys + key;
-  turn(key_rows_.data() + at * 2 * rotation_->pairs(), row);
+  turn(key_rows_.data() + at * 2 * rotation_->pairs(), row, direction);
 }
 void RegionTurns::turn_query(std::size_t region, std::int64_t query, std::vector<double>& row,
                              Direction direction) const {

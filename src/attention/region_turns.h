@@ -22,8 +22,8 @@ class RegionTurns {
   std::uint32_t regions_of(std::int64_t first_query, std::int64_t rows, std::int64_t first_key, std::int64_t columns,
                            std::vector<std::uint8_t>& regions) const;
 
-  void turn_query(std::size_t region, std::int64_t query, float* row) const;
-  void turn_key(std::size_t region, std::int64_t key, float* row) const;
+  void turn_query(std::size_t region, std::int64_t query, float* row, Direction direction = Direction::forward) const;
+  void turn_key(std::size_t region, std::int64_t key, float* row, Direction direction = Direction::forward) const;
   void turn_query(std::size_t region, std::int64_t query, std::vector<double>& row,
                   Direction direction = Direction::forward) const;
   void turn_key(std::size_t region, std::int64_t key, std::vector<double>& row,
@@ -35,7 +35,7 @@ class RegionTurns {
   double query_change(std::size_t region, std::int64_t query) const;
   double key_change(std::size_t region, std::int64_t key) const;
   void turn(double change, std::vector<double>& row) const;
-  void turn(const float* cos_sin, float* row) const;
+  void turn(const float* cos_sin, float* row, Direction direction) const;
 
   const Document& document_;
   const Rotation* rotation_ = nullptr;

@@ -21,18 +21,36 @@ void add_temperature(LayerEncoding& layer, Fields& fields, const LayerPlan& plan
   set_query_scale(layer, {.beta = scale, .length = floor_scale, .shift = 1});
 }
 
-/// vLLM and sglang remap distances; transformers ignores the key.
-void add_dual_chunks(LayerEncoding& layer, Fields& fields) {
-  const Json* chunks = fields.object({"dual_chunk_attention_config"});
-  if (chunks == nullptr) return;
-  const auto number = [&](const char* key) {
-    const auto found = chunks->find(key);
-    return found != chunks->end() && found->is_number() ? found->get<double>() : 0;
+/// Qwen's 1M models: vLLM and sglang remap offsets; transformers does not read the block, and all agree up to chunk_size -
+/// local_size tokens.
+void add_dual_chunks(LayerEncoding& layer, Fields& fields, const HfContext& context) {
+  const Json* given = fields.object({"dual_chunk_attention_config"});
+  if (given == nullptr || layer.scheme != "rope") return;
+  Fields block(*given, fields.path_of("dual_chunk_attention_config."), fields.file(), fields.notes());
+  const auto size = [&](const char* key, std::int64_t least, std::int64_t otherwise) {
+    const auto found = block.integer({key}, least);
+    if (!found) block.note_default(key, std::to_string(otherwise), "sglang's default");
+    return found.value_or(otherwise);
   };
-  const double reach = number("chunk_size") - number("local_size");
-  layer.not_applied.push_back("vLLM and sglang read dual_chunk_attention_config and remap distances beyond " +
-                              number_text(std::max(reach, 0.0)) +
-                              " tokens, transformers ignores the key; Locus does not apply that yet");
+  const std::int64_t chunk = size("chunk_size", 2, 8192), local = size("local_size", 0, 1024);
+  require(local < chunk, block.subject("local_size"), " must be below chunk_size (", chunk, "), got ", local);
+  const std::int64_t unscaled = block.integer({"original_max_position_embeddings"}, 0).value_or(0);
+  const std::string what =
+      "offsets beyond " + std::to_string(chunk - local) + " tokens are remapped (dual_chunk_attention_config)";
+  if (layer.arguments.text("axes") != "1d") {
+    layer.not_applied.push_back("vLLM and sglang: " + what + "; Locus does not apply that to several axes");
+    return;
+  }
+  Arguments mapped;
+  for (const auto& [name, value] : layer.arguments.all()) {
+    if (name != "axes") mapped.set(name, value);
+  }
+  mapped.set("map", std::string("dual_chunk"));
+  mapped.set("chunk_size", chunk);
+  mapped.set("local_size", local);
+  if (unscaled > 0) mapped.set("unscaled_length", unscaled);
+  if (unscaled > 0 && context.options.length) mapped.set("length", *context.options.length);
+  layer.alternatives.push_back({"vLLM and sglang", "offset_map", std::move(mapped), what});
 }
 
 /// Returns the softmax scale if it is not 1 / sqrt(head_dim).
@@ -79,7 +97,7 @@ std::vector<LayerEncoding> resolve_rope(const Fields& fields, const HfContext& c
     } else if (context.model.name == "llama4_text") {
       add_temperature(layer, own, plan, context);
     }
-    add_dual_chunks(layer, own);
+    add_dual_chunks(layer, own, context);
     if (own.boolean({"rotary_value"}).value_or(false)) {
       layer.not_applied.emplace_back("this model also turns its values (rotary_value); Locus does not apply that yet");
     }

@@ -68,7 +68,9 @@ class RopeLayerReader {
     auto new_name = block_.text({"rope_type"});
     auto old_name = block_.text({"type"});
     for (auto* name : {&new_name, &old_name}) {
-      if (*name == "xdrope") *name = "dynamic";  // HunYuan: NTK by alpha, with sections for images
+      if (*name != "xdrope") continue;
+      *name = "dynamic";  // HunYuan: NTK by alpha, with sections for images
+      is_xdrope_ = true;
     }
     rule_ = "none";
     if (new_name) {
@@ -81,7 +83,11 @@ class RopeLayerReader {
     }
     type_ = "rope_type " + new_name.value_or(old_name.value_or("default"));
     is_mrope_ = new_name == "mrope" || old_name == "mrope";
-    if (rule_ == "ntk" && block_.has("mixed_b")) rule_ = "ntk_mixed";
+    // Only vLLM knows this type: fixed divisors, or mixed ones.
+    if (rule_ == "ntk") {
+      rule_ = "ntk_mixed";
+      if (!block_.has("mixed_b")) block_.note_default("mixed_b", "1", "vLLM's fixed divisors");
+    }
     // Phi-3's first files called longrope "yarn"; transformers reads any yarn of Phi-3 as longrope.
     if (model_.original_length > 0 && rule_ == "yarn") rule_ = "longrope";
   }
@@ -201,7 +207,7 @@ class RopeLayerReader {
   }
 
   void read_rule() {
-    if (rule_ == "dynamic_ntk" && (context_.model_type.starts_with("hunyuan"))) {
+    if (rule_ == "dynamic_ntk" && (is_xdrope_ || context_.model_type.starts_with("hunyuan"))) {
       // HunYuan's dynamic rule with alpha is static NTK with that factor; the rest of its block is not used.
       const auto alpha = block_.number({"alpha"});
       if (alpha && *alpha != 0) {
@@ -384,10 +390,7 @@ class RopeLayerReader {
   }
 
   void read_axes() {
-    if (model_.axes == "text") {  // images have a different order, which the row describes
-      block_.acknowledge({"mrope_section", "xdrope_section"});
-      return set("axes", std::string("1d"));
-    }
+    if (block_.has("xdrope_section")) return read_xdrope_sections();
     if (model_.axes == "pixtral" || model_.axes == "dinov3" || model_.axes == "grid") {
       set_grid();
       return set("axes", std::string(model_.axes));
@@ -413,6 +416,23 @@ class RopeLayerReader {
     const bool interleaves = interleaved.value_or(false) || model_.axes == "mrope_interleaved";
     set("axes", std::string(interleaves ? "mrope_interleaved" : "mrope"));
     set("sections", *sections);
+  }
+
+  /// HunYuan-VL: a section of pairs per axis, in pairs or as shares of them.
+  void read_xdrope_sections() {
+    std::vector<double> sections = *block_.positive_list({"xdrope_section"});
+    const bool shares = std::all_of(sections.begin(), sections.end(), [](double one) { return one < 1; });
+    for (double& one : sections) {
+      if (shares) one = std::floor(one * static_cast<double>(width_.rotary_dim / 2));
+      require(one == std::floor(one), block_.subject("xdrope_section"),
+              " must be whole numbers of pairs, or shares, got ", one);
+    }
+    set("axes", std::string("sections"));
+    set("sections", sections);
+    layer_.alternatives.push_back(
+        {"transformers 5", "rope", layer_.arguments,
+         "every section is doubled instead of repeated (xdrope_section), so that on images the "
+         "two members of a pair follow different axes; text is the same"});
   }
 
   /// Ministral 3 and Mistral 4.
@@ -449,6 +469,7 @@ class RopeLayerReader {
   std::optional<std::int64_t> max_length_ = {};
   RopeWidth width_ = {};
   bool is_mrope_ = false;
+  bool is_xdrope_ = false;
   OtherBase other_base_ = {};
   bool whole_head_reading_ = false;
 };

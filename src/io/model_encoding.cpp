@@ -77,9 +77,7 @@ HfOptions hf_options(const ModelOptions& options) {
 
 std::vector<ModelEncoding> model_encodings(const std::filesystem::path& given, const ModelOptions& options) {
   const std::filesystem::path path = find_model_file(given);
-  const FileKind kind = sniff(path);
-  require(kind == FileKind::gguf || kind == FileKind::json || kind == FileKind::unknown, path.string(),
-          ": must be a config.json, a model folder or a GGUF file, got ", name_of(kind));
+  const FileKind kind = sniff_settings(path);
   HfConfig config;
   if (kind == FileKind::gguf) {
     config.layers = read_gguf_layers(path, options);

@@ -142,6 +142,13 @@ FileKind sniff(const fs::path& path) {
   return is_llama2c(start) ? FileKind::llama2c : FileKind::unknown;
 }
 
+FileKind sniff_settings(const std::filesystem::path& path) {
+  const FileKind kind = sniff(path);
+  require(kind == FileKind::gguf || kind == FileKind::json || kind == FileKind::unknown, path.string(),
+          ": must be a config.json, a model folder or a GGUF file, got ", name_of(kind));
+  return kind;
+}
+
 fs::path find_model_file(const fs::path& path) {
   const FileKind kind = sniff(path);
   if (kind == FileKind::hf_folder) return path / "config.json";

@@ -13,11 +13,6 @@
 namespace locus {
 namespace {
 
-std::byte* at(const HiddenView& view, std::int64_t batch, std::int64_t token) {
-  const std::int64_t index = batch * view.batch_stride + token * view.token_stride;
-  return static_cast<std::byte*>(view.data) + index * static_cast<std::int64_t>(size_of(view.type));
-}
-
 void check(const Encoding& encoding, const HiddenView& view, const PositionIds& ids) {
   const HiddenRows& hidden = encoding.hidden();
   require(view.batch >= 0 && view.tokens >= 0, "add: extents must not be negative");
@@ -68,6 +63,27 @@ void add(const Encoding& encoding, const HiddenView& view, const PositionIds& id
   const std::int64_t row_bytes = view.dim * static_cast<std::int64_t>(size_of(view.type));
   for_ranges(executor, view.batch * view.tokens, grain_of(row_bytes),
              [&](std::int64_t begin, std::int64_t end) { add_range(hidden, plan, view, ids, begin, end); });
+}
+
+void add_backward(const Encoding& encoding, const AddGradientCall& call, const PositionIds& ids) {
+  check(encoding, call.input, ids);
+  const HiddenRows& hidden = encoding.hidden();
+  require(hidden.neighbours.has_value(), "add_backward: the rows of ", encoding.scheme().name,
+          " do not depend on the tokens' vectors: their gradient is that of the output");
+  for (const HiddenView* view : {&call.output_gradient, &call.input_gradient}) {
+    require(view->type == call.input.type && view->batch == call.input.batch && view->tokens == call.input.tokens &&
+                view->dim == call.input.dim,
+            "add_backward: gradients must have the type and the extents of the input");
+    require(view->data != call.input.data || view->data == nullptr,
+            "add_backward: gradients must not be in the place of the input");
+  }
+  const auto size_is = [](const char* name, std::span<const double> given, std::size_t size) {
+    require(given.empty() || given.size() == size, "add_backward: ", name, " must have ", size, " values, got ",
+            given.size());
+  };
+  size_is("weight", call.weight, hidden.neighbours->weight.size());
+  size_is("bias", call.bias, hidden.neighbours->bias.size());
+  add_from_neighbours_backward(hidden, call, ids);
 }
 
 }  // namespace locus

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/add_simd.h"
+#include "kernels/any_element.h"
 #include "kernels/neighbours_simd.h"
 #include "kernels/token_access.h"
 
@@ -13,63 +14,13 @@ namespace {
 
 double gelu(double x) { return 0.5 * x * (1 + std::erf(x * 0.70710678118654752440)); }
 
-/// Tokens of one batch row whose ids follow each other.
-struct IdRun {
-  std::int64_t batch, first, tokens;
-};
-
-std::vector<IdRun> runs_of(const HiddenView& view, const PositionIds& ids) {
-  std::vector<IdRun> runs;
-  for (std::int64_t batch = 0; batch < view.batch; ++batch) {
-    const Position* row = ids.ids.data() + (ids.batch == 1 ? 0 : batch * ids.tokens);
-    for (std::int64_t t = 0; t < view.tokens; ++t) {
-      if (t > 0 && row[t] == row[t - 1] + 1) {
-        ++runs.back().tokens;
-      } else {
-        runs.push_back({batch, t, 1});
-      }
-    }
-  }
-  return runs;
-}
-
-std::byte* token_at(const HiddenView& view, std::int64_t batch, std::int64_t token) {
-  const std::int64_t index = batch * view.batch_stride + token * view.token_stride;
-  return static_cast<std::byte*>(view.data) + index * static_cast<std::int64_t>(size_of(view.type));
-}
-
-double channel(ElementType type, const std::byte* from, std::int64_t c) {
-  if (type == ElementType::float64) return reinterpret_cast<const double*>(from)[c];
-  if (type == ElementType::float32) return static_cast<double>(reinterpret_cast<const float*>(from)[c]);
-  if (type == ElementType::bfloat16) return static_cast<double>(to_float(reinterpret_cast<const BFloat16*>(from)[c]));
-  return static_cast<double>(to_float(reinterpret_cast<const Float16*>(from)[c]));
-}
-
-/// The inputs of a run with zeros before and after, [before + tokens + after][dim].
-template <class Real>
-std::vector<Real> inputs_of(const HiddenRows& hidden, const HiddenView& view, const IdRun& run) {
-  const Neighbours& from = *hidden.neighbours;
-  const std::int64_t dim = hidden.dim;
-  std::vector<Real> inputs(static_cast<std::size_t>((run.tokens + from.kernel - 1) * dim), Real{0});
-  for (std::int64_t t = 0; t < run.tokens; ++t) {
-    const std::byte* token = token_at(view, run.batch, run.first + t);
-    Real* to = inputs.data() + (from.before + t) * dim;
-    for (std::int64_t c = 0; c < dim; ++c) {
-      const double x = channel(view.type, token, c);
-      const auto at = static_cast<std::size_t>(c);
-      to[c] = static_cast<Real>(from.input_scale.empty() ? x : x * from.input_scale[at] + from.input_shift[at]);
-    }
-  }
-  return inputs;
-}
-
 // The definition, in double.
 void add_run(const HiddenRows& hidden, const HiddenView& view, const IdRun& run) {
   const Neighbours& from = *hidden.neighbours;
-  const std::vector<double> inputs = inputs_of<double>(hidden, view, run);
+  const std::vector<double> inputs = run_inputs<double>(hidden, view, run);
   const std::int64_t group = hidden.dim / from.groups;
   for (std::int64_t t = 0; t < run.tokens; ++t) {
-    auto* values = reinterpret_cast<double*>(token_at(view, run.batch, run.first + t));
+    auto* values = reinterpret_cast<double*>(at(view, run.batch, run.first + t));
     for (std::int64_t c = 0; c < hidden.dim; ++c) {
       double sum = from.bias[static_cast<std::size_t>(c)];
       const double* weight = from.weight.data() + c * group * from.kernel;
@@ -108,13 +59,47 @@ void add_tokens(const RunInputs& from, const HiddenView& view, std::int64_t begi
     for (std::size_t i = 0; i < call.tokens * dim; ++i)
       sums[i] = static_cast<float>(gelu(static_cast<double>(sums[i])));
     for (std::size_t i = 0; i < call.tokens; ++i) {
-      add_row(view.type, sums.data() + i * dim, dim,
-              token_at(view, run.batch, run.first + t + static_cast<std::int64_t>(i)));
+      add_row(view.type, sums.data() + i * dim, dim, at(view, run.batch, run.first + t + static_cast<std::int64_t>(i)));
     }
   }
 }
 
 }  // namespace
+
+std::vector<IdRun> id_runs(const HiddenView& view, const PositionIds& ids) {
+  std::vector<IdRun> runs;
+  for (std::int64_t batch = 0; batch < view.batch; ++batch) {
+    const Position* row = ids.ids.data() + (ids.batch == 1 ? 0 : batch * ids.tokens);
+    for (std::int64_t t = 0; t < view.tokens; ++t) {
+      if (t > 0 && row[t] == row[t - 1] + 1) {
+        ++runs.back().tokens;
+      } else {
+        runs.push_back({batch, t, 1});
+      }
+    }
+  }
+  return runs;
+}
+
+template <class Real>
+std::vector<Real> run_inputs(const HiddenRows& hidden, const HiddenView& view, const IdRun& run) {
+  const Neighbours& from = *hidden.neighbours;
+  const std::int64_t dim = hidden.dim;
+  std::vector<Real> inputs(static_cast<std::size_t>((run.tokens + from.kernel - 1) * dim), Real{0});
+  for (std::int64_t t = 0; t < run.tokens; ++t) {
+    const std::byte* token = at(view, run.batch, run.first + t);
+    Real* to = inputs.data() + (from.before + t) * dim;
+    for (std::int64_t c = 0; c < dim; ++c) {
+      const double x = element_at(view.type, token, c);
+      const auto place = static_cast<std::size_t>(c);
+      to[c] = static_cast<Real>(from.input_scale.empty() ? x : x * from.input_scale[place] + from.input_shift[place]);
+    }
+  }
+  return inputs;
+}
+
+template std::vector<float> run_inputs<float>(const HiddenRows&, const HiddenView&, const IdRun&);
+template std::vector<double> run_inputs<double>(const HiddenRows&, const HiddenView&, const IdRun&);
 
 NeighbourPlan::NeighbourPlan(const HiddenRows& hidden) {
   const Neighbours& from = *hidden.neighbours;
@@ -136,12 +121,12 @@ void add_from_neighbours(const HiddenRows& hidden, const NeighbourPlan& plan, co
                          const PositionIds& ids, Executor* executor) {
   // A token takes about as long as this many bytes of a plain addition.
   const std::int64_t work = static_cast<std::int64_t>(plan.weights.size());
-  for (const IdRun& run : runs_of(view, ids)) {
+  for (const IdRun& run : id_runs(view, ids)) {
     if (view.type == ElementType::float64) {
       add_run(hidden, view, run);
       continue;
     }
-    const RunInputs from{hidden, plan, run, inputs_of<float>(hidden, view, run)};
+    const RunInputs from{hidden, plan, run, run_inputs<float>(hidden, view, run)};
     for_ranges(executor, run.tokens, grain_of(work),
                [&](std::int64_t begin, std::int64_t end) { add_tokens(from, view, begin, end); });
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/any_element.h"
 #include "kernels/polar_simd.h"
 #include "kernels/token_access.h"
 #include "locus/error.h"
@@ -53,28 +54,6 @@ void polar_doubles(const Polar& polar, Role role, std::int64_t head, const doubl
   }
 }
 
-double value_at(ElementType type, const std::byte* from, std::int64_t j) {
-  switch (type) {
-    case ElementType::float32:
-      return static_cast<double>(reinterpret_cast<const float*>(from)[j]);
-    case ElementType::float64:
-      return reinterpret_cast<const double*>(from)[j];
-    case ElementType::bfloat16:
-      return static_cast<double>(to_float(reinterpret_cast<const BFloat16*>(from)[j]));
-    case ElementType::float16:
-      return static_cast<double>(to_float(reinterpret_cast<const Float16*>(from)[j]));
-  }
-  return 0;
-}
-
-void store_at(ElementType type, std::byte* to, std::int64_t j, double value) {
-  const auto single = static_cast<float>(value);
-  if (type == ElementType::float64) reinterpret_cast<double*>(to)[j] = value;
-  if (type == ElementType::float32) reinterpret_cast<float*>(to)[j] = single;
-  if (type == ElementType::bfloat16) reinterpret_cast<BFloat16*>(to)[j] = to_bfloat16(single);
-  if (type == ElementType::float16) reinterpret_cast<Float16*>(to)[j] = to_float16(single);
-}
-
 // m = softplus(x), (u, v) = (m cos, m sin): dx = (du cos + dv sin) sigmoid(x), dphase = m (dv cos - du sin).
 void head_backward(const Polar& polar, const PolarGradientCall& call, const std::array<std::int64_t, 3>& place,
                    Role role) {
@@ -86,13 +65,13 @@ void head_backward(const Polar& polar, const PolarGradientCall& call, const std:
   for (std::int64_t c = 0; c < polar.channels; ++c) {
     const auto entry = static_cast<std::size_t>(head * polar.channels + c);
     const double phase = role == Role::query ? 0 : polar.phases[entry];
-    const double cos = std::cos(phase), sin = std::sin(phase), value = value_at(type, x, c);
-    const double du = value_at(type, gradient, 2 * c), dv = value_at(type, gradient, 2 * c + 1);
-    store_at(type, to, c, (du * cos + dv * sin) / (1 + std::exp(-value)));
+    const double cos = std::cos(phase), sin = std::sin(phase), value = element_at(type, x, c);
+    const double du = element_at(type, gradient, 2 * c), dv = element_at(type, gradient, 2 * c + 1);
+    store_element(type, to, c, (du * cos + dv * sin) / (1 + std::exp(-value)));
     if (role == Role::key && !call.phases.empty()) call.phases[entry] += softplus(value) * (dv * cos - du * sin);
   }
   for (std::int64_t j = polar.channels; j < polar.head_dim; ++j) {
-    store_at(type, to, j, value_at(type, gradient, j + polar.channels));
+    store_element(type, to, j, element_at(type, gradient, j + polar.channels));
   }
 }
 

@@ -22,6 +22,7 @@ inline constexpr LearnedMember learned_members[] = {
     &LearnedGradients::u,
     &LearnedGradients::v,
     &LearnedGradients::w_r,
+    &LearnedGradients::gate_mix,
 };
 
 /// Contiguous memory for a part of a tensor, and adding it to the whole.

@@ -4,6 +4,7 @@
 
 #include "locus/error.h"
 #include "locus/io/model_encoding.h"
+#include "locus/polar.h"
 #include "locus/scaling.h"
 #include "locus/settings.h"
 #include "locus/stretch.h"
@@ -46,7 +47,7 @@ Encoding scheme_for(const Model& model, const Spelling& spelling) {
                                    [&](const Parameter& parameter) { return parameter.name == name; });
     if (taken && !arguments.has(name)) arguments.set(name, value);
   };
-  fill("heads", model.config().heads);
+  fill("heads", scheme.site == Site::query_key ? model.config().kv_heads : model.config().heads);
   fill("head_dim", model.config().head_dim);
   if (scheme.site == Site::hidden) fill("dim", model.config().dim);
   return Encoding(scheme.name, arguments);
@@ -61,17 +62,26 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
   };
   switch (encoding.site()) {
     case Site::query_key:
-      same("head width", encoding.rotation().head_dim, config.head_dim);
+      same("head width", polar_of(encoding) ? polar_of(encoding)->head_dim : encoding.rotation().head_dim,
+           config.head_dim);
       require(encoding.rotation().axes == 1, owner, ": the encoding must have 1 axis of positions, got ",
               encoding.rotation().axes);
       require(!encoding.rotation().turns_output, owner, ": the probe does not rotate outputs (turned_output)");
       if (encoding.rotation().mix) same("number of key heads", encoding.rotation().mix->heads, config.kv_heads);
+      if (encoding.rotation().polar) same("number of key heads", encoding.rotation().polar->heads, config.kv_heads);
       break;
     case Site::hidden:
       same("width", encoding.hidden().dim, config.dim);
+      if (const auto& from = encoding.hidden().neighbours) {
+        require(from->before == from->kernel - 1, owner, ": the rows of ", encoding.scheme().name,
+                " depend on later tokens, which a model does not have yet: causal must be true");
+      }
       break;
     case Site::score:
       same("head count", encoding.score().heads, config.heads);
+      require(encoding.score().token_numbers == 0 || encoding.score().token_numbers == config.gates, owner,
+              ": the encoding ", encoding.scheme().name, " takes ", encoding.score().token_numbers,
+              " gates of every token and head, this model computes ", config.gates);
       break;
     case Site::relative_key:
       same("head width", encoding.relative_keys().head_dim, config.head_dim);
@@ -81,6 +91,10 @@ void require_fits(const Encoding& encoding, const ModelConfig& config, const std
     case Site::none:
       break;
   }
+}
+
+std::int64_t attended_dim(const ModelConfig& config, const Encoding& encoding) {
+  return polar_of(encoding) == nullptr ? config.head_dim : encoding.rotation().head_dim;
 }
 
 Encoding encoding_for(const Model& model, std::string_view text) {

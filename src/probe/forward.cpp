@@ -3,10 +3,12 @@
 // wanted logits. Only attention distinguishes segments and uses the cache; everything else treats all tokens the
 // same.
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "locus/add.h"
 #include "locus/error.h"
+#include "locus/polar.h"
 #include "probe/memory.h"
 #include "probe/network.h"
 
@@ -52,10 +54,23 @@ void check_ids(const Placed& segment, const Cache& cache) {
 
 /// Returns tokens [begin, begin + count) of a view over all tokens of the call.
 HeadsView tokens_of(HeadsView view, std::int64_t begin, std::int64_t count) {
-  view.data = static_cast<float*>(view.data) + begin * view.token_stride;
+  view.data =
+      static_cast<std::byte*>(view.data) + begin * view.token_stride * static_cast<std::int64_t>(size_of(view.type));
   view.tokens = count;
   view.batch_stride = count * view.token_stride;
   return view;
+}
+
+/// Copies the coordinates that both views have.
+void copy_heads(const HeadsView& from, const HeadsView& to) {
+  const auto row = [](const HeadsView& view, std::int64_t token, std::int64_t head) {
+    return static_cast<float*>(view.data) + token * view.token_stride + head * view.head_stride;
+  };
+  for (std::int64_t t = 0; t < from.tokens; ++t) {
+    for (std::int64_t h = 0; h < from.heads; ++h) {
+      std::copy_n(row(from, t, h), std::min(from.head_dim, to.head_dim), row(to, t, h));
+    }
+  }
 }
 
 PositionIds plan_of(std::span<const Position> ids) {
@@ -70,12 +85,31 @@ class CachedPass : public Pass {
   Executor* executor() const override { return call_.executor; }
 
   /// Appends the new keys and values of every segment, then attends for all of them in one call.
-  Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) override {
-    Rows out(query.tokens, config_.heads * config_.head_dim);
+  Rows attend(std::int64_t layer, const AttentionInputs& inputs) override {
+    if (polar_of(cache_.encoding()) == nullptr) return attend_heads(layer, inputs);
+    const std::int64_t width = attended_dim(config_, cache_.encoding());
+    Rows query(inputs.query.tokens, config_.heads * width), key(inputs.key.tokens, config_.kv_heads * width);
+    Rows value(key.count, key.width);
+    const AttentionInputs polar{.query = heads_of(query, config_.heads, width),
+                                .key = heads_of(key, config_.kv_heads, width),
+                                .value = heads_of(value, config_.kv_heads, width)};
+    to_polar(cache_.encoding(), {inputs.query, polar.query}, Role::query, call_.executor);
+    to_polar(cache_.encoding(), {inputs.key, polar.key}, Role::key, call_.executor);
+    copy_heads(inputs.value, polar.value);
+    Rows wide = attend_heads(layer, polar), out(wide.count, config_.heads * config_.head_dim);
+    copy_heads(heads_of(wide, config_.heads, width), heads_of(out, config_.heads, config_.head_dim));
+    return out;
+  }
+
+ private:
+  /// `inputs` are as wide as attention takes them.
+  Rows attend_heads(std::int64_t layer, const AttentionInputs& inputs) {
+    Rows out(inputs.query.tokens, config_.heads * inputs.query.head_dim);
     KvCache& cached = cache_.layers()[static_cast<std::size_t>(layer)];
-    const HeadsView output = heads_of(out, config_.heads, config_.head_dim);
+    const HeadsView output = heads_of(out, config_.heads, inputs.query.head_dim);
+    numbers_.clear();
     std::vector<CachedQueries> all;
-    for (const Placed& segment : segments_) all.push_back(append(cached, segment, query, key, value, output));
+    for (const Placed& segment : segments_) all.push_back(append(cached, segment, inputs, output));
     std::vector<std::vector<float>> probabilities;
     for (CachedQueries& one : all) {
       const auto rows = static_cast<std::size_t>(config_.heads) * call_.attention_wanted.size();
@@ -105,31 +139,54 @@ class CachedPass : public Pass {
     return out;
   }
 
- private:
-  CachedQueries append(KvCache& cached, const Placed& segment, const HeadsView& query, const HeadsView& key,
-                       const HeadsView& value, const HeadsView& output) {
+  /// Returns the running sums of a segment's gates, zeros for its padding: [tokens, heads, gates], float64.
+  HeadsView running_gates(const KvCache& cached, const Placed& segment, const Rows& gates) {
+    const std::int64_t count = gates.width / config_.heads, real = segment.tokens - segment.padding;
+    const float* first = gates.row(segment.begin + segment.padding);
+    const HeadsView logarithms{.data = const_cast<float*>(first),
+                               .tokens = real,
+                               .heads = config_.heads,
+                               .head_dim = count,
+                               .batch_stride = real * gates.width,
+                               .token_stride = gates.width,
+                               .head_stride = count};
+    std::vector<double>& sums = numbers_.emplace_back(static_cast<std::size_t>(segment.padding * gates.width));
+    const std::vector<double> own = running_sums(logarithms, cached.last_numbers(segment.sequence));
+    sums.insert(sums.end(), own.begin(), own.end());
+    return heads_view(sums.data(), ElementType::float64, "thd", {{segment.tokens, config_.heads, count}});
+  }
+
+  CachedQueries append(KvCache& cached, const Placed& segment, const AttentionInputs& inputs, const HeadsView& output) {
     const Encoding& encoding = cache_.encoding();
     const std::int64_t first = segment.begin + segment.padding, real = segment.tokens - segment.padding;
     const std::span<const Position> ids = std::span(segment.ids).subspan(static_cast<std::size_t>(segment.padding));
-    const HeadsView queries = tokens_of(query, segment.begin, segment.tokens);
-    const HeadsView keys = tokens_of(key, first, real), values = tokens_of(value, first, real);
+    const HeadsView queries = tokens_of(inputs.query, segment.begin, segment.tokens);
+    const HeadsView keys = tokens_of(inputs.key, first, real), values = tokens_of(inputs.value, first, real);
     if (encoding.site() == Site::query_key) {
       rotate(encoding, queries, plan_of(segment.ids), Role::query, Direction::forward, call_.executor);
       if (cache_.tables() == KeyTables::mixed) {
         rotate(encoding, keys, plan_of(ids), Role::key, Direction::forward, call_.executor);
       }
     }
-    cached.append(segment.sequence, keys, values, ids, call_.executor);
+    NewTokens tokens{.keys = keys, .values = values, .ids = ids};
+    HeadsView numbers;
+    if (encoding.site() == Site::score && encoding.score().token_numbers > 0) {
+      numbers = running_gates(cached, segment, inputs.gates);
+      tokens.numbers = tokens_of(numbers, segment.padding, real);
+    }
+    cached.append(segment.sequence, tokens, call_.executor);
     return {.sequence = segment.sequence,
             .query = queries,
             .output = tokens_of(output, segment.begin, segment.tokens),
-            .ids = segment.ids};
+            .ids = segment.ids,
+            .query_numbers = numbers};
   }
 
   const ModelConfig& config_;
   const ForwardCall& call_;
   Cache& cache_;
   std::vector<Placed> segments_;
+  std::deque<std::vector<double>> numbers_;  ///< per segment: the running sums of its gates
 };
 
 std::vector<Token> checked_tokens(const ForwardCall& call, const ModelConfig& config) {
@@ -179,15 +236,46 @@ std::vector<std::int64_t> checked_wanted(const ForwardCall& call, const std::vec
   return {call.logits_wanted->begin(), call.logits_wanted->end()};
 }
 
-void add_position_rows(const Encoding& encoding, const std::vector<Placed>& segments, Rows& x, Executor* executor) {
+HiddenView hidden_view(float* rows, std::int64_t tokens, std::int64_t dim) {
+  return {.data = rows, .tokens = tokens, .dim = dim, .batch_stride = tokens * dim, .token_stride = dim};
+}
+
+// Rows made from neighbours: the last cached tokens come before the new ones. Padding has no rows.
+void add_neighbour_rows(const Cache& cache, const Placed& segment, Rows& x, Executor* executor) {
+  const std::int64_t dim = x.width, most = cache.encoding().hidden().neighbours->kernel - 1;
+  const std::span<const float> cached = cache.vectors(segment.sequence);
+  const std::int64_t before = std::min(most, std::ssize(cached) / dim), real = segment.tokens - segment.padding;
+  Rows joined(before + real, dim);
+  std::copy(cached.end() - before * dim, cached.end(), joined.data.begin());
+  float* const own = x.row(segment.begin + segment.padding);
+  std::copy_n(own, real * dim, joined.row(before));
+  std::vector<Position> ids;
+  if (before > 0) ids = cache.positions(segment.sequence);
+  ids.erase(ids.begin(), ids.end() - before);
+  ids.insert(ids.end(), segment.ids.begin() + segment.padding, segment.ids.end());
+  add(cache.encoding(), hidden_view(joined.data.data(), before + real, dim), plan_of(ids), executor);
+  std::copy_n(joined.row(before), real * dim, own);
+}
+
+void add_position_rows(const Cache& cache, const std::vector<Placed>& segments, Rows& x, Executor* executor) {
+  const Encoding& encoding = cache.encoding();
   if (encoding.site() != Site::hidden) return;
   for (const Placed& segment : segments) {
-    const HiddenView view{.data = x.row(segment.begin),
-                          .tokens = segment.tokens,
-                          .dim = x.width,
-                          .batch_stride = segment.tokens * x.width,
-                          .token_stride = x.width};
-    add(encoding, view, plan_of(segment.ids), executor);
+    if (encoding.hidden().neighbours) {
+      add_neighbour_rows(cache, segment, x, executor);
+    } else {
+      add(encoding, hidden_view(x.row(segment.begin), segment.tokens, x.width), plan_of(segment.ids), executor);
+    }
+  }
+}
+
+// The vectors before their rows were added, for the next call.
+void remember(const Rows& vectors, const std::vector<Placed>& segments, Cache& cache) {
+  if (vectors.count == 0) return;
+  for (const Placed& segment : segments) {
+    const std::int64_t real = segment.tokens - segment.padding;
+    cache.remember(segment.sequence,
+                   {vectors.row(segment.begin + segment.padding), static_cast<std::size_t>(real * vectors.width)});
   }
 }
 
@@ -222,12 +310,17 @@ std::vector<float> Model::forward(const ForwardCall& call, Cache& cache) const {
     require_memory("a forward call over " + std::to_string(tokens.size()) + " tokens", static_cast<double>(bytes));
   }
   Rows x = network_->embed(tokens);
-  add_position_rows(cache.encoding(), segments, x, call.executor);
+  const Encoding& encoding = cache.encoding();
+  const bool by_neighbours = encoding.site() == Site::hidden && encoding.hidden().neighbours.has_value();
+  const Rows vectors = by_neighbours ? x : Rows();
+  add_position_rows(cache, segments, x, call.executor);
   try {
     CachedPass pass(config(), call, cache, segments);
     for (std::int64_t layer = 0; layer < config().layers; ++layer) network_->block(layer, x, pass);
-    if (wanted.empty()) return {};
-    return network_->logits(chosen(x, wanted), call.executor).data;
+    std::vector<float> logits;
+    if (!wanted.empty()) logits = network_->logits(chosen(x, wanted), call.executor).data;
+    remember(vectors, segments, cache);
+    return logits;
   } catch (...) {
     for (KvCache& layer : cache.layers()) {
       for (const Placed& segment : segments) layer.truncate(segment.sequence, segment.length_before);

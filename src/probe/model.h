@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -37,6 +38,7 @@ struct ModelConfig {
   std::int64_t weight_bytes = 0;  ///< as stored
   bool quantised = false;         ///< some weights are blocks of integers
   // For models of the lab only.
+  std::int64_t gates = 0;                    ///< gates per head that tokens bring (ScoreBias::token_numbers)
   bool begins_anywhere = false;              ///< its sequences may begin with any token
   std::optional<PasskeyFrame> passkey = {};  ///< the prompts of its passkey task
 };
@@ -74,10 +76,17 @@ class Cache {
   std::span<const KvCache> layers() const { return layers_; }
   KeyTables tables() const { return tables_; }
 
+  /// The vectors of a sequence's tokens before rows made from neighbours were added, [tokens, dim]: the next tokens need
+  /// the last of them. Empty for other encodings.
+  std::span<const float> vectors(SequenceId sequence) const;
+  void remember(SequenceId sequence, std::span<const float> vectors);
+
  private:
   Encoding encoding_;
   KeyTables tables_;
   std::vector<KvCache> layers_;
+  std::int64_t dim_;
+  std::map<SequenceId, std::vector<float>> vectors_;
 };
 
 /// New tokens of one sequence. The first `padding` of them are computed, as in a padded batch, but masked and not

@@ -72,6 +72,9 @@ Encoding encoding_of(const Source& source) {
 
 Network::Network(const Source& source)
     : config(source.config), encoding(encoding_of(source)), notes(source.notes), keeps_(source.keeps) {
+  if (config.architecture == "locus_lab" && encoding.site() == Site::score) {
+    config.gates = encoding.score().token_numbers;
+  }
   require_fits(encoding, config, source.file);
 }
 
@@ -89,14 +92,14 @@ Rows Network::embed(std::span<const Token> tokens) const {
   return x;
 }
 
-Rows Network::attend_fused(std::int64_t layer, Rows& query_key_value, FusedOrder order, Pass& pass) const {
+AttentionInputs Network::fused_parts(Rows& query_key_value, FusedOrder order) const {
   const auto part = [&](std::int64_t index) {
     if (order == FusedOrder::by_part) {
       return heads_of(query_key_value, config.heads, config.head_dim, index * config.heads * config.head_dim);
     }
     return heads_of(query_key_value, config.heads, config.head_dim, index * config.head_dim, 3 * config.head_dim);
   };
-  return pass.attend(layer, part(0), part(1), part(2));
+  return {.query = part(0), .key = part(1), .value = part(2)};
 }
 
 }  // namespace locus::probe

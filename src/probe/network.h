@@ -14,18 +14,27 @@
 
 namespace locus::probe {
 
+/// What a layer gives to attention. The views have one row per token of the call and are overwritten; heads may have
+/// any offset in a row. `gates`: logarithms of the tokens' gates [tokens, heads x ModelConfig::gates]; else empty.
+struct AttentionInputs {
+  HeadsView query, key, value;
+  Rows gates = {};
+};
+
 /// One forward call; it holds positions and caches.
 class Pass {
  public:
   virtual ~Pass() = default;
-  /// Rotates queries and keys, caches keys and values, and attends: [tokens, heads * head_dim]. The views have one
-  /// row per token of the call and are overwritten; heads may have any offset in a row.
-  virtual Rows attend(std::int64_t layer, const HeadsView& query, const HeadsView& key, const HeadsView& value) = 0;
+  /// Rotates queries and keys, caches keys and values, and attends: [tokens, heads * head_dim].
+  virtual Rows attend(std::int64_t layer, const AttentionInputs& inputs) = 0;
   virtual Executor* executor() const = 0;
 };
 
 /// Error: an encoding for another width or number of heads, or for several axes; `owner` starts the message.
 void require_fits(const Encoding& encoding, const ModelConfig& config, const std::string& owner);
+
+/// Returns the width of a head in attention: that of the model unless the encoding makes heads polar.
+std::int64_t attended_dim(const ModelConfig& config, const Encoding& encoding);
 
 /// The row order of a matrix for queries, keys and values: all queries, all keys, all values; or query, key and value
 /// of head 0, then of head 1, ...
@@ -50,7 +59,8 @@ class Network {
  protected:
   /// For families whose queries, keys and values each have the width of the hidden state.
   void require_heads_fill_width(const Source& source) const;
-  Rows attend_fused(std::int64_t layer, Rows& query_key_value, FusedOrder order, Pass& pass) const;
+  /// Returns the parts of the product of a fused matrix.
+  AttentionInputs fused_parts(Rows& query_key_value, FusedOrder order) const;
 
   Matrix embedding_;
   Linear head_;

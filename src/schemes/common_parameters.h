@@ -15,6 +15,12 @@ inline Parameter heads_parameter() {
           .most = 65536};
 }
 
+inline Parameter key_heads_parameter() {
+  Parameter heads = heads_parameter();
+  heads.meaning = "number of key heads";
+  return heads;
+}
+
 inline Parameter head_dim_parameter(double least) {
   return {.name = "head_dim",
           .kind = ValueKind::integer,

@@ -139,7 +139,6 @@ const Scheme& conv_position_scheme() {
       .example = {{"dim", 16}, {"groups", 4}, {"kernel", 5}, {"deviation", 0.3}},
       .variants = {{"causal=true", {{"dim", 16}, {"groups", 2}, {"kernel", 4}, {"causal", true}, {"deviation", 0.3}}},
                    {"kernel=4 groups=16", {{"dim", 16}, {"groups", 16}, {"kernel", 4}, {"deviation", 0.3}}}},
-      .compared = ComparedIn::never,
   };
   return scheme;
 }

@@ -29,14 +29,15 @@ SchemeResult make(const Arguments& arguments) {
   keys.index = [](Position, Position) { return std::int64_t{0}; };  // counting chooses the rows
   const std::vector<std::int64_t> shape{arguments.integer("max_positions"), keys.head_dim};
   keys.key_table = weights_or_normal("cope", arguments, "table", shape, 0);
-  if (arguments.has("gate_mix")) {
-    keys.gate_mix = weights_or_normal("cope", arguments, "gate_mix", {keys.heads, keys.heads}, 1);
-  }
   const double deviation = 1 / std::sqrt(static_cast<double>(keys.head_dim));
-  return {
-      .term = std::move(keys),
-      .claims = claims,
-      .learned = {{.name = "table", .shape = shape, .deviation = deviation, .gradient = LearnedGradient::key_table}}};
+  std::vector<LearnedWeight> learned{
+      {.name = "table", .shape = shape, .deviation = deviation, .gradient = LearnedGradient::key_table}};
+  if (arguments.has("gate_mix")) {
+    const std::vector<std::int64_t> square{keys.heads, keys.heads};
+    keys.gate_mix = weights_or_normal("cope", arguments, "gate_mix", square, 1);
+    learned.push_back({.name = "gate_mix", .shape = square, .gradient = LearnedGradient::gate_mix});
+  }
+  return {.term = std::move(keys), .claims = claims, .learned = std::move(learned)};
 }
 
 }  // namespace
@@ -69,7 +70,6 @@ const Scheme& cope_scheme() {
       .make = make,
       .example = {{"heads", 4}, {"head_dim", 8}, {"max_positions", 16}, {"deviation", 0.5}},
       .variants = {{"max_positions=4", {{"heads", 2}, {"head_dim", 4}, {"max_positions", 4}, {"deviation", 0.5}}}},
-      .compared = ComparedIn::never,
   };
   return scheme;
 }

@@ -45,7 +45,6 @@ const Scheme& forget_gate_scheme() {
       .make = make,
       .example = {{"heads", std::int64_t{4}}},
       .variants = {{"bidirectional=true", {{"heads", 2}, {"bidirectional", true}}}},
-      .compared = ComparedIn::never,
   };
   return scheme;
 }

@@ -175,7 +175,6 @@ const Scheme& offset_map_scheme() {
         .variants = {{"map=leaky_rerope", with({{"map", "leaky_rerope"}, {"window", 6}, {"group", 4}})},
                      {"map=self_extend", with({{"map", "self_extend"}, {"window", 8}, {"group", 3}})},
                      {"map=dual_chunk", with({{"map", "dual_chunk"}, {"chunk_size", 12}, {"local_size", 4}})}},
-        .compared = ComparedIn::never,
     };
   }();
   return scheme;

@@ -170,9 +170,47 @@ inline Numbers activated(Activation activation, const Numbers& before) {
   return after;
 }
 
+// A network of one hidden layer over one number, such as FIRE's, is asked for every query and key: nothing is allocated.
+inline bool is_plain(const SmallNetwork& network) {
+  return network.hidden.size() == 1 && network.hidden[0].in == 1 && network.hidden[0].gamma.empty();
+}
+
+inline double plain_before(const NetworkLayer& layer, std::size_t o, double x) {
+  return layer.weight[o] * x + (layer.bias.empty() ? 0 : layer.bias[o]);
+}
+
+inline double plain_value(const SmallNetwork& network, std::int64_t head, double x) {
+  const NetworkLayer& hidden = network.hidden[0];
+  const double* weight = network.last.weight.data() + head * network.last.in;
+  double sum = network.last.bias.empty() ? 0 : network.last.bias[index_of(head)];
+  for (std::size_t o = 0; o < index_of(hidden.out); ++o) {
+    sum += weight[o] * activated(network.activation, plain_before(hidden, o, x));
+  }
+  return sum;
+}
+
+// Returns the gradient of the input.
+inline double add_plain_gradient(const SmallNetwork& network, std::int64_t head, double x, double gradient,
+                                 std::span<double> sums) {
+  const NetworkLayer &hidden = network.hidden[0], &last = network.last;
+  const std::int64_t row = head * last.in;
+  if (!last.bias.empty()) sums[index_of(last.bias_at + head)] += gradient;
+  double of_x = 0;
+  for (std::size_t o = 0; o < index_of(hidden.out); ++o) {
+    const double before = plain_before(hidden, o, x);
+    sums[index_of(last.weight_at + row) + o] += gradient * activated(network.activation, before);
+    const double g = gradient * last.weight[index_of(row) + o] * slope(network.activation, before);
+    if (!hidden.bias.empty()) sums[index_of(hidden.bias_at) + o] += g;
+    sums[index_of(hidden.weight_at) + o] += g * x;
+    of_x += g * hidden.weight[o];
+  }
+  return of_x;
+}
+
 }  // namespace network
 
 inline double SmallNetwork::value(std::int64_t head, std::span<const double> input) const {
+  if (network::is_plain(*this)) return network::plain_value(*this, head, input[0]);
   network::Numbers x(input.begin(), input.end());
   for (const NetworkLayer& layer : hidden) x = network::activated(activation, network::traced(layer, x).before);
   double sum = last.bias.empty() ? 0 : last.bias[network::index_of(head)];
@@ -183,6 +221,11 @@ inline double SmallNetwork::value(std::int64_t head, std::span<const double> inp
 
 inline void SmallNetwork::add_gradient(std::int64_t head, std::span<const double> input, double gradient,
                                        std::span<double> sums, std::span<double> input_gradient) const {
+  if (network::is_plain(*this)) {
+    const double of_input = network::add_plain_gradient(*this, head, input[0], gradient, sums);
+    if (!input_gradient.empty()) input_gradient[0] += of_input;
+    return;
+  }
   std::vector<network::Trace> traces;
   network::Numbers x(input.begin(), input.end());
   for (const NetworkLayer& layer : hidden) {

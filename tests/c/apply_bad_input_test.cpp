@@ -120,6 +120,29 @@ void add_apply_cases(Cases& all) {
   all.emplace("locus_bias", [](World& w) {
     return locus_bias(w.alibi.get(), c_span(w.positions), c_span(w.positions), {nullptr, 8});
   });
+  all.emplace("locus_turn_output", [](World& w) { return locus_turn_output(nullptr, &w.view, &w.ids, nullptr); });
+  all.emplace("locus_turn_output",  // no turned_output
+              [](World& w) { return locus_turn_output(w.rope.get(), &w.view, &w.ids, nullptr); });
+  static const OwnedEncoding turned =
+      c_encoding("rope", {{"head_dim", 8}, {"pairing", "half"}, {"turned_output", true}});
+  all.emplace("locus_turn_output", [](World& w) {
+    return each(bad_views(w),
+                [&](const locus_heads* v) { return locus_turn_output(turned.get(), v, &w.ids, nullptr); });
+  });
+  all.emplace("locus_turn_output", [](World& w) {
+    return each(bad_ids(w),
+                [&](const locus_ids* ids) { return locus_turn_output(turned.get(), &w.view, ids, nullptr); });
+  });
+  static const OwnedEncoding polar = c_encoding("pope", {{"head_dim", 4}, {"heads", 2}});
+  all.emplace("locus_to_polar", [](World& w) { return locus_to_polar(w.rope.get(), &w.view, &w.out, 0, nullptr); });
+  all.emplace("locus_to_polar", [](World& w) { return locus_to_polar(nullptr, &w.view, &w.out, 0, nullptr); });
+  all.emplace("locus_to_polar", [](World& w) { return locus_to_polar(polar.get(), &w.view, &w.out, 0, nullptr); });
+  all.emplace("locus_to_polar", [](World& w) {
+    const locus_heads narrow = changed(w.view, [](locus_heads& v) { v.head_dim = 4; });
+    EXPECT_EQ(locus_to_polar(polar.get(), &narrow, &w.out, 5, nullptr), LOCUS_BAD_INPUT);
+    return each(bad_views(w),
+                [&](const locus_heads* v) { return locus_to_polar(polar.get(), &narrow, v, 1, nullptr); });
+  });
 }
 const AddedCases added_apply_cases(add_apply_cases);
 

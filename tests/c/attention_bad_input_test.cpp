@@ -65,6 +65,11 @@ void add_attention_cases(Cases& all) {
     gradient.learned = nullptr;
     return locus_attend_backward(&gradient);
   });
+  static double sums[32];
+  all.emplace("locus_running_sums", [](World&) { return locus_running_sums(nullptr, {}, {sums, 32}); });
+  all.emplace("locus_running_sums", [](World& w) { return locus_running_sums(&w.view, {}, {sums, 31}); });
+  all.emplace("locus_running_sums", [](World& w) { return locus_running_sums(&w.view, {}, {nullptr, 32}); });
+  all.emplace("locus_running_sums", [](World& w) { return locus_running_sums(&w.view, {sums, 3}, {sums, 32}); });
 }
 const AddedCases added_attention_cases(add_attention_cases);
 

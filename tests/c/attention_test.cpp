@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention, cache, plans and diagnosis through C: the same bits as through C++.
+// Attention, cache and diagnosis through C: the same bits as through C++.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -207,8 +207,15 @@ void expect_same_attention(const KvCache& cache, const locus_cache* handle, std:
   batch.mask.sinks = 1;
   cache.attend(batch);
   const locus_cache_queries c_both[] = {
-      {a, c_view(view(q, 0, 2)), c_view(view(c_output, 0, 2)), {}, {tree.data(), std::ssize(tree)}, c_lse.data()},
-      {b, c_view(view(q, 2, 1)), c_view(view(c_output, 2, 1)), {}, {}, nullptr}};
+      {a,
+       c_view(view(q, 0, 2)),
+       c_view(view(c_output, 0, 2)),
+       {},
+       {tree.data(), std::ssize(tree)},
+       c_lse.data(),
+       {},
+       {}},
+      {b, c_view(view(q, 2, 1)), c_view(view(c_output, 2, 1)), {}, {}, nullptr, {}, {}}};
   locus_cache_attention call = {};
   call.queries = c_both;
   call.count = 2;
@@ -296,74 +303,6 @@ TEST(CCache, EveryOperationEqualsCpp) {
     EXPECT_EQ(room, cache.pages_for(b, 100));
     EXPECT_EQ(locus_cache_length(made, a, &length), LOCUS_BAD_INPUT);
   }
-}
-
-// ---- plans
-
-struct Plan {
-  std::vector<std::int64_t> ids, kept;
-  std::vector<std::uint8_t> mask;
-  std::int64_t axes = 0, batch = 0, tokens = 0, decode_delta = 0;
-};
-Plan plan_of(int status, locus_plan* made) {
-  EXPECT_OK(status);
-  const OwnedPlan owned(made);
-  locus_plan_view view;
-  EXPECT_OK(locus_plan_get(made, &view));
-  return {{view.ids.ids, view.ids.ids + view.ids.axes * view.ids.batch * view.ids.tokens},
-          {view.kept.data, view.kept.data + view.kept.count},
-          {view.mask.data, view.mask.data + view.mask.count},
-          view.ids.axes,
-          view.ids.batch,
-          view.ids.tokens,
-          view.decode_delta};
-}
-void expect_ids(const Plan& plan, const PositionIds& expected) {
-  EXPECT_EQ(plan.ids, expected.ids);
-  EXPECT_EQ(plan.axes, expected.axes);
-  EXPECT_EQ(plan.batch, expected.batch);
-  EXPECT_EQ(plan.tokens, expected.tokens);
-}
-
-TEST(CPlan, EqualCpp) {
-  const std::vector<std::int64_t> lengths = {3, 1, 2}, parents = {-1, 0, 0, 2};
-  const std::vector<std::uint8_t> mask = {0, 1, 1, 1, 0, 1};
-  locus_plan* p = nullptr;
-  int status = locus_plan_prefill(4, 9, &p);
-  expect_ids(plan_of(status, p), positions::prefill(4, 9));
-  for (const int left : {0, 1}) {
-    status = locus_plan_padded(c_span(lengths), 5, left, 1, &p);
-    const Plan padded = plan_of(status, p);
-    const auto expected = left == 1 ? positions::left_padded(lengths, 5, 1) : positions::right_padded(lengths, 5, 1);
-    expect_ids(padded, expected.ids);
-    EXPECT_EQ(padded.mask, expected.mask);
-  }
-  status = locus_plan_padded(c_span(lengths), 0, 1, 0, &p);
-  expect_ids(plan_of(status, p), positions::left_padded(lengths).ids);
-  status = locus_plan_from_mask({mask.data(), 6}, 2, 3, 7, &p);
-  expect_ids(plan_of(status, p), positions::from_mask(mask, 2, 3, 7).ids);
-  status = locus_plan_packed(c_span(lengths), &p);
-  expect_ids(plan_of(status, p), positions::packed(lengths));
-  for (const int kind : {LOCUS_CONTIGUOUS, LOCUS_STRIPED, LOCUS_ZIGZAG}) {
-    status = locus_plan_shard(kind, 16, 4, 1, &p);
-    expect_ids(plan_of(status, p), positions::shard(static_cast<positions::ShardKind>(kind), 16, 4, 1));
-  }
-  status = locus_plan_tree(c_span(parents), 10, &p);
-  const Plan tree = plan_of(status, p);
-  expect_ids(tree, positions::tree(parents, 10));
-  EXPECT_EQ(tree.mask, positions::ancestor_mask(parents));
-  status = locus_plan_streaming(20, 2, 5, &p);
-  const Plan streaming = plan_of(status, p);
-  expect_ids(streaming, positions::streaming(20, 2, 5).ids);
-  EXPECT_EQ(streaming.kept, positions::streaming(20, 2, 5).kept);
-  status = locus_plan_grid(4, 6, 2, &p);
-  expect_ids(plan_of(status, p), positions::grid(4, 6, 2));
-  const locus_segment segments[] = {{3, 0, 0, 0, 0}, {0, 2, 2, 3, 0}, {2, 0, 0, 0, 0}};
-  status = locus_plan_multimodal(segments, 3, &p);
-  const Plan pictures = plan_of(status, p);
-  const std::vector<positions::Segment> same = {positions::Text{3}, positions::Vision{2, 2, 3}, positions::Text{2}};
-  expect_ids(pictures, positions::multimodal(same).ids);
-  EXPECT_EQ(pictures.decode_delta, positions::multimodal(same).decode_delta);
 }
 
 // ---- diagnosis

@@ -44,10 +44,45 @@ void add_plan_cases(Cases& all) {
   add("locus_plan_grid", [] { return locus_plan_grid(3, 4, 2, &p); });
   add("locus_plan_grid", [] { return locus_plan_grid(0, 4, 1, &p); });
   add("locus_plan_grid", [] { return locus_plan_grid(1, 1, 1, nullptr); });
-  static const locus_segment both = {1, 1, 1, 1, 0}, neither = {}, backwards = {-1, 0, 0, 0, 0};
-  for (const locus_segment* segment : {&both, &neither, &backwards}) {
+  static const locus_segment both = {1, 1, 1, 1, 0, 0}, neither = {}, backwards = {-1, 0, 0, 0, 0, 0},
+                             heard_and_seen = {2, 1, 1, 1, 0, 1}, to_the_past = {2, 0, 0, 0, -1, 1};
+  for (const locus_segment* segment : {&both, &neither, &backwards, &heard_and_seen, &to_the_past}) {
     add("locus_plan_multimodal", [=] { return locus_plan_multimodal(segment, 1, &p); });
+    add("locus_plan_multimodal_after", [=] { return locus_plan_multimodal_after({}, segment, 1, &p); });
   }
+  add("locus_plan_multimodal_after", [] { return locus_plan_multimodal_after({-1, 0}, nullptr, 0, &p); });
+  add("locus_plan_multimodal_after", [] { return locus_plan_multimodal_after({}, nullptr, 0, nullptr); });
+  add("locus_plan_multimodal_decode", [] { return locus_plan_multimodal_decode({4, 0}, -1, &p); });
+  add("locus_plan_multimodal_decode", [] { return locus_plan_multimodal_decode({INT64_MAX, INT64_MAX}, 1, &p); });
+  add("locus_plan_multimodal_decode", [] { return locus_plan_multimodal_decode({4, 0}, 1, nullptr); });
+  for (const locus_span_i64 parents : {negative, null}) {
+    add("locus_plan_multimodal_tree", [=] { return locus_plan_multimodal_tree(parents, {}, &p); });
+    add("locus_plan_accepted_path", [=] { return locus_plan_accepted_path(parents, 0, 0, &p); });
+  }
+  static const std::int64_t root[1] = {-1};
+  add("locus_plan_accepted_path", [] { return locus_plan_accepted_path({root, 1}, 1, 0, &p); });
+  add("locus_plan_accepted_path", [] { return locus_plan_accepted_path({root, 1}, 0, 0, nullptr); });
+  all.emplace("locus_plan_chunk", [](World& w) { return locus_plan_chunk(w.plan.get(), 1, 2, &p); });
+  all.emplace("locus_plan_chunk", [](World& w) { return locus_plan_chunk(w.plan.get(), -1, 1, &p); });
+  all.emplace("locus_plan_chunk", [](World& w) { return locus_plan_chunk(as<locus_plan>(w.rope.get()), 0, 1, &p); });
+  add("locus_plan_chunk", [] { return locus_plan_chunk(nullptr, 0, 1, &p); });
+  add("locus_plan_compressed", [] { return locus_plan_compressed(3, 0, &p); });
+  add("locus_plan_compressed", [] { return locus_plan_compressed(-1, 4, &p); });
+  add("locus_plan_compressed", [] { return locus_plan_compressed(3, 4, nullptr); });
+  add("locus_plan_document_shard", [=] { return locus_plan_document_shard(7, fine, 2, 0, 0, &p); });
+  add("locus_plan_document_shard", [=] { return locus_plan_document_shard(0, negative, 2, 0, 0, &p); });
+  add("locus_plan_document_shard", [=] { return locus_plan_document_shard(0, fine, 2, 2, 0, &p); });
+  add("locus_plan_document_shard", [=] { return locus_plan_document_shard(0, fine, 0, 0, 0, &p); });
+  add("locus_plan_document_shard", [=] { return locus_plan_document_shard(0, fine, 2, 0, 0, nullptr); });
+  all.emplace("locus_plan_cut", [](World& w) { return locus_plan_cut(w.plan.get(), w.plan.get(), &p); });
+  all.emplace("locus_plan_cut", [](World& w) { return locus_plan_cut(w.plan.get(), nullptr, &p); });
+  all.emplace("locus_plan_cut", [](World& w) {  // a shard of more tokens than the plan has
+    static const std::int64_t length = 9;
+    locus_plan* shard = nullptr;
+    EXPECT_OK(locus_plan_document_shard(LOCUS_STRIPED, {&length, 1}, 3, 0, 0, &shard));
+    const OwnedPlan owned(shard);
+    return locus_plan_cut(w.plan.get(), shard, &p);
+  });
   add("locus_plan_multimodal", [] { return locus_plan_multimodal(nullptr, 1, &p); });
   add("locus_plan_multimodal", [] { return locus_plan_multimodal(nullptr, 0, nullptr); });
   static locus_plan_view view;

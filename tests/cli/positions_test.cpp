@@ -36,6 +36,9 @@ const std::vector<Kind>& kinds() {
        "time: 0,2\nheight: 0,2\nwidth: 0,3\ntokens: 0,3\ndecode_delta: 0\n",
        Json::parse("[[[0, 2]], [[0, 2]], [[0, 3]]]")},
       {"tree --parents -1,0,0,1 --prefix 10", "10,11,11,12\n", {10, 11, 11, 12}},
+      {"tree --parents -1,0,0,2 --prefix 10 --accepted 3", "kept: 0,2,3\nids: 10,11,12\n", {10, 11, 12}},
+      {"tree --parents -1,0,0 --prefix 7 --delta -2 --accepted 2", "kept: 0,2\ntime: 5,6\nheight: 5,6\nwidth: 5,6\n",
+       Json::parse("[[[5, 6]], [[5, 6]], [[5, 6]]]")},
       {"sinks 10 --sinks 2 --window 3", "kept: 0,1,7,8,9\nids: 0,1,2,3,4\n", {0, 1, 2, 3, 4}},
       {"mrope text:2 image:1x2x2 text:1",
        "time: 0,1,2,2,2,2,4\nheight: 0,1,2,2,3,3,4\nwidth: 0,1,2,3,2,3,4\ndecode_delta: -2\n",
@@ -85,6 +88,8 @@ TEST(Positions, PrintsMasksKeptTokensAndTheDecodeDelta) {
   EXPECT_EQ(padded["tokens"], 3);
   EXPECT_EQ(padded["axes"], 1);
   EXPECT_EQ(json_of(folder, "positions sinks 10 --sinks 2 --window 3")["kept"], Json({0, 1, 7, 8, 9}));
+  EXPECT_EQ(json_of(folder, "positions tree --parents -1,0,0")["sees"],
+            Json::parse("[[1, 0, 0], [1, 1, 0], [1, 0, 1]]"));
   const Json mixed = json_of(folder, "positions mrope text:2 image:1x2x2 text:1");
   EXPECT_EQ(mixed["decode_delta"], -2);  // seven tokens so far, and the next one is at 5
   EXPECT_EQ(mixed["axis_names"], Json({"time", "height", "width"}));

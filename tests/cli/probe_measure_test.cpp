@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus probe loss`, `retrieve`, `attention` and `check` on trained models.
+#include <map>
+
 #include "cli/locus_command.h"
 #include "support/story_model.h"
 
@@ -44,6 +46,27 @@ TEST_P(ProbeMeasure, WithoutATextSamplesFromTheModelAndPrintsTheCaveat) {
   EXPECT_NE(json["caveat"].get<std::string>().find("sampled from the model itself"), std::string::npos);
   const std::string text = output_of(folder_, "probe loss " + model_ + " --rules none --buckets 0,100 --seed 3");
   EXPECT_NE(text.find("Where they break"), std::string::npos);
+}
+
+// Offset maps stretch the model without training: far keys are seen at offsets that it knows.
+TEST_P(ProbeMeasure, OffsetMapsHoldWhereRopeBreaks) {
+  const std::int64_t trained = GetParam().trained_length;
+  const std::string window = std::to_string(trained / 2);
+  const auto at = [&](std::int64_t times_half) { return std::to_string(times_half * trained / 2); };
+  const Json json =
+      json_of(folder_, "probe loss " + model_ + " --rules none --rules offset_map:map=self_extend,window=" + window +
+                           ",group=8 --rules offset_map:map=rerope,window=" + window + " --buckets 0," + at(1) + "," +
+                           at(4) + "," + at(6));
+  std::map<std::string, std::vector<double>> means;
+  for (const Json& curve : json["curves"]) {
+    for (const Json& bucket : curve["buckets"]) means[curve["name"]].push_back(bucket["mean"]);
+  }
+  const std::vector<double>& none = means.at("none");
+  for (const auto& [name, mapped] : means) {
+    if (!name.starts_with("offset_map")) continue;
+    EXPECT_NEAR(mapped[0], none[0], 1e-5) << name;  // within the window nothing changes
+    EXPECT_LT(mapped[2], none[2] - 0.2) << name;    // from twice the trained length on
+  }
 }
 
 TEST_P(ProbeMeasure, IdsAndFigures) {

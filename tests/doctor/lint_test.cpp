@@ -12,6 +12,7 @@
 
 #include "locus/error.h"
 #include "support/command.h"
+#include "support/error_of.h"
 #include "support/gguf_model.h"
 #include "support/oracle.h"
 
@@ -115,6 +116,19 @@ std::vector<LintCase> cases() {
       // Without latent attention, the softmax scale does not change.
       {"mscale-cancels", note, latent_yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original),
        yarn(R"("factor": 4, "mscale": 1, "mscale_all_dim": 1, )" + original)},
+      {"dual-chunk-sizes", error, llama(R"("dual_chunk_attention_config": {"chunk_size": 1000, "local_size": 100})"),
+       llama(R"("dual_chunk_attention_config": {"chunk_size": 1024, "local_size": 128})")},
+      {"dual-chunk-sizes", warning, llama(R"("dual_chunk_attention_config": {"chunk_size": 8192, "local_size": 1024,
+                "original_max_position_embeddings": 4096})"),
+       llama(R"("dual_chunk_attention_config": {"chunk_size": 4096, "local_size": 1024,
+                "original_max_position_embeddings": 4096})")},
+      {"temperature-never-acts", note, yarn(R"("factor": 4, "llama_4_scaling_beta": 0.1, )" + original),
+       yarn(R"("factor": 4, "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 2048)"), 4096},
+      {"base-already-stretched", warning,
+       R"({"model_type": "llama", "head_dim": 8, "rope_theta": 40000, "max_position_embeddings": 4096,
+           "rope_scaling": {"rope_type": "ntk", "factor": 4}})",
+       R"({"model_type": "llama", "head_dim": 8, "rope_theta": 10000, "max_position_embeddings": 4096,
+           "rope_scaling": {"rope_type": "ntk", "factor": 4}})"},
       {"not-expressed", warning, R"({"model_type": "sew-d"})", llama("")},
       {"not-expressed", note, R"({"model_type": "mamba"})", llama("")},
       {"not-applied", warning, R"({"model_type": "nanochat"})",
@@ -170,6 +184,18 @@ TEST(Lint, FindsEachFaultAndNotItsAbsence) {
     if (id == "partial-width-refused") continue;  // GGUF only, below
     EXPECT_TRUE(seen.contains(std::string(id))) << id << " has no case";
   }
+}
+
+// Weights alone have no settings: the refusal says what to give instead.
+TEST(Lint, RefusesWeightsWithoutSettings) {
+  const TemporaryFolder folder;
+  const std::string header = R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
+  const std::string length = {static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
+  folder.write("model.safetensors", length + header + std::string(4, '\0'));
+  const std::string refusal = testing::error_of([&] { read_lint_model(folder / "model.safetensors", {}); });
+  EXPECT_NE(refusal.find("must be a config.json, a model folder or a GGUF file, got a safetensors file"),
+            std::string::npos)
+      << refusal;
 }
 
 TEST(Lint, ErrorsComeFirst) {

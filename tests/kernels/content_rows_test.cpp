@@ -155,6 +155,83 @@ TEST(PolarBackward, MatchesDifferences) {
   }
 }
 
+// Central differences in double, of two batch rows with a jump of the ids: of the vectors, the weights and the biases.
+TEST(NeighboursBackward, MatchesDifferences) {
+  const std::int64_t dim = 6, groups = 2, kernel = 3, tokens = 5, batch = 2;
+  const auto size = static_cast<std::size_t>(batch * tokens * dim);
+  const PositionIds ids{1, 1, tokens, {3, 4, 5, 9, 10}};
+  const Tensor weight{{dim, dim / groups, kernel}, random_elements<float>(54, 5)};
+  const Tensor bias{{dim}, random_elements<float>(6, 6)}, factor{{dim}, {0.5f, 1, 2, 3, 0.25f, 1.5f}};
+  const std::vector<double> x = random_elements<double>(size, 1), g = random_elements<double>(size, 2);
+  const auto view = [&](std::vector<double>& data) {
+    return HiddenView{data.data(), ElementType::float64, batch, tokens, dim, tokens * dim, dim};
+  };
+  for (const bool causal : {false, true}) {
+    const auto conv = [&](const Tensor& with_weight, const Tensor& with_bias) {
+      return Encoding("conv_position", {{"dim", dim},
+                                        {"groups", groups},
+                                        {"kernel", kernel},
+                                        {"causal", causal},
+                                        {"weight", with_weight},
+                                        {"bias", with_bias},
+                                        {"norm_mean", bias},
+                                        {"norm_variance", factor}});
+    };
+    const auto loss = [&](std::vector<double> in, const Tensor& with_weight, const Tensor& with_bias) {
+      add(conv(with_weight, with_bias), view(in), ids);
+      double sum = 0;
+      for (std::size_t i = 0; i < in.size(); ++i) sum += in[i] * g[i];
+      return sum;
+    };
+    std::vector<double> in = x, gradient = g, dx(size), dweight(54), dbias(6);
+    add_backward(conv(weight, bias),
+                 {.input = view(in),
+                  .output_gradient = view(gradient),
+                  .input_gradient = view(dx),
+                  .weight = dweight,
+                  .bias = dbias},
+                 ids);
+    const double h = 0x1p-12;
+    const auto moved = [&](auto values, std::size_t i, double by) {
+      values[i] = static_cast<typename decltype(values)::value_type>(static_cast<double>(values[i]) + by);
+      return values;
+    };
+    const auto changed = [&](const Tensor& of, std::size_t i, double by) {
+      return Tensor{of.shape, moved(of.data, i, by)};
+    };
+    const auto exact = [](const Tensor& of, std::size_t i, double by) {  // the step that float32 takes
+      return static_cast<double>(static_cast<float>(static_cast<double>(of.data[i]) + by)) -
+             static_cast<double>(of.data[i]);
+    };
+    for (std::size_t i = 0; i < size; ++i) {
+      const double slope = (loss(moved(x, i, h), weight, bias) - loss(moved(x, i, -h), weight, bias)) / (2 * h);
+      EXPECT_NEAR(slope, dx[i], 1e-6) << i;
+    }
+    for (std::size_t i = 0; i < dweight.size(); ++i) {
+      const double step = exact(weight, i, h) - exact(weight, i, -h);
+      const double rise = loss(x, changed(weight, i, h), bias) - loss(x, changed(weight, i, -h), bias);
+      EXPECT_NEAR(rise / step, dweight[i], 1e-5) << i;
+    }
+    for (std::size_t i = 0; i < dbias.size(); ++i) {
+      const double step = exact(bias, i, h) - exact(bias, i, -h);
+      EXPECT_NEAR((loss(x, weight, changed(bias, i, h)) - loss(x, weight, changed(bias, i, -h))) / step, dbias[i],
+                  1e-5);
+    }
+  }
+  const Encoding rows("sinusoidal", {{"dim", dim}});
+  std::vector<double> in = x, other = g, dx(size);
+  EXPECT_NE(error_of([&] {
+              add_backward(rows, {view(in), view(other), view(dx)}, ids);
+            }).find("do not depend on"),
+            std::string::npos);
+  std::vector<double> few(3);
+  const Encoding conv("conv_position", {{"dim", dim}, {"groups", groups}, {"kernel", kernel}});
+  EXPECT_EQ(error_of([&] {
+              add_backward(conv, {view(in), view(other), view(dx), few}, ids);
+            }),
+            "add_backward: weight must have 54 values, got 3");
+}
+
 TEST(PolarRefuses, OtherWidthsHeadsAndEncodings) {
   const Encoding pope("pope", {{"heads", 2}, {"head_dim", 4}, {"channels", 3}});
   const Encoding rope("rope", {{"head_dim", 4}, {"pairing", "half"}});

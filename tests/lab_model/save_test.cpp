@@ -31,9 +31,11 @@ std::vector<std::string> schemes_and_variants() {
   for (const Scheme* scheme : schemes()) {
     if (scheme->compared != ComparedIn::never) all.emplace_back(scheme->name);
   }
-  for (const char* more : {"rope:rotary_dim=4,pairing=interleaved", "rope:rule=yarn,factor=4,original_length=16",
-                           "rope:rule=dynamic_ntk,factor=4,max_length=16", "kerple:form=power,r1=0.5,r2=0.7",
-                           "shaw:clip_left=2,values=true", "relative_bias:clip_left=3", "alibi:form=symmetric"}) {
+  for (const char* more :
+       {"rope:rotary_dim=4,pairing=interleaved", "rope:rule=yarn,factor=4,original_length=16",
+        "rope:rule=dynamic_ntk,factor=4,max_length=16", "kerple:form=power,r1=0.5,r2=0.7",
+        "shaw:clip_left=2,values=true", "relative_bias:clip_left=3", "alibi:form=symmetric", "pope:channels=3",
+        "conv_position:kernel=4,groups=1", "offset_map:map=self_extend,window=6,group=3"}) {
     all.emplace_back(more);
   }
   return all;

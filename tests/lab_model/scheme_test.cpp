@@ -52,34 +52,58 @@ TEST(SchemeText, TheModelDeterminesTheRest) {
 // so its noise is that of float32 logits, about 2^-23 each and less in the mean; over a step of 2 x 2^-8 that is
 // 2^-16. ReLU's kinks change the difference by a fraction of the gradient that falls with the step; the test allows a
 // sixteenth.
-TEST(Learned, GradientsAreSlopesOfTheLoss) {
+void expect_slopes(const std::string& scheme, const std::string& name, const std::string& task = "back") {
+  SCOPED_TRACE(scheme + " on " + task + ": " + name);
   constexpr double h = 0x1p-8;
-  for (const char* scheme : {"kerple", "kerple:form=power,r1=0.5,r2=0.7", "relative_bias:clip_left=3", "t5",
-                             "shaw:clip_left=2,values=true", "transformer_xl"}) {
-    SCOPED_TRACE(scheme);
-    TrialSpec spec = small_trial(scheme);
-    spec.model = {.layers = 2, .heads = 2, .width = 8};
-    Questioner questioner(spec);
-    Transformer model(model_spec(spec, questioner.description()), 3);
-    const Questions questions = questioner.next();
-    model.loss(questions, model.encoding()).backward();
-    const at::Tensor weights = model.weights().at("positions").detach();
-    const at::Tensor gradient = model.weights().at("positions").grad().clone();
-    const double largest = gradient.abs().max().item<double>();
-    EXPECT_GT(largest, 0x1p-12) << "nothing to see";
-    const NoGradGuard no_gradients;
-    for (std::int64_t i = 0; i < weights.numel(); ++i) {
-      const float kept = weights.data_ptr<float>()[i];
-      const auto loss_at = [&](double value) {
-        weights.data_ptr<float>()[i] = static_cast<float>(value);
-        const at::Tensor logits = model.logits(questions, model.encoding()).to(at::kDouble);
-        return at::cross_entropy_loss(logits, questions.targets).item<double>();
-      };
-      const double slope = (loss_at(static_cast<double>(kept) + h) - loss_at(static_cast<double>(kept) - h)) / (2 * h);
-      weights.data_ptr<float>()[i] = kept;
-      EXPECT_NEAR(gradient[i].item<double>(), slope, 0x1p-16 + largest / 16) << i;
-    }
+  TrialSpec spec = small_trial(scheme, task);
+  spec.model = {.layers = 2, .heads = 2, .width = 8};
+  Questioner questioner(spec);
+  Transformer model(model_spec(spec, questioner.description()), 3);
+  const Questions questions = questioner.next();
+  model.loss(questions, model.encoding()).backward();
+  const at::Tensor weights = model.weights().at(name).detach().view({-1});
+  const at::Tensor gradient = model.weights().at(name).grad().clone().view({-1});
+  const double largest = gradient.abs().max().item<double>();
+  EXPECT_GT(largest, 0x1p-12) << "nothing to see";
+  const NoGradGuard no_gradients;
+  for (std::int64_t i = 0; i < weights.numel(); ++i) {
+    const float kept = weights.data_ptr<float>()[i];
+    const auto loss_at = [&](double value) {
+      weights.data_ptr<float>()[i] = static_cast<float>(value);
+      const at::Tensor logits = model.logits(questions, model.encoding()).to(at::kDouble);
+      return at::cross_entropy_loss(logits, questions.targets).item<double>();
+    };
+    const double slope = (loss_at(static_cast<double>(kept) + h) - loss_at(static_cast<double>(kept) - h)) / (2 * h);
+    weights.data_ptr<float>()[i] = kept;
+    EXPECT_NEAR(gradient[i].item<double>(), slope, 0x1p-16 + largest / 16) << i;
   }
+}
+
+TEST(Learned, GradientsAreSlopesOfTheLoss) {
+  for (const char* scheme :
+       {"kerple", "kerple:form=power,r1=0.5,r2=0.7", "relative_bias:clip_left=3", "t5", "shaw:clip_left=2,values=true",
+        "transformer_xl", "pope", "pope:channels=2", "cope", "conv_position:kernel=4"}) {
+    expect_slopes(scheme, "positions");
+  }
+  expect_slopes("conv_position", "positions", "order");  // of an encoder, with neighbours on both sides
+}
+
+// The weights before a scheme that has none, or few, of its own.
+TEST(Learned, GradientsPassThroughTheScheme) {
+  expect_slopes("forget_gate", "0.attention.gate");
+  expect_slopes("forget_gate", "0.attention.gate", "order");  // two gates per head
+  for (const char* scheme : {"pope:channels=2", "cope", "offset_map"}) expect_slopes(scheme, "1.attention.qkv");
+  expect_slopes("conv_position", "embedding");
+}
+
+TEST(SchemeText, ADecoderSeesNoLaterTokens) {
+  const auto made = [](const char* scheme, const char* task) {
+    const TrialSpec spec = small_trial(scheme, task);
+    return initial_encoding(model_spec(spec, make_task(task)->description()));
+  };
+  EXPECT_EQ(made("conv_position", "back").hidden().neighbours->before, 4);
+  EXPECT_EQ(made("conv_position", "order").hidden().neighbours->before, 2);
+  EXPECT_THROW(made("conv_position:causal=false", "back"), Error);
 }
 
 TEST(Learned, EverySchemeOfTheRegistryTakesAStep) {
@@ -92,6 +116,7 @@ TEST(Learned, EverySchemeOfTheRegistryTakesAStep) {
     model.loss(questioner.next(), model.encoding()).backward();
     EXPECT_TRUE(std::isfinite(model.weights().gradients().sum().item<double>()));
     const bool learns = model.weights().has("positions") || model.weights().has("positions.table");
+    EXPECT_EQ(model.weights().has("1.attention.gate"), scheme->name == "forget_gate");
     EXPECT_EQ(learns, scheme->claims.has(Claim::learned));
   }
 }

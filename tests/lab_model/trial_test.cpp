@@ -2,6 +2,8 @@
 // Whole trials: lines, determinism, learning, refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -32,6 +34,13 @@ TEST(Lines, OfEachScheme) {
   spec.tune_steps = 3;
   EXPECT_EQ(lines_of(spec).size(), 10u);
   EXPECT_EQ(lines_of(spec).back(), "rope+yarn+tuned");
+  spec.every_rule = true;  // no fine-tune for the added ones, and none of a rule that needs more than a factor
+  const std::vector<std::string> every = lines_of(spec);
+  EXPECT_EQ(every.size(), 13u);
+  for (const char* added : {"rope+ntk_mixed", "rope+ntk_by_parts", "rope+llama3"}) {
+    EXPECT_EQ(std::count(every.begin(), every.end(), added), 1) << added;
+  }
+  spec.every_rule = false;
   spec.scheme = "rope:base=500";
   EXPECT_EQ(lines_of(spec)[1], "rope:base=500+linear");
   spec.scheme = "rope:rule=linear,factor=2";
@@ -40,6 +49,8 @@ TEST(Lines, OfEachScheme) {
   EXPECT_EQ(lines_of(spec), (std::vector<std::string>{"learned", "learned+resized"}));
   spec.scheme = "alibi";
   EXPECT_EQ(lines_of(spec), std::vector<std::string>{"alibi"});
+  spec.scheme = "offset_map";  // stretches without a rule
+  EXPECT_EQ(lines_of(spec), std::vector<std::string>{"offset_map"});
 }
 
 TEST(Lines, StretchedByTheFactorOfTheLength) {
@@ -177,8 +188,8 @@ TEST(TestSetTest, AnswersAndBuckets) {
 }
 
 TEST(CheckTest, SeesAWrongNumberInAttention) {
-  for (const char* scheme :
-       {"none", "rope", "alibi", "t5", "shaw:values=true", "transformer_xl", "shaw:meets_key=true"}) {
+  for (const char* scheme : {"none", "rope", "alibi", "t5", "shaw:values=true", "transformer_xl", "shaw:meets_key=true",
+                             "pope", "cope", "forget_gate", "offset_map:map=dual_chunk,chunk_size=6,local_size=2"}) {
     SCOPED_TRACE(scheme);
     const TrialSpec spec = small_trial(scheme);
     Questioner questioner(spec);

@@ -41,6 +41,20 @@ TEST(Presets, FollowTheDocumentation) {
   EXPECT_GE(full.seeds, 3);
 }
 
+// Every scheme and every task of `full`, more seeds, and every rule that stretches RoPE by a factor alone.
+TEST(Presets, ReferenceIsFullWithMoreSeedsAndEveryRule) {
+  const Preset& reference = find_preset("reference");
+  const Preset& full = find_preset("full");
+  EXPECT_EQ(reference.tasks, full.tasks);
+  EXPECT_EQ(reference.schemes, full.schemes);
+  EXPECT_GE(reference.seeds, 5);
+  const Plan plan = make_plan({.preset = "reference", .schemes = {"rope"}});
+  EXPECT_TRUE(plan.trials.front().every_rule);
+  const TrialSpec again = spec_from_json(to_json(plan.trials.front()));
+  EXPECT_TRUE(again.every_rule);
+  EXPECT_EQ(key_of(again), key_of(plan.trials.front()));
+}
+
 TEST(Presets, HaveABudgetForEveryTask) {
   for (const Preset& preset : presets()) {
     for (const char* task : {"verbs", "passkey", "back", "first", "order", "text"}) {
@@ -69,7 +83,7 @@ TEST(Plan, IsEveryTaskWithEverySchemeAndSeed) {
 
 // Seed by seed, and in each seed the task with the least work first: its last trial gives the first answer.
 TEST(Plan, PutsTheShortestTaskOfTheFirstSeedFirst) {
-  for (const char* preset : {"quick", "standard", "full"}) {
+  for (const char* preset : {"quick", "standard", "full", "reference"}) {
     const Plan plan = make_plan({.preset = preset, .seeds = "2"});
     const std::size_t schemes = plan.schemes.size(), tasks = plan.tasks.size();
     ASSERT_EQ(plan.trials.size(), 2 * schemes * tasks);

@@ -27,7 +27,6 @@ const std::map<std::string, std::string> refusals = {
 const std::map<std::string, std::string> named = {
     {"deepseek-v4-pro", "pools several tokens into one key (compress_ratios)"},
     {"nanochat-d20", "turns queries and keys the other way"},
-    {"qwen2.5-7b-1m-dual-chunk", "dual_chunk_attention_config"},
     {"swinv2-tiny", "this model's scores are cosines"},
 };
 

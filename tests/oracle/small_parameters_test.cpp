@@ -34,7 +34,7 @@ class SmallParametersOracle : public ::testing::TestWithParam<std::string> {
     } else if (scheme() == "ntk") {
       block["rope_type"] = "ntk";
       block["factor"] = settings_.at("factor");
-      block["mixed_b"] = settings_.at("mixed_b").is_null() ? Json(1) : settings_.at("mixed_b");  // 1: fixed
+      block["mixed_b"] = settings_.at("mixed_b");  // null: fixed
     } else {
       config["model_type"] = "hunyuan_v1_dense";
       block["rope_type"] = "dynamic";

@@ -155,5 +155,71 @@ class Cache(unittest.TestCase):
             cache.append(sequence, k, k, [0.5, 1.5, 2.5, 3.5])
 
 
+class TokenNumbers(unittest.TestCase):
+    """Gates in the cache: sums go on from chunk to chunk."""
+
+    def setUp(self):
+        self.encoding = locus.forget_gate(heads=HEADS)
+        self.cache = locus.KvCache(self.encoding, capacity=64, heads=HEADS, head_dim=DIM, page_size=16)
+
+    def test_chunks_equal_the_definition(self):
+        k, v, q = tokens(20), tokens(20), tokens(20)
+        gates = -np.abs(RNG.standard_normal((20, HEADS)))
+        sums = np.cumsum(gates, axis=0)
+        sequence, got = self.cache.create(), []
+        for first in range(0, 20, 6):
+            part = slice(first, first + 6)
+            before = self.cache.last_numbers(sequence)[:, 0]
+            self.cache.append(sequence, k[part], v[part], numbers=before + np.cumsum(gates[part], axis=0))
+            got.append(self.cache.attend([sequence], [q[part]])[0])
+        scores = np.einsum("qhd,khd->hqk", q, k).astype(np.float64) * DIM**-0.5
+        scores += sums.T[:, :, None] - sums.T[:, None, :]
+        scores[:, ~by_hand.causal(20, 20)] = -np.inf
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        want = np.einsum("hqk,khd->qhd", weights / weights.sum(-1, keepdims=True), v)
+        np.testing.assert_allclose(np.concatenate(got), want, atol=4e-6)
+        np.testing.assert_allclose(self.cache.numbers(sequence)[..., 0], sums, atol=1e-12)
+        again = self.cache.attend([sequence], [q[19:]], query_numbers=[sums[19:]], key_numbers=[sums])[0]
+        np.testing.assert_allclose(again, want[19:], atol=4e-6)
+
+    def test_a_gate_of_the_wrong_shape_changes_nothing(self):
+        sequence, k = self.cache.create(), tokens(4)
+        self.cache.append(sequence, k, k, numbers=np.zeros((4, HEADS)))
+        free = self.cache.free_pages
+        for numbers in (np.zeros((3, HEADS)), np.zeros((4, HEADS + 1)), np.zeros((4, HEADS, 2)), np.zeros(4)):
+            with self.assertRaisesRegex(ValueError, r"^[^\n]*numbers must be[^\n]*$"):
+                self.cache.append(sequence, k, k, numbers=numbers)
+            self.assertEqual((self.cache.length(sequence), self.cache.free_pages), (4, free))
+        with self.assertRaisesRegex(ValueError, "key_numbers"):
+            self.cache.attend([sequence], [k[:1]], key_numbers=[np.zeros((3, HEADS))])
+        with self.assertRaisesRegex(ValueError, "1 sequences and key_numbers for 2"):
+            self.cache.attend([sequence], [k[:1]], key_numbers=[None, None])
+        plain = locus.KvCache(locus.alibi(heads=HEADS), capacity=16, heads=HEADS, head_dim=DIM)
+        self.assertIsNone(plain.last_numbers(plain.create()))
+        with self.assertRaisesRegex(ValueError, "takes no numbers"):
+            plain.append(0, k, k, numbers=np.zeros((4, HEADS)))
+
+
+class PolarHeads(unittest.TestCase):
+    def test_decoding_equals_the_definition(self):
+        pope = locus.pope(head_dim=DIM, heads=HEADS, phases=-np.abs(RNG.standard_normal((HEADS, DIM))))
+        cache = locus.KvCache(pope, capacity=64, heads=HEADS, head_dim=2 * DIM, page_size=16)
+        k, v, q, sequence = tokens(9), tokens(9), tokens(9), cache.create()
+        padded = np.concatenate([v, np.zeros_like(v)], axis=-1)
+        got = []
+        for t in range(9):
+            cache.append(sequence, pope.to_polar(k[t : t + 1], role="key"), padded[t : t + 1])
+            got.append(cache.attend([sequence], [q[t : t + 1]])[0][..., :DIM])
+        phases = np.clip(pope.arguments["phases"], -2 * np.pi, 0)
+        rate = 10000.0 ** (-np.arange(DIM) / DIM)
+        qs, ks = (np.log1p(np.exp(x.astype(np.float64))) for x in (q, k))
+        angle = (np.arange(9)[:, None] - np.arange(9))[None, :, :, None] * rate - phases[:, None, None]
+        scores = np.einsum("qhc,khc,hqkc->hqk", qs, ks, np.cos(angle)) * DIM**-0.5
+        scores[:, ~by_hand.causal(9, 9)] = -np.inf
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        want = np.einsum("hqk,khd->qhd", weights / weights.sum(-1, keepdims=True), v)
+        np.testing.assert_allclose(np.concatenate(got), want, atol=5e-6)
+
+
 if __name__ == "__main__":
     unittest.main()

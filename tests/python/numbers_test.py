@@ -113,6 +113,19 @@ class Positions(unittest.TestCase):
         np.testing.assert_array_equal(keys.ids, [0, 4, 8])
         np.testing.assert_array_equal(keys.visible_from, [3, 7, 11])
 
+    def test_document_shards_cut_pictures(self):
+        # documents of 3 and 4 tokens over two ranks, in pieces of one token: 0 | 1 | 2 | padding, and 0 | 1 | 2 | 3
+        shard = positions.document_shard("zigzag", [3, 4], 2, 0)
+        np.testing.assert_array_equal(shard.ids, [0, 3, 0, 3])
+        np.testing.assert_array_equal(shard.tokens, [0, -1, 3, 6])
+        np.testing.assert_array_equal(shard.mask, [True, False, True, True])
+        plan = positions.multimodal([3, positions.Vision(rows=2, cols=2)])
+        np.testing.assert_array_equal(positions.cut(plan.ids, shard), [[0, 0, 3, 3], [0, 0, 3, 4], [0, 0, 3, 4]])
+        with self.assertRaisesRegex(ValueError, "more than 6 tokens"):
+            positions.cut([0, 1], shard)
+        with self.assertRaisesRegex(ValueError, "rank"):
+            positions.document_shard("zigzag", [3, 4], 2, 2)
+
     def test_multimodal(self):
         plan = positions.multimodal([2, positions.Vision(rows=2, cols=2), 1])
         self.same(plan.ids, [[0, 1, 2, 2, 2, 2, 4], [0, 1, 2, 2, 3, 3, 4], [0, 1, 2, 3, 2, 3, 4]])

@@ -194,6 +194,7 @@ struct LearnedRoom {
     add(&LearnedGradients::u, keys->u.data.size());
     add(&LearnedGradients::v, keys->v.data.size());
     add(&LearnedGradients::w_r, keys->w_r.data.size());
+    add(&LearnedGradients::gate_mix, keys->gate_mix.data.size());
     for (std::size_t i = 0; i < members.size(); ++i) spans.*members[i] = rooms[i];
   }
   std::vector<std::vector<double>> rooms;

@@ -46,9 +46,9 @@ enum locus_site {
   LOCUS_SITE_RELATIVE_KEY = 4 /**< a vector chosen by the offset is multiplied with the query: locus_attend */
 };
 
-/** Whether vectors are queries or keys; only xPos treats them differently. Values, which positions must not change,
- * occur only in locus_dump. */
-enum locus_role { LOCUS_QUERY = 0, LOCUS_KEY = 1, LOCUS_VALUE = 2 };
+/** Whether vectors are queries or keys; xPos, polar heads and a query temperature treat them differently. Values, which
+ * positions must not change unless the output is turned back, and outputs of attention occur only in locus_dump. */
+enum locus_role { LOCUS_QUERY = 0, LOCUS_KEY = 1, LOCUS_VALUE = 2, LOCUS_OUTPUT = 3 };
 
 /** LOCUS_INVERSE rotates back: the backward pass of LOCUS_FORWARD. */
 enum locus_direction { LOCUS_FORWARD = 0, LOCUS_INVERSE = 1 };
@@ -84,6 +84,11 @@ typedef struct locus_span_f32 {
   const float* data;
   int64_t count;
 } locus_span_f32;
+/** The same for float64. */
+typedef struct locus_span_f64 {
+  const double* data;
+  int64_t count;
+} locus_span_f64;
 /** Memory for doubles that a function writes. */
 typedef struct locus_out_f64 {
   double* data;
@@ -146,6 +151,9 @@ typedef struct locus_info {
   int32_t length_dependent;              /**< 1: the numbers depend on the length of the sequence */
   double magnitude;                      /**< factor on cos and sin, included in the rows (query_key; usually 1) */
   double softmax_scale_factor;           /**< on the softmax scale; locus_attend applies it (query_key; usually 1) */
+  int32_t turned_output; /**< 1: values are rotated like keys, and locus_turn_output turns the output back */
+  int32_t token_numbers; /**< numbers that a token brings per query head (forget_gate): see locus_attention */
+  int64_t polar_width;   /**< of the heads that locus_to_polar takes (pope); 0: heads are not made polar */
 } locus_info;
 /** Fills `info`. */
 LOCUS_API int locus_encoding_info(const locus_encoding* encoding, locus_info* info);
@@ -230,6 +238,15 @@ LOCUS_API int locus_rotate_into(const locus_encoding* encoding, const locus_head
 /** Shifts rotated vectors by `deltas` positions, in place. */
 LOCUS_API int locus_shift(const locus_encoding* encoding, const locus_heads* view, const locus_ids* deltas, int role,
                           locus_pool* pool);
+/** Turns the output of attention back by the position of its query, in place, for encodings with turned_output; `ids`
+ * are those of the queries. Values must have been rotated like keys: locus_rotate with LOCUS_KEY, also before
+ * they are appended to a cache. */
+LOCUS_API int locus_turn_output(const locus_encoding* encoding, const locus_heads* output, const locus_ids* ids,
+                                locus_pool* pool);
+/** Makes heads polar (pope): writes `input`, `polar_width` wide, to `output`, `width` wide, not rotated yet, as a cache
+ * takes keys. `role` is LOCUS_QUERY or LOCUS_KEY. locus_rotate with views of these widths does both steps. */
+LOCUS_API int locus_to_polar(const locus_encoding* encoding, const locus_heads* input, const locus_heads* output,
+                             int role, locus_pool* pool);
 /** Adds the row of each token's id to hidden states, in place. */
 LOCUS_API int locus_add(const locus_encoding* encoding, const locus_hidden* view, const locus_ids* ids,
                         locus_pool* pool);
@@ -274,6 +291,11 @@ typedef struct locus_attention {
 /** Runs the call. A query that sees no key gets zeros. Results have the same bits for any number of threads. */
 LOCUS_API int locus_attend(const locus_attention* call);
 
+/** Writes the running sums of `numbers` [batch, tokens, heads, n] along the tokens, in that order: what query_numbers
+ * and key_numbers hold if tokens bring log gates. `before` has the sums before the first token, [batch, heads, n]; none:
+ * zeros. After cached tokens it is what locus_cache_last_numbers() returns. */
+LOCUS_API int locus_running_sums(const locus_heads* numbers, locus_span_f64 before, locus_out_f64 sums);
+
 /** Memory for the gradient of a weight of locus_encoding_learned(). */
 typedef struct locus_learned_gradient {
   const char* name;
@@ -316,21 +338,51 @@ LOCUS_API int locus_plan_streaming(int64_t seen, int64_t sinks, int64_t window, 
 /** Patches of an image: two axes (row, column), row-major, in blocks of merge x merge (1: none). */
 LOCUS_API int locus_plan_grid(int64_t rows, int64_t cols, int64_t merge, locus_plan** out);
 
-/** A segment of text (`tokens` > 0), or of an image or video (`tokens` 0): frames x rows x cols after merging. */
+/** A segment of text or sound (`tokens` > 0), or of an image or video (`tokens` 0): frames x rows x cols after
+ * merging. */
 typedef struct locus_segment {
   int64_t tokens;
   int64_t frames, rows, cols;
-  double time_scale; /**< ids per frame; 0 counts as 1 */
+  double time_scale; /**< ids per frame, or per token of sound; 0 counts as 1 */
+  int32_t sound;     /**< 1: the tokens are sound (Qwen2.5-Omni) */
 } locus_segment;
-/** Text with images, three axes (time, height, width), with the ids of Qwen2-VL. */
+/** Text with images, video and sound, three axes (time, height, width), with the ids of Qwen2-VL. */
 LOCUS_API int locus_plan_multimodal(const locus_segment* segments, int64_t count, locus_plan** out);
+/** What was planned so far: a number of tokens, and the decode_delta of their plan. */
+typedef struct locus_multimodal_prefix {
+  int64_t tokens;
+  int64_t decode_delta;
+} locus_multimodal_prefix;
+/** More segments after a prefix, such as the next turn: the ids of the new tokens, and the delta of the whole. */
+LOCUS_API int locus_plan_multimodal_after(locus_multimodal_prefix prefix, const locus_segment* segments, int64_t count,
+                                          locus_plan** out);
+/** `tokens` decoded tokens after the prefix, the same id on all three axes. */
+LOCUS_API int locus_plan_multimodal_decode(locus_multimodal_prefix prefix, int64_t tokens, locus_plan** out);
+/** A speculative tree after the prefix, the same id on all three axes; with the mask of locus_plan_tree. */
+LOCUS_API int locus_plan_multimodal_tree(locus_span_i64 parents, locus_multimodal_prefix prefix, locus_plan** out);
+/** Tokens [first, first + tokens) of a plan, for prefill in chunks; a chunk may end inside a picture. */
+LOCUS_API int locus_plan_chunk(const locus_plan* plan, int64_t first, int64_t tokens, locus_plan** out);
+/** What stays of a tree when verification accepts the path to node `last`: `kept` has its nodes from the root on,
+ * for locus_cache_keep, and `ids` theirs, prefix, prefix + 1, ... */
+LOCUS_API int locus_plan_accepted_path(locus_span_i64 parents, int64_t last, int64_t prefix, locus_plan** out);
+/** Keys that stand for `rate` tokens each (DeepSeek V4): key i is at i x rate; see `visible_from`. */
+LOCUS_API int locus_plan_compressed(int64_t entries, int64_t rate, locus_plan** out);
+/** What `rank` holds of packed documents, each cut by itself as locus_plan_shard cuts a sequence. Documents that cannot
+ * be cut evenly get padding (`uneven` 0), or their first pieces have one token more. `kept` has the tokens' indices
+ * in the packed row, -1 for padding, and `slots` those in the padded row; the mask is 1 for tokens. */
+LOCUS_API int locus_plan_document_shard(int kind, locus_span_i64 lengths, int64_t ranks, int64_t rank, int uneven,
+                                        locus_plan** out);
+/** The columns of a plan for the packed row that a document shard holds, on every axis (M-RoPE); padding gets id 0. */
+LOCUS_API int locus_plan_cut(const locus_plan* plan, const locus_plan* shard, locus_plan** out);
 
 /** The content of a plan, valid as long as the plan. */
 typedef struct locus_plan_view {
   locus_ids ids;
-  locus_span_u8 mask;   /**< padded: [batch, tokens]; tree: [nodes, nodes]; otherwise empty */
-  locus_span_i64 kept;  /**< streaming: the indices of the tokens in the text */
+  locus_span_u8 mask;   /**< padded: [batch, tokens]; tree: [nodes, nodes]; document shard: [tokens]; otherwise empty */
+  locus_span_i64 kept;  /**< streaming, document shard: indices of the tokens in the text; accepted path: the nodes */
   int64_t decode_delta; /**< multimodal: a token decoded at index i has id i + decode_delta on each axis */
+  locus_span_i64 visible_from; /**< compressed: the position from which on each key is visible */
+  locus_span_i64 slots;        /**< document shard: indices in the row where each document is followed by its padding */
 } locus_plan_view;
 /** Fills `view`. */
 LOCUS_API int locus_plan_get(const locus_plan* plan, locus_plan_view* view);
@@ -371,6 +423,20 @@ LOCUS_API int locus_cache_append(locus_cache* cache, int64_t sequence, const loc
 /** The same for the drafts of a tree, whose positions may have any order. */
 LOCUS_API int locus_cache_append_tree(locus_cache* cache, int64_t sequence, const locus_heads* keys,
                                       const locus_heads* values, locus_span_i64 ids, locus_pool* pool);
+/** Tokens for locus_cache_append_tokens. */
+typedef struct locus_new_tokens {
+  locus_heads keys, values; /**< batch 1; keys are not rotated yet */
+  locus_span_i64 ids;       /**< [axes, tokens] */
+  int32_t any_order;        /**< 1: positions may have any order (drafts of a tree) */
+  locus_heads numbers; /**< what the tokens bring (key_numbers of locus_attention), kept for locus_cache_attend: [1,
+                                 tokens, query heads, numbers], float32 or float64; data NULL: none */
+} locus_new_tokens;
+/** Appends tokens with all that belongs to them. */
+LOCUS_API int locus_cache_append_tokens(locus_cache* cache, int64_t sequence, const locus_new_tokens* tokens,
+                                        locus_pool* pool);
+/** Writes the numbers that the last token brought, [query heads, numbers]: `before` of locus_running_sums() for the
+ * next tokens. Error: an empty sequence, an encoding whose tokens bring none. */
+LOCUS_API int locus_cache_last_numbers(const locus_cache* cache, int64_t sequence, locus_out_f64 numbers);
 /** Replaces the encoding. Error: keys rotated with another table, unless `rerotate` is 1. */
 LOCUS_API int locus_cache_set_encoding(locus_cache* cache, const locus_encoding* encoding, int rerotate);
 /** Removes the newest tokens. */
@@ -397,6 +463,8 @@ typedef struct locus_cache_queries {
   locus_span_i64 ids;        /**< none: those of the last cached tokens */
   locus_span_u8 tree;        /**< [queries, queries]: 0 where query i does not see the token of query j; none: causal */
   float* log_sum_exp;        /**< [query heads, queries], or NULL */
+  locus_heads query_numbers, key_numbers; /**< of the queries and of all tokens of the sequence, as in locus_attention;
+                                               data NULL: what was appended */
 } locus_cache_queries;
 /** Attention of a batch of sequences over a cache. */
 typedef struct locus_cache_attention {
@@ -418,6 +486,7 @@ LOCUS_API int locus_cache_gather(const locus_cache* cache, int64_t sequence, loc
 typedef struct locus_cached_view {
   locus_heads keys, values;
   locus_span_i64 ids;
+  locus_span_f64 numbers; /**< [tokens, query heads, numbers] that were appended; NaN where none were */
 } locus_cached_view;
 /** Fills `view`. */
 LOCUS_API int locus_cached_get(const locus_cached* cached, locus_cached_view* view);

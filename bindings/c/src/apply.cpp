@@ -7,8 +7,10 @@
 #include "handles.h"
 #include "locus/add.h"
 #include "locus/bias.h"
+#include "locus/polar.h"
 #include "locus/rotate.h"
 #include "locus/rows.h"
+#include "locus/turn_output.h"
 
 namespace locus::c {
 namespace {
@@ -106,6 +108,20 @@ int locus_shift(const locus_encoding* encoding, const locus_heads* view, const l
   return guarded([&] {
     locus::shift(encoding_of(encoding), heads_of(view, "view"), ids_of(deltas, "deltas"), role_of(role),
                  executor_of(pool));
+  });
+}
+
+int locus_turn_output(const locus_encoding* encoding, const locus_heads* output, const locus_ids* ids,
+                      locus_pool* pool) {
+  return guarded(
+      [&] { locus::turn_output(encoding_of(encoding), heads_of(output, "output"), ids_of(ids), executor_of(pool)); });
+}
+
+int locus_to_polar(const locus_encoding* encoding, const locus_heads* input, const locus_heads* output, int role,
+                   locus_pool* pool) {
+  return guarded([&] {
+    locus::to_polar(encoding_of(encoding), {heads_of(input, "input"), heads_of(output, "output")}, role_of(role),
+                    executor_of(pool));
   });
 }
 

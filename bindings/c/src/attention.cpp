@@ -79,6 +79,18 @@ int locus_attend(const locus_attention* call) {
   return guarded([&] { locus::attend(call_of(at(call, "call"))); });
 }
 
+int locus_running_sums(const locus_heads* numbers, locus_span_f64 before, locus_out_f64 sums) {
+  return guarded([&] {
+    const locus::HeadsView view = heads_of(numbers, "numbers");
+    const auto place = span_of(sums, "sums");
+    const std::int64_t needed = elements("numbers", view.batch, view.tokens, view.heads, view.head_dim);
+    locus::require(sums.count == needed, "sums.count must be ", needed, " (batch x tokens x heads x numbers), got ",
+                   sums.count);
+    const std::vector<double> values = locus::running_sums(view, span_of(before, "before"));
+    std::copy(values.begin(), values.end(), place.begin());
+  });
+}
+
 int locus_attend_backward(const locus_attention_gradient* call) {
   return guarded([&] {
     const locus_attention_gradient& given = at(call, "call");

@@ -2,11 +2,18 @@
 // The KV cache.
 #include "locus/cache.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "convert.h"
 #include "handles.h"
 
 namespace locus::c {
 namespace {
+
+HeadsView numbers_of(const locus_heads& numbers, const char* name) {  // data NULL: none
+  return numbers.data == nullptr ? HeadsView{} : heads_of(numbers, name);
+}
 
 KvCache& cache_of(locus_cache* handle) { return valid(handle, "cache").cache; }
 const KvCache& cache_of(const locus_cache* handle) { return valid(handle, "cache").cache; }
@@ -87,6 +94,31 @@ int locus_cache_append_tree(locus_cache* cache, int64_t sequence, const locus_he
   });
 }
 
+int locus_cache_append_tokens(locus_cache* cache, int64_t sequence, const locus_new_tokens* tokens, locus_pool* pool) {
+  return guarded([&] {
+    const locus_new_tokens& given = at(tokens, "tokens");
+    cache_of(cache).append(sequence,
+                           {.keys = heads_of(given.keys, "keys"),
+                            .values = heads_of(given.values, "values"),
+                            .ids = span_of(given.ids, "ids"),
+                            .any_order = given.any_order != 0,
+                            .numbers = numbers_of(given.numbers, "numbers")},
+                           executor_of(pool));
+  });
+}
+
+int locus_cache_last_numbers(const locus_cache* cache, int64_t sequence, locus_out_f64 numbers) {
+  return guarded([&] {
+    const auto place = span_of(numbers, "numbers");
+    const std::vector<double> last = cache_of(cache).last_numbers(sequence);
+    locus::require(!last.empty(), "sequence ", sequence, " has no last numbers: it is empty, or its encoding (",
+                   cache_of(cache).encoding().scheme().name, ") takes none from tokens");
+    locus::require(place.size() == last.size(), "numbers.count must be ", last.size(), " (query heads x numbers), got ",
+                   place.size());
+    std::copy(last.begin(), last.end(), place.begin());
+  });
+}
+
 int locus_cache_set_encoding(locus_cache* cache, const locus_encoding* encoding, int rerotate) {
   return guarded([&] { cache_of(cache).set_encoding(encoding_of(encoding), rerotate != 0); });
 }
@@ -133,6 +165,8 @@ int locus_cache_attend(const locus_cache* cache, const locus_cache_attention* ca
                          .output = heads_of(one.output, "output"),
                          .ids = span_of(one.ids, "ids"),
                          .tree = span_of(one.tree, "tree"),
+                         .query_numbers = numbers_of(one.query_numbers, "query_numbers"),
+                         .key_numbers = numbers_of(one.key_numbers, "key_numbers"),
                          .log_sum_exp = one.log_sum_exp});
     }
     locus::CachedAttention batch{.queries = queries};
@@ -156,7 +190,8 @@ int locus_cached_get(const locus_cached* cached, locus_cached_view* view) {
     const locus::CachedSequence& from = valid(cached, "cached").sequence;
     at(view, "view") = {.keys = to_c(from.keys),
                         .values = to_c(from.values),
-                        .ids = {from.ids.data(), static_cast<std::int64_t>(from.ids.size())}};
+                        .ids = {from.ids.data(), std::ssize(from.ids)},
+                        .numbers = {from.numbers.data(), std::ssize(from.numbers)}};
   });
 }
 

@@ -43,7 +43,8 @@ Expectation expectation_of(const locus_dump& dump) {
   if (dump.expected != nullptr) expected.encoding = encoding_of(dump.expected);
   if (dump.positions != nullptr) expected.positions = ids_of(dump.positions, "positions");
   expected.values = dump.role == LOCUS_VALUE;
-  if (!expected.values) expected.role = role_of(dump.role);
+  expected.output = dump.role == LOCUS_OUTPUT;
+  if (!expected.values && !expected.output) expected.role = role_of(dump.role);
   expected.both_rotated = dump.both_rotated != 0;
   return expected;
 }

@@ -67,8 +67,11 @@ void fill(const Encoding& encoding, locus_info& info) {
     info.row_width = 2 * rotation->pairs();
     info.magnitude = rotation->magnitude;
     info.softmax_scale_factor = rotation->softmax_scale_factor;
+    info.turned_output = rotation->turns_output ? 1 : 0;
+    info.polar_width = rotation->polar ? rotation->polar->head_dim : 0;
   } else if (const auto* score = std::get_if<ScoreBias>(&encoding.term())) {
     info.heads = score->heads;
+    info.token_numbers = static_cast<std::int32_t>(score->token_numbers);
   } else if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
     info.heads = keys->heads;
     info.width = keys->head_dim;

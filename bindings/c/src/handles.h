@@ -36,6 +36,8 @@ struct locus_plan {
   std::vector<std::uint8_t> mask = {};
   std::vector<std::int64_t> kept = {};
   std::int64_t decode_delta = 0;
+  std::vector<std::int64_t> visible_from = {};
+  std::vector<std::int64_t> slots = {};
 };
 
 struct locus_cache {

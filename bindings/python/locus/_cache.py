@@ -14,6 +14,20 @@ from ._ids import integers, position_ids
 from ._types import Array
 
 
+def _token_numbers(values: Any, name: str) -> Optional[Array]:
+    """[tokens, heads, numbers] in double, from that or without the last axis."""
+    if values is None:
+        return None
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 2:
+        array = array[..., np.newaxis]
+    if array.ndim != 3:
+        raise Error(f"{name} must be [tokens, heads] or [tokens, heads, numbers], got shape {array.shape}")
+    return np.ascontiguousarray(array)
+
+
 class KvCache:
     """Keys and values of many sequences in pages that forks share. Keys are rotated as they are appended. Moves
     (slide, shift, relocate, divide) change positions only; moved keys are turned when attend() reads them, with the
@@ -85,17 +99,41 @@ class KvCache:
         return ids[0] if len(ids) == 1 else ids
 
     def append(
-        self, sequence: int, k: Any, v: Any, positions: Any = None, *, any_order: bool = False, axes: str = ""
+        self,
+        sequence: int,
+        k: Any,
+        v: Any,
+        positions: Any = None,
+        *,
+        any_order: bool = False,
+        numbers: Any = None,
+        axes: str = "",
     ) -> None:
         """Appends tokens [tokens, heads, dim] (axes="htd": heads first) of the cache's dtype; keys are not rotated yet.
         Without positions they follow the last token. Positions of one axis must rise, unless any_order is set (drafts
-        in a tree)."""
+        in a tree). `numbers` are what the tokens bring, [tokens, query heads] or [tokens, query heads, numbers]
+        (forget_gate: running sums of the log gates, going on from last_numbers()); attend() then uses them."""
         tokens = _core.extents(k, "k", axes)[1]
         if positions is None:
             held = self._core.positions(sequence)
             positions = int(held.max()) + 1 if held.size else 0
         ids = position_ids(positions, self._encoding.axes, tokens)
-        self._core.append(sequence, (k, v), ids, any_order, axes)
+        self._core.append(
+            sequence, (k, v), ids=ids, any_order=any_order, numbers=_token_numbers(numbers, "numbers"), axes=axes
+        )
+
+    def last_numbers(self, sequence: int) -> Optional[Array]:
+        """The numbers that the last token brought, [query heads, numbers]; None if tokens bring none. Zeros if there is
+        no token yet: the running sums of the next tokens are last_numbers() + numpy.cumsum(log_gates, 0)."""
+        last = self._core.last_numbers(sequence)
+        if last is None:
+            return None
+        return last[0] if len(last) else np.zeros(last.shape[1:])
+
+    def numbers(self, sequence: int) -> Optional[Array]:
+        """The numbers of all tokens, [tokens, query heads, numbers], NaN where none were appended; None if tokens bring
+        none."""
+        return self._core.numbers(sequence)
 
     def set_encoding(self, encoding: Encoding, *, rerotate: bool = False) -> None:
         """Replaces the encoding. Keys that another table rotated are refused, unless rerotate is set."""
@@ -139,6 +177,8 @@ class KvCache:
         *,
         positions: Optional[Sequence[Any]] = None,
         trees: Optional[Sequence[Any]] = None,
+        query_numbers: Optional[Sequence[Any]] = None,
+        key_numbers: Optional[Sequence[Any]] = None,
         rotated: bool = False,
         window: int = 0,
         sinks: int = 0,
@@ -152,13 +192,17 @@ class KvCache:
         the last tokens of their sequences (append first) and are rotated here, at `positions` or where those tokens
         are, unless `rotated` says that they are already. A query sees the tokens up to its own, within `window` if that
         is not 0; `trees` holds None or [tokens, tokens] per sequence: false where query i does not see the token of
-        query j."""
+        query j. `query_numbers` and `key_numbers` hold None or what the queries and all tokens of the sequence bring,
+        in place of what was appended."""
         if len(queries) != len(sequences):
             raise Error(f"there are {len(sequences)} sequences and queries for {len(queries)}")
-        for name, given in (("positions", positions), ("trees", trees)):
+        per_sequence = {
+            "positions": positions, "trees": trees, "query_numbers": query_numbers, "key_numbers": key_numbers
+        }
+        for name, given in per_sequence.items():
             if given is not None and len(given) != len(sequences):
                 raise Error(f"there are {len(sequences)} sequences and {name} for {len(given)}")
-        batch: List[Tuple[int, Any, Any, Optional[Array]]] = []
+        batch: List[Tuple[int, Any, Any, Optional[Array], Optional[Array], Optional[Array]]] = []
         outputs = []
         for i, (sequence, q) in enumerate(zip(sequences, queries)):
             if self._encoding.site == "query_key" and not rotated:
@@ -170,7 +214,10 @@ class KvCache:
                 q = self._encoding.apply(q, positions=ids[:, None, :] if positions is None else ids, axes=axes)
             output = empty_like(q)
             outputs.append(output)
-            batch.append((sequence, q, output, None if trees is None else _bytes(trees[i], "trees")))
+            tree = None if trees is None else _bytes(trees[i], "trees")
+            of_queries = None if query_numbers is None else _token_numbers(query_numbers[i], "query_numbers")
+            of_keys = None if key_numbers is None else _token_numbers(key_numbers[i], "key_numbers")
+            batch.append((sequence, q, output, tree, of_queries, of_keys))
         self._core.attend(
             batch,
             window=window,

@@ -353,7 +353,8 @@ def diagnose(
 ) -> Diagnosis:
     """Infers what turned `before` into `after`: pairing, width, magnitude, positions, frequency rule; and, given the
     expected encoding (and positions), the fault. With both_rotated, `before` is the result of another implementation.
-    The role is query, key or value; values must be unchanged.
+    The role is query, key, value or output. Values must be unchanged, unless the encoding turns the output; outputs are
+    those of attention before and after they are turned back.
     """
     source, result = _dump(before, "before", axes), _dump(after, "after", axes)
     if source.shape != result.shape:

@@ -194,6 +194,13 @@ class Encoding:
         _core.rotate_into(self._core, x, output, ids, axes, (inverse, _role(role)))
         return output
 
+    def to_polar(self, x: Any, *, axes: str = "", role: Role = "query") -> Any:
+        """Makes PoPE's heads polar and returns them, not rotated yet and wider, as KvCache takes keys; apply() does both
+        steps. Values in the cache are padded with zeros to that width."""
+        output = empty_like(x, self._core.head_dim)
+        _core.to_polar(self._core, x, output, _role(role), axes)
+        return output
+
     def turn_output_(self, output: Any, *, positions: Any = None, axes: str = "") -> None:
         """Rotates the output of attention back by the positions of its queries, in place (turned_output)."""
         _core.turn_output(self._core, output, self._ids(output, positions, axes, "output"), axes)

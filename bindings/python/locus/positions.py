@@ -58,6 +58,16 @@ class Compressed(NamedTuple):
     visible_from: Array
 
 
+class DocumentShard(NamedTuple):
+    """What one rank holds of packed documents: ids counted in each document, the tokens' indices in the packed row (-1
+    for padding), those in the row where each document is followed by its padding, and a mask, true for tokens."""
+
+    ids: Array
+    tokens: Array
+    slots: Array
+    mask: Array
+
+
 def _padded(plan: Any) -> Padded:
     ids, mask = plan
     return Padded(ids[0], mask.astype(bool))
@@ -106,6 +116,24 @@ def shard(kind: str, tokens: int, ranks: int, rank: int) -> Array:
 def shards(kind: str, tokens: int, ranks: int) -> Array:
     """Returns the ids of all ranks, [ranks, tokens / ranks]."""
     return _core.shards(kind, tokens, ranks)[0]
+
+
+def document_shard(
+    kind: str, lengths: Sequence[int], ranks: int, rank: int, *, uneven: bool = False
+) -> DocumentShard:
+    """Returns what `rank` holds of packed documents, each cut by itself as shard() cuts a sequence. A document that
+    cannot be cut evenly gets padding or, with `uneven`, first pieces that have one token more."""
+    ids, tokens, slots, mask = _core.document_shard(kind, integers(lengths, "lengths"), ranks, rank, uneven)
+    return DocumentShard(ids[0, 0], tokens, slots, mask.astype(bool))
+
+
+def cut(ids: Any, shard: DocumentShard) -> Array:
+    """Returns the columns of ids [..., tokens] of the packed row that the shard holds (M-RoPE: [3, tokens]); padding
+    gets 0."""
+    row = integers(ids, "ids")
+    if shard.tokens.size and shard.tokens.max() >= row.shape[-1]:
+        raise _core.Error(f"ids must have more than {shard.tokens.max()} tokens for this shard, got {row.shape[-1]}")
+    return np.where(shard.mask, row[..., np.maximum(shard.tokens, 0)], 0)
 
 
 def tree(parents: Sequence[int], prefix: int = 0) -> Array:
@@ -172,6 +200,7 @@ def patch_coordinates(rows: int, cols: int) -> Array:
 __all__ = [
     "Audio",
     "Compressed",
+    "DocumentShard",
     "Multimodal",
     "Padded",
     "Streaming",
@@ -179,7 +208,9 @@ __all__ = [
     "accepted_path",
     "ancestor_mask",
     "compressed",
+    "cut",
     "decode",
+    "document_shard",
     "from_mask",
     "grid",
     "left_padded",

@@ -43,13 +43,27 @@ py::array_t<Position> positions_of(const KvCache& cache, SequenceId sequence) {
   return numpy_of(cache.positions(sequence), {cached_axes(cache), cache.length(sequence)});
 }
 
+/// What tokens bring, [tokens, heads, numbers] in double, as _cache.py makes it; None: nothing.
+using Numbers = std::optional<py::array_t<double, py::array::c_style>>;
+
+HeadsView numbers_view(const Numbers& numbers) {
+  if (!numbers) return {};
+  const std::int64_t extents[] = {numbers->shape(0), numbers->shape(1), numbers->shape(2)};
+  return heads_view(const_cast<double*>(numbers->data()), ElementType::float64, "thd", extents);  // only read
+}
+
+// From the keyword arguments of KvCache.append in _core.pyi.
 void append_tokens(KvCache& cache, SequenceId sequence, const std::pair<py::object, py::object>& both,
-                   const IdArray& ids, bool any_order, const std::string& axes) {
+                   const py::kwargs& given) {
+  const auto axes = entry<std::string>(given, "axes");
+  const auto ids = entry<IdArray>(given, "ids");
+  const auto numbers = entry<Numbers>(given, "numbers");
   const Array keys = array_of(both.first, "k"), values = array_of(both.second, "v");
   const NewTokens tokens{.keys = heads_of(keys, axes, Access::read),
                          .values = heads_of(values, axes, Access::read),
                          .ids = std::span(ids.data(), static_cast<std::size_t>(ids.size())),
-                         .any_order = any_order};
+                         .any_order = entry<bool>(given, "any_order"),
+                         .numbers = numbers_view(numbers)};
   const std::shared_ptr<Executor> threads = executor();
   const py::gil_scoped_release release;
   cache.append(sequence, tokens, threads.get());
@@ -59,23 +73,28 @@ void append_tokens(KvCache& cache, SequenceId sequence, const std::pair<py::obje
 struct Entry {
   Array query, output;
   std::vector<std::uint8_t> tree;
+  Numbers query_numbers, key_numbers;
 };
 
-// Every item is (sequence, q, output, tree or None).
+// Every item is (sequence, q, output, tree or None, query_numbers or None, key_numbers or None).
 void attend_batch(const KvCache& cache, const py::list& items, const py::kwargs& given) {
   const auto axes = entry<std::string>(given, "axes");
   std::vector<Entry> entries;
   entries.reserve(items.size());
   std::vector<CachedQueries> queries;
   for (const py::handle item : items) {
-    const auto [sequence, q, output, tree] = item.cast<std::tuple<SequenceId, py::object, py::object, Bytes>>();
-    Entry& one = entries.emplace_back(Entry{array_of(q, "q"), array_of(output, "output"), {}});
+    const auto [sequence, q, output, tree, query_numbers, key_numbers] =
+        item.cast<std::tuple<SequenceId, py::object, py::object, Bytes, Numbers, Numbers>>();
+    Entry& one =
+        entries.emplace_back(Entry{array_of(q, "q"), array_of(output, "output"), {}, query_numbers, key_numbers});
     if (tree) one.tree.assign(tree->data(), tree->data() + tree->size());
     check_apart(one.query, one.output);
     queries.push_back({.sequence = sequence,
                        .query = heads_of(one.query, axes, Access::read),
                        .output = heads_of(one.output, axes, Access::write),
-                       .tree = one.tree});
+                       .tree = one.tree,
+                       .query_numbers = numbers_view(one.query_numbers),
+                       .key_numbers = numbers_view(one.key_numbers)});
   }
   CachedAttention call{.queries = queries};
   call.mask.window = entry<std::int64_t>(given, "window");
@@ -101,6 +120,22 @@ py::array_t<float> floats_of(const HeadsView& view) {  // [tokens, heads, dim], 
   return result;
 }
 
+// [tokens, heads, numbers], or None if tokens bring nothing.
+py::object numbers_array(const KvCache& cache, const std::vector<double>& numbers) {
+  const auto* bias = std::get_if<ScoreBias>(&cache.encoding().term());
+  if (bias == nullptr || bias->token_numbers == 0) return py::none();
+  const std::int64_t tokens = std::ssize(numbers) / (bias->heads * bias->token_numbers);
+  return numpy_of(numbers, {tokens, bias->heads, bias->token_numbers});
+}
+
+py::object last_numbers_of(const KvCache& cache, SequenceId sequence) {
+  return numbers_array(cache, cache.last_numbers(sequence));
+}
+
+py::object numbers_of(const KvCache& cache, SequenceId sequence) {
+  return numbers_array(cache, cache.gather(sequence).numbers);
+}
+
 py::tuple gather_sequence(const KvCache& cache, SequenceId sequence) {
   const CachedSequence gathered = cache.gather(sequence);
   return py::make_tuple(floats_of(gathered.keys), floats_of(gathered.values), positions_of(cache, sequence));
@@ -119,8 +154,9 @@ void bind_cache(py::module_& module) {
       .def("positions", &positions_of, py::arg("sequence"))
       .def("free_pages", &KvCache::free_pages)
       .def("pages_for", &KvCache::pages_for, py::arg("sequence"), py::arg("tokens"))
-      .def("append", &append_tokens, py::arg("sequence"), py::arg("keys_and_values"), py::arg("ids"),
-           py::arg("any_order"), py::arg("axes"))
+      .def("append", &append_tokens, py::arg("sequence"), py::arg("keys_and_values"))
+      .def("last_numbers", &last_numbers_of, py::arg("sequence"))
+      .def("numbers", &numbers_of, py::arg("sequence"))
       .def("set_encoding", &KvCache::set_encoding, py::arg("encoding"), py::arg("rerotate"))
       .def("truncate", &KvCache::truncate, py::arg("sequence"), py::arg("length"))
       .def(

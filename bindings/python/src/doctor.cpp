@@ -173,12 +173,14 @@ py::object diagnose_rotation(const Doubles& before, const Doubles& after, const 
                           .head_dim = before.shape(3),
                           .before = doubles_of(before),
                           .after = doubles_of(after)};
-  require(role == "query" || role == "key" || role == "value", "role must be query, key or value, got ", role);
+  require(role == "query" || role == "key" || role == "value" || role == "output",
+          "role must be query, key, value or output, got ", role);
   Expectation expected{.encoding = encoding,
                        .positions = {},
                        .role = role == "key" ? Role::key : Role::query,
                        .both_rotated = both_rotated,
-                       .values = role == "value"};
+                       .values = role == "value",
+                       .output = role == "output"};
   if (ids) expected.positions = ids_of(*ids);
   Diagnosis diagnosis;
   {

@@ -6,6 +6,7 @@
 #include "array.h"
 #include "locus/add.h"
 #include "locus/error.h"
+#include "locus/polar.h"
 #include "locus/rotate.h"
 #include "locus/turn_output.h"
 #include "module.h"
@@ -56,6 +57,15 @@ void turn_back(const Encoding& encoding, py::handle given, const IdArray& querie
   turn_output(encoding, view, ids, threads.get());
 }
 
+void make_polar(const Encoding& encoding, py::handle from, py::handle to, Role role, std::string_view axes) {
+  const Array input = array_of(from, "x"), output = array_of(to, "output");
+  const RotateViews views{heads_of(input, axes, Access::read), heads_of(output, axes, Access::write)};
+  check_apart(input, output);
+  const std::shared_ptr<Executor> threads = executor();
+  const py::gil_scoped_release release;
+  to_polar(encoding, views, role, threads.get());
+}
+
 void shift_keys(const Encoding& encoding, py::handle keys, const IdArray& given, std::string_view axes) {
   const Array k = array_of(keys, "k");
   const HeadsView view = heads_of(k, axes, Access::write);
@@ -89,6 +99,8 @@ void bind_kernels(py::module_& module) {
   module.def("rotate_into", &rotate_into_other, py::arg("encoding"), py::arg("x"), py::arg("output"), py::arg("ids"),
              py::arg("axes"), py::arg("turn"));
   module.def("turn_output", &turn_back, py::arg("encoding"), py::arg("output"), py::arg("ids"), py::arg("axes"));
+  module.def("to_polar", &make_polar, py::arg("encoding"), py::arg("x"), py::arg("output"), py::arg("role"),
+             py::arg("axes"));
   module.def("shift", &shift_keys, py::arg("encoding"), py::arg("k"), py::arg("deltas"), py::arg("axes"));
   module.def("add", &add_rows, py::arg("encoding"), py::arg("x"), py::arg("ids"));
   module.def("extents", &extents, py::arg("array"), py::arg("name"), py::arg("axes"));

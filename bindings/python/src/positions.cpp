@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include "array.h"
+#include "locus/document_shards.h"
 #include "locus/error.h"
 #include "module.h"
 
@@ -43,6 +44,16 @@ py::tuple multimodal(const py::list& given, std::int64_t tokens, std::int64_t de
   for (const py::handle one : given) segments.push_back(segment_of(one));
   const positions::Multimodal plan = positions::multimodal_after({tokens, delta}, segments);
   return py::make_tuple(ids_array(plan.ids), plan.decode_delta);
+}
+
+py::tuple document_shard(const std::string& kind, const Counts& lengths, std::int64_t ranks, std::int64_t rank,
+                         bool uneven) {
+  const auto remainder = uneven ? positions::Remainder::uneven : positions::Remainder::padded;
+  const positions::DocumentShard shard =
+      positions::document_shard(shard_kind(kind), integers_of(lengths), ranks, rank, remainder);
+  const py::ssize_t count = std::ssize(shard.tokens);
+  return py::make_tuple(ids_array(shard.ids), numpy_of(shard.tokens, {count}), numpy_of(shard.slots, {count}),
+                        numpy_of(shard.mask, {count}));
 }
 
 py::tuple compressed(std::int64_t entries, std::int64_t rate) {
@@ -104,6 +115,7 @@ void bind_positions(py::module_& module) {
     return numpy_of(path, {static_cast<py::ssize_t>(path.size())});
   });
   module.def("compressed", &compressed);
+  module.def("document_shard", &document_shard);
   module.def("grid", [](std::int64_t rows, std::int64_t cols, std::int64_t merge) {
     return ids_array(positions::grid(rows, cols, merge));
   });

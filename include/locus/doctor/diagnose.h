@@ -30,8 +30,11 @@ struct Expectation {
   Role role = Role::query;
   /// `before` is rotated too, by another implementation that follows `encoding` if there is one.
   bool both_rotated = false;
-  /// These are values, which positions must not change.
+  /// These are values, which positions must not change, unless the encoding turns the output: then they are rotated
+  /// like keys.
   bool values = false;
+  /// These are outputs of attention before and after they were turned back by the query's position (turned_output).
+  bool output = false;
 };
 
 /// Which coordinates were rotated.

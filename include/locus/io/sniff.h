@@ -29,6 +29,11 @@ std::string_view name_of(FileKind kind);
 /// Cost: reads the first bytes; JSON is read whole.
 FileKind sniff(const std::filesystem::path& path);
 
+/// Returns the kind of a file with a model's settings: GGUF, JSON, or unknown, which the reader of JSON refuses with the
+/// reason.
+/// Error: any other kind, such as weights alone.
+FileKind sniff_settings(const std::filesystem::path& path);
+
 /// Returns the file that describes a model: `path` itself, a folder's config.json, or the only GGUF file or llama2.c
 /// checkpoint of a folder without one.
 /// Error: any other folder; the message names what it holds.

@@ -107,8 +107,7 @@ struct RingGradientCall {
 /// which the gradients of the block are summed on its owner over a tree of the ranks that see it.
 /// Error: as attend().
 /// Accuracy: that of attend_backward() over all keys plus (2 ranks + 2) roundings of float32 in each sum.
-/// Cost: as attend(), with twice the bytes (four times for 16-bit types). Gates and remapped offsets (offset_map) are
-/// computed row by row in double, as by attend_backward(), which is slow.
+/// Cost: as attend(), with twice the bytes (four times for 16-bit types). Gates are computed in double, which is slow.
 RingWork attend_backward(const RingGradientCall& call);
 
 }  // namespace locus::mpi

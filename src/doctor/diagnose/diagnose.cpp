@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "doctor/diagnose/declared_dumps.h"
 #include "doctor/diagnose/dump_checks.h"
 #include "doctor/diagnose/hidden_dump.h"
 #include "doctor/diagnose/miscounted_heads.h"
@@ -183,7 +184,7 @@ void merge_explanations(Diagnosis& diagnosis, const std::vector<Reading>& readin
 
 // Lowers the confidence if another slice that leaves nothing unexplained is nearly as likely.
 void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, const Expectation& expected) {
-  constexpr double doubtful = 0.6;
+  constexpr double doubtful = 0.8, rival = 0.2;  // of the generated dumps, the likelier slice is right in nearly all
   if (!readings[0].angles.whole) return;
   diagnosis.also_fitting.clear();
   for (std::size_t n = 1; n < readings.size(); ++n) {
@@ -195,7 +196,7 @@ void add_rivals(Diagnosis& diagnosis, const std::vector<Reading>& readings, cons
       const bool there = std::any_of(diagnosis.verdicts.begin(), diagnosis.verdicts.end(),
                                      [&](const Verdict& other) { return other.name == one.name; });
       if (there) continue;
-      one.confidence = std::min(one.confidence, 0.3);
+      one.confidence = std::min(one.confidence, rival);
       diagnosis.verdicts.push_back(std::move(one));
     }
   }
@@ -282,12 +283,9 @@ bool explains(const std::vector<Turning>& slices) {
 
 }  // namespace
 
-Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
-  check_dump(given, expected);
-  if (expected.values) return judge_values(given, expected);
-  if (expected.encoding && expected.encoding->site() == Site::hidden) return diagnose_hidden(given, expected);
+Diagnosis doctor::diagnose_rotation(const RotationDump& given, const Expectation& expected, ElementType storage) {
   Diagnosis diagnosis;
-  diagnosis.storage = storage_of(given);
+  diagnosis.storage = storage;
   const double floor = unit_roundoff(diagnosis.storage);
   diagnosis.noise = floor;
   RotationDump dump = given;
@@ -339,6 +337,18 @@ Diagnosis diagnose(const RotationDump& given, const Expectation& expected) {
   }
   read_slices(diagnosis, dump, expected, slices, floor);
   return diagnosis;
+}
+
+Diagnosis diagnose(const RotationDump& dump, const Expectation& expected) {
+  check_dump(dump, expected);
+  if (expected.encoding && expected.encoding->site() == Site::hidden) return diagnose_hidden(dump, expected);
+  const ElementType storage = storage_of(dump);
+  if (expected.output) return diagnose_turned_output(dump, expected, storage);
+  const bool turned = expected.encoding && expected.encoding->rotation().turns_output;
+  if (expected.values) return turned ? diagnose_turned_values(dump, expected, storage) : judge_values(dump, expected);
+  if (expected.encoding && expected.encoding->rotation().mix) return diagnose_mixed(dump, expected, storage);
+  if (expected.encoding && expected.encoding->rotation().query_scale) return diagnose_tempered(dump, expected, storage);
+  return diagnose_rotation(dump, expected, storage);
 }
 
 }  // namespace locus

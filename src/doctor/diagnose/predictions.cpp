@@ -164,6 +164,69 @@ Prediction with_rotation(const Expected& expected, const Rotation& rotation, std
   return prediction;
 }
 
+// Predicts an encoding whose axes are data with another order, another index of frequencies, or plain ids.
+void add_section_arguments(std::vector<Prediction>& all, const Expected& expected, std::int64_t rows) {
+  const Arguments& arguments = expected.encoding.arguments();
+  if (!arguments.has("axes") || arguments.text("axes") != "sections") return;
+  const auto add = [&](const Arguments& changes, const char* fault, const std::string& text) {
+    const std::optional<Encoding> other = changed_encoding(expected, changes);
+    if (!other) return;
+    const Rotation& meant = expected.encoding.rotation();
+    const Rotation& found = other->rotation();
+    if (found.axis == meant.axis && found.inv_freq == meant.inv_freq && found.phases.size() == meant.phases.size()) {
+      return;
+    }
+    all.push_back(with_rotation(expected, found, rows));
+    all.back().fault = fault;
+    all.back().text = text;
+    all.back().prior = 0.4;
+  };
+  const bool restarts = expected.encoding.rotation().restarts_per_axis;
+  add({{"frequency_index", std::string(restarts ? "running" : "restarting")}}, "axis_frequencies",
+      restarts ? "the index of the frequencies runs on from axis to axis instead of restarting in each"
+               : "the index of the frequencies restarts in each axis instead of running on");
+  for (const char* order : {"chunked", "in_turn", "first_last", "balanced"}) {
+    if (arguments.has("section_order") && arguments.text("section_order") != order) {
+      add({{"section_order", std::string(order)}}, "sections_cut", sentence("sections are in the order ", order));
+    }
+  }
+  if (!arguments.has("id_scale") && !arguments.has("id_shift")) return;
+  Arguments plain;
+  for (const auto& [name, value] : arguments.all()) {
+    if (name != "id_scale" && name != "id_shift") plain.set(name, value);
+  }
+  const Encoding unscaled("rope", plain);
+  all.push_back(with_rotation(expected, unscaled.rotation(), rows));
+  all.back().fault = "coordinates_not_scaled";
+  all.back().text = "ids were used as they are: id_scale and id_shift are missing";
+  all.back().prior = 0.4;
+}
+
+// Where an offset map has queries or keys of far pairs: engines that rotate once per region dump these too.
+void add_offset_regions(std::vector<Prediction>& all, const Expected& expected) {
+  const Rotation& rotation = expected.encoding.rotation();
+  if (!rotation.offsets || expected.positions.empty()) return;
+  const OffsetMap& map = *rotation.offsets;
+  std::vector<double> w = rotation.inv_freq;
+  for (double& one : w) one /= static_cast<double>(map.denominator);
+  for (std::size_t n = 0; n < map.regions.size(); ++n) {
+    const auto& place = expected.role == Role::query ? map.regions[n].query_at : map.regions[n].key_at;
+    std::vector<Position> there;
+    bool same = true;
+    for (const Position p : expected.positions) {
+      there.push_back(place(p));
+      same = same && there.back() == p * map.denominator;
+    }
+    if (same) continue;  // these tokens do not show the map
+    all.push_back(at_positions("offset_region",
+                               sentence("tokens are rotated to where region ", n,
+                                        " of the offset map has them, for keys that are far from their query"),
+                               w, there));
+    all.back().magnitude = rotation.magnitude;
+    all.back().prior = 0.4;
+  }
+}
+
 }  // namespace
 
 Prediction at_positions(std::string fault, std::string text, const std::vector<double>& w,
@@ -198,6 +261,7 @@ std::vector<Prediction> definite_predictions(const Expected& expected, std::int6
     all.push_back(all.back());
     all.back().magnitude = magnitude;
   }
+  add_offset_regions(all, expected);
   if (expected.positions.empty() || expected.encoding.scheme().name != "rope") return all;
   add_rule_faults(all, expected);
   add_casts(all, expected);
@@ -247,6 +311,7 @@ std::vector<Prediction> axis_predictions(const Expected& expected, std::int64_t 
   add("sections_cut", "sections are twice as long as they should be", halved);
   std::vector<std::uint8_t> backwards(rotation.axis.rbegin(), rotation.axis.rend());
   add("sections_cut", "sections are counted from the last pair", backwards);
+  add_section_arguments(all, expected, rows);
   for (const Position by : {Position{1}, Position{-1}}) {
     Expected other = expected;
     other.ids = moved(expected.ids, by);
@@ -268,10 +333,12 @@ std::vector<Prediction> neighbours(const Expected& expected) {
   if (expected.positions.empty() || expected.encoding.scheme().name != "rope") return all;
   for (const char* name : {"base", "factor"}) {
     if (!arguments.has(name)) continue;
+    const double meant = arguments.real(name);
     for (const double by : {1.5, 1 / 1.5}) {
-      const double value = std::max(1.0, arguments.real(name) * by);
+      const double value = std::max(1.0, meant * by);
+      if (value == meant) continue;  // a factor of 1 has no lower neighbour
       add_ruled(all, expected, {{name, value}}, std::string(name) + "_wrong",
-                sentence(name, " may be ", value, ", expected ", arguments.real(name)), 0.12);
+                sentence(name, " may be ", value, ", expected ", meant), 0.12);
     }
   }
   return all;

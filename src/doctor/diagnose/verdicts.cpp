@@ -248,7 +248,7 @@ std::vector<Verdict> verdicts_of(const Reading& reading, const Expectation& expe
   const double noise = reading.turning.relative_noise;
   const bool varies = reading.turning.varies && !expected.encoding->rotation().scale;
   if (reading.needs_odd_base()) {
-    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.6);
+    for (Verdict& one : verdicts) one.confidence = std::min(one.confidence, 0.8);
   }
   if (!varies && !(noise > loud)) return verdicts;
   // If lengths are free, many slices keep them.

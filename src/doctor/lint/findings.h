@@ -50,6 +50,11 @@ Findings narrow_gguf_rotation(const LintModel& model);
 Findings served_beyond_trained(const LintModel& model);
 Findings served_beyond_extension(const LintModel& model);
 
+// Encodings that declare more than a rotation.
+Findings dual_chunk_sizes(const LintModel& model);
+Findings idle_temperatures(const LintModel& model);
+Findings bases_stretched_twice(const LintModel& model);
+
 // Numbers.
 Findings unsafe_caches(const LintModel& model);
 Findings float32_angles(const LintModel& model);

@@ -16,7 +16,7 @@ struct Kind {
   doctor::Findings (*find)(const LintModel&);
 };
 
-constexpr std::array<Kind, 23> kinds = {{
+constexpr std::array<Kind, 26> kinds = {{
     {"settings-refused", Severity::error, doctor::refused_settings},
     {"not-expressed", Severity::warning, doctor::unsupported_models},
     {"not-applied", Severity::warning, doctor::unapplied_parts},
@@ -30,6 +30,9 @@ constexpr std::array<Kind, 23> kinds = {{
     {"yarn-factor-mismatch", Severity::warning, doctor::yarn_factor_mismatch},
     {"mscale-without-partner", Severity::warning, doctor::lonely_mscale},
     {"mscale-cancels", Severity::note, doctor::cancelling_mscales},
+    {"dual-chunk-sizes", Severity::error, doctor::dual_chunk_sizes},
+    {"temperature-never-acts", Severity::note, doctor::idle_temperatures},
+    {"base-already-stretched", Severity::warning, doctor::bases_stretched_twice},
     {"cache-unsafe", Severity::warning, doctor::unsafe_caches},
     {"engines-differ", Severity::warning, doctor::differing_engines},
     {"versions-differ", Severity::warning, doctor::differing_versions},

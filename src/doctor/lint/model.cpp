@@ -117,7 +117,7 @@ LintModel read_lint_model(const fs::path& path, std::optional<std::int64_t> serv
   model.served_length = served_length.value_or(0);
   model.served_length_given = served_length.has_value();
   const fs::path file = io::find_model_file(path);
-  if (io::sniff(file) == io::FileKind::gguf) {
+  if (io::sniff_settings(file) == io::FileKind::gguf) {
     read_gguf_settings(model, file);
   } else {
     read_config(model, file);

@@ -19,6 +19,7 @@ std::vector<double> numbers_at(const Subject& subject, Position id) {
     const std::vector<Position> ids(static_cast<std::size_t>(subject.axes), id);
     add(subject.rotate(Role::query, ids, q));
     add(subject.rotate(Role::key, ids, k));
+    add({subject.scale});  // dual chunks change it alone
   }
   for (std::int64_t head = 0; head < subject.heads; ++head) {
     if (subject.bias) add({subject.bias(head, id, other), subject.bias(head, other, id)});

@@ -9,11 +9,13 @@
 // Bloom (BigScience 2022, arXiv 2211.05100, section 3.2) normalises the embedding; scores + slope_h x key id (ALiBi).
 // GPT-NeoX (Black et al. 2022, arXiv 2204.06745, section 2.1.2) and Pythia (arXiv 2304.01373) rotate the first part of
 //   each head. Attention and feed-forward read the same x, unless use_parallel_residual is false.
-// The lab's model (lab/model/transformer.h) has RMS norms, relu and no biases. Its file states the encoding.
+// The lab's model (lab/model/transformer.h) has RMS norms, relu and no biases. Its file states the encoding; with a forget
+//   gate each layer has one more matrix, with a bias, for the gates.
 //
 // A family is one row of the table below.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "locus/error.h"
 #include "probe/network.h"
@@ -130,9 +132,14 @@ void relu(Rows& x) {
   for (float& value : x.data) value = std::max(value, 0.0f);
 }
 
+void log_sigmoid(Rows& x) {
+  for (float& value : x.data) value = std::min(value, 0.0f) - std::log1p(std::exp(-std::fabs(value)));
+}
+
 struct Layer {
   LayerNorm attention_norm, feed_forward_norm;  ///< an RMS norm has no bias
   Linear query_key_value, output, up, down;
+  Linear gate;  ///< of a model whose tokens bring gates
 };
 
 class Fused : public Network {
@@ -164,8 +171,14 @@ class Fused : public Network {
 
   void block(std::int64_t index, Rows& x, Pass& pass) const override {
     const Layer& w = layers_[static_cast<std::size_t>(index)];
-    Rows qkv = product(norm(x, w.attention_norm), w.query_key_value, pass.executor());
-    const Rows attended = product(attend_fused(index, qkv, order_, pass), w.output, pass.executor());
+    const Rows normed = norm(x, w.attention_norm);
+    Rows qkv = product(normed, w.query_key_value, pass.executor());
+    AttentionInputs inputs = fused_parts(qkv, order_);
+    if (config.gates > 0) {
+      inputs.gates = product(normed, w.gate, pass.executor());
+      log_sigmoid(inputs.gates);
+    }
+    const Rows attended = product(pass.attend(index, inputs), w.output, pass.executor());
     if (!parallel_) add_to(x, attended);
 
     Rows inner = product(norm(x, w.feed_forward_norm), w.up, pass.executor());
@@ -207,6 +220,9 @@ class Fused : public Network {
     w.feed_forward_norm = read_norm(reader, family_.feed_forward_norm);
     w.query_key_value = read_linear(reader, family_.query_key_value, 3 * config.dim, config.dim);
     w.output = read_linear(reader, family_.output, config.dim, config.dim);
+    if (config.gates > 0) {
+      w.gate = reader.linear({"attention.gate", "attn_gate"}, config.heads * config.gates, config.dim, Bias::required);
+    }
     w.up = read_linear(reader, family_.up, config.feed_forward, config.dim);
     w.down = read_linear(reader, family_.down, config.dim, config.feed_forward);
     return w;

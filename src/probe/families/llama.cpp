@@ -36,9 +36,9 @@ class Llama : public Network {
       qkv[0] = norm(qkv[0], w.query_norm);
       qkv[1] = norm(qkv[1], w.key_norm);
     }
-    const Rows mixed = pass.attend(index, heads_of(qkv[0], config.heads, config.head_dim),
-                                   heads_of(qkv[1], config.kv_heads, config.head_dim),
-                                   heads_of(qkv[2], config.kv_heads, config.head_dim));
+    const Rows mixed = pass.attend(index, {.query = heads_of(qkv[0], config.heads, config.head_dim),
+                                           .key = heads_of(qkv[1], config.kv_heads, config.head_dim),
+                                           .value = heads_of(qkv[2], config.kv_heads, config.head_dim)});
     add_to(x, product(mixed, w.output, pass.executor()));
 
     std::vector<Rows> inner = products(norm(x, w.feed_forward_norm), {&w.gate, &w.up}, pass.executor());

@@ -2,7 +2,8 @@
 // Measures diagnose on generated dumps: how often the first verdict is right, how often it is wrong and confident, and
 // whether confidence is calibrated.
 //   diagnose_bar [--first N] [--dumps N] [--seed S] [--plant NAME] [--easy] [--confident-wrong K] [--verbose]
-//                [--threads T]
+//                [--threads T] [--encodings]
+// With --encodings, dumps are of encodings that declare more than the rotation of pairs.
 // With --easy, dumps have 128 tokens in float32: at least 99 % must be right, otherwise 97 %.
 #include <algorithm>
 #include <atomic>
@@ -27,6 +28,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::string plant = {};
   bool easy = false;
+  bool encodings = false;
   bool verbose = false;
   unsigned threads = 2;
 };
@@ -133,9 +135,9 @@ Outcome bias_outcome(const std::string& plant, Random& random) {
 
 // Dump n does not depend on the thread that makes it, or on their number.
 Outcome outcome_of(const Options& options, std::uint64_t n) {
-  std::vector<std::string> plants = rotation_plants();
+  std::vector<std::string> plants = options.encodings ? encoding_plants() : rotation_plants();
   const std::size_t rotations = plants.size();
-  plants.insert(plants.end(), bias_plants().begin(), bias_plants().end());
+  if (!options.encodings) plants.insert(plants.end(), bias_plants().begin(), bias_plants().end());
   Random random(options.seed * 1000003 + n);
   std::size_t chosen = n % plants.size();
   if (!options.plant.empty()) {
@@ -277,6 +279,8 @@ Options parse(int count, char** arguments) {
       options.threads = static_cast<unsigned>(std::stoul(value()));
     else if (name == "--easy")
       options.easy = true;
+    else if (name == "--encodings")
+      options.encodings = true;
     else if (name == "--verbose")
       options.verbose = true;
     else

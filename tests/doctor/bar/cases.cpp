@@ -23,6 +23,21 @@ const Plants& plants() {
   return all;
 }
 
+const Plants& plants_of_encodings() {
+  static const Plants all = [] {
+    Plants made;
+    add_encodings(made);
+    return made;
+  }();
+  return all;
+}
+
+std::vector<std::string> names_of(const Plants& plants) {
+  std::vector<std::string> names;
+  for (const auto& [name, plant] : plants) names.push_back(name);
+  return names;
+}
+
 // Vector n of [tokens, heads] is treated as token n / 4.
 void run_miscounted(Case& one, Random& random) {
   RotationDump each{
@@ -43,9 +58,15 @@ PositionIds to_ids(const Case& one) {
 }
 
 // Faults that no dump can distinguish.
-const std::map<std::string, std::string> twins = {{"negated", "positions_negated"},   {"inverse", "inverse_rotation"},
-                                                  {"doubled", "positions_doubled"},   {"twice", "rotated_twice"},
-                                                  {"all_zero", "positions_all_zero"}, {"not_rotated", "not_rotated"}};
+const std::map<std::string, std::string> twins = {{"negated", "positions_negated"},
+                                                  {"inverse", "inverse_rotation"},
+                                                  {"doubled", "positions_doubled"},
+                                                  {"twice", "rotated_twice"},
+                                                  {"all_zero", "positions_all_zero"},
+                                                  {"not_rotated", "not_rotated"},
+                                                  {"output_not_turned", "output_not_turned"},
+                                                  {"output_forward", "output_turned_forward"},
+                                                  {"turned_values_still", "values_not_rotated"}};
 
 // True if float32 angles may be off by 0.001 radians, which is a separate finding.
 bool coarse_angles(const Case& one) {
@@ -68,16 +89,18 @@ std::string describe(const Case& one) {
 }  // namespace
 
 const std::vector<std::string>& rotation_plants() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const auto& [name, plant] : plants()) all.push_back(name);
-    return all;
-  }();
+  static const std::vector<std::string> names = names_of(plants());
+  return names;
+}
+
+const std::vector<std::string>& encoding_plants() {
+  static const std::vector<std::string> names = names_of(plants_of_encodings());
   return names;
 }
 
 Case make_case(const std::string& name, std::int64_t tokens, const Numerics& numerics, Random& random) {
-  const Plant& plant = plants().at(name);
+  const bool common = plants().contains(name);
+  const Plant& plant = common ? plants().at(name) : plants_of_encodings().at(name);
   for (int attempt = 0;; ++attempt) {
     Case one{.plant = name, .right = plant.right};
     one.shape.tokens = attempt < 200 ? tokens : 64;  // a few plants need more tokens
@@ -96,7 +119,7 @@ Case make_case(const std::string& name, std::int64_t tokens, const Numerics& num
     } else {
       run_engine(one.dump, one.engine, one.numerics, random);
     }
-    one.expected.encoding = Encoding(name == "right_xpos" ? "xpos" : "rope", one.arguments);
+    one.expected.encoding = Encoding(one.scheme, one.arguments);
     if (one.ids_given) one.expected.positions = to_ids(one);
     return one;
   }

@@ -19,6 +19,7 @@ struct Case {
   std::string about = {};            ///< for people
 
   Shape shape = {};
+  std::string scheme = "rope";  ///< of the expected encoding
   RuleOf rule = {};
   Numerics numerics = {};
   Engine engine = {};
@@ -38,6 +39,8 @@ struct BiasCase {
 
 /// Plants of rotations; `tokens` and `numerics` are given, everything else is random.
 const std::vector<std::string>& rotation_plants();
+/// The same for encodings that declare more than the rotation of pairs.
+const std::vector<std::string>& encoding_plants();
 Case make_case(const std::string& plant, std::int64_t tokens, const Numerics& numerics, Random& random);
 
 const std::vector<std::string>& bias_plants();

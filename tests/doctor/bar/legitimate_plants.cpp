@@ -74,6 +74,7 @@ void add_legitimate(Plants& all) {
   all["right_xpos"] = {right, [](Case& one, Random&) {
                          if (one.rule.kind != Kind::none || one.engine.width != one.shape.head_dim) return false;
                          if (one.ids[0][0] > 100) return false;  // its scale overflows in float16
+                         one.scheme = "xpos";
                          one.arguments = {{"head_dim", one.shape.head_dim},
                                           {"base", one.rule.base},
                                           {"pairing", one.arguments.text("pairing")}};

@@ -33,6 +33,8 @@ void add_frequencies(Plants& all);
 void add_rotations(Plants& all);
 void add_coverage(Plants& all);
 void add_strangers(Plants& all);
+/// Plants of encodings that declare more than the rotation of pairs.
+void add_encodings(Plants& all);
 
 // Helpers of the plants.
 
