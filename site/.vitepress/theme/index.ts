@@ -5,7 +5,7 @@ import 'katex/dist/katex.min.css';
 import DoctorPage from '../../src/doctor/DoctorPage.vue';
 import ExplorerPage from '../../src/explorer/ExplorerPage.vue';
 import HomePage from '../../src/HomePage.vue';
-import ResultsPage from '../../src/ResultsPage.vue';
+import ResultsPage from '../../src/results/ResultsPage.vue';
 import StretchPage from '../../src/stretch/StretchPage.vue';
 import './style.css';
 
