@@ -13,6 +13,7 @@ std::vector<PlannedCase> plan_cases(const std::string& group, bool quick) {
   if (group == "add") return plan_add_cases();
   if (group == "tables") return plan_table_cases();
   if (group == "attention") return plan_attention_cases(quick);
+  if (group == "forms") return plan_form_cases();
   if (group == "cache") return plan_cache_cases(quick);
   return plan_probe_cases();
 }
@@ -20,7 +21,7 @@ std::vector<PlannedCase> plan_cases(const std::string& group, bool quick) {
 }  // namespace
 
 const std::vector<std::string>& group_names() {
-  static const std::vector<std::string> names = {"rotate", "add", "tables", "attention", "cache", "probe"};
+  static const std::vector<std::string> names = {"rotate", "add", "tables", "attention", "forms", "cache", "probe"};
   return names;
 }
 

@@ -11,6 +11,8 @@ std::vector<PlannedCase> plan_add_cases();
 std::vector<PlannedCase> plan_table_cases();
 /// `quick` omits the longest sequences.
 std::vector<PlannedCase> plan_attention_cases(bool quick);
+/// Attention with every form of encoding against plain attention.
+std::vector<PlannedCase> plan_form_cases();
 /// `quick` has fewer and shorter sequences.
 std::vector<PlannedCase> plan_cache_cases(bool quick);
 std::vector<PlannedCase> plan_probe_cases();

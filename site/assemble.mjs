@@ -44,10 +44,8 @@ copyMarkdown(from('docs', 'guide'), to('pages', 'guide', 'guide'));
 copyMarkdown(from('learn', 'en'), to('pages', 'learn'));
 copyMarkdown(from('learn', 'es'), to('pages', 'es', 'learn'));
 
-// The newest results that are kept: those of the reference run, else those that the lessons read.
-const results = [from('docs', 'results', 'results.json'), from('learn', 'results', 'results.json')].find(existsSync);
-if (results) {
-  mkdirSync(to('pages', 'public'), { recursive: true });
-  cpSync(results, to('pages', 'public', 'results.json'));
-}
+// The results that the page shows: those of the reference run; until it is kept, those that the lessons read.
+const results = [from('docs', 'results', 'reference.json'), from('learn', 'results', 'results.json')].find(existsSync);
+mkdirSync(to('pages', 'public'), { recursive: true });
+cpSync(results, to('pages', 'public', 'results.json'));
 cpSync(from('site', 'public'), to('pages', 'public'), { recursive: true });

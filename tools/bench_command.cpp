@@ -188,7 +188,7 @@ void add_bench_command(CLI::App& app) {
   const auto request = std::make_shared<BenchRequest>();
   std::vector<std::string> groups = bench::group_names();
   groups.emplace_back("all");
-  command->add_option("group", request->groups, "Time rotate, add, tables, attention, cache, probe or all [all]")
+  command->add_option("group", request->groups, "Time rotate, add, tables, attention, forms, cache, probe or all [all]")
       ->check(CLI::IsMember(groups));
   command->add_option("--cases,--lines", request->containing, "Time only cases whose name contains this, such as Q4_K");
   command->add_flag("--quick", request->quick, "Use fewer and shorter rounds, and no attention over 2048 tokens");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a command that refuses its input says so. Shared by `locus` and `locus-lab`.
+// How a command that refuses its input says so. Shared by `locus`, `locus-lab` and `locus-mpi`.
 #pragma once
 
 #include <string>

@@ -113,4 +113,13 @@ std::string help_command(const CLI::App& app) {
   return name + " --help";
 }
 
+std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
+  std::string text = error.what();
+  const std::vector<std::string> rest = app.remaining(true);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty()) {
+    text += "; not understood: " + rest.front();
+  }
+  return text;
+}
+
 }  // namespace locus::tools

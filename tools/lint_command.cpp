@@ -212,7 +212,8 @@ void lint_files(const LintRequest& request) {
 void add_lint_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("lint", "Check what a model's files say about positions");
   const auto request = std::make_shared<LintRequest>();
-  command->add_option("models", request->models, "A config.json, a model folder or a GGUF file; repeatable")
+  command
+      ->add_option("models", request->models, "A config.json, a model folder, a GGUF or a safetensors file; repeatable")
       ->required();
   command->add_option("--against", request->against, "Compare one model with another config.json, folder or GGUF file");
   add_integer(*command, "--served-length", request->served_length,

@@ -23,13 +23,14 @@ struct PlotRequest {
   EncodingOptions encoding;
   std::optional<std::string> positions, dims, pairs, heads, rules;
   std::string output;
+  std::string language = "en";
   std::optional<std::int64_t> width;
   bool list = false;
   bool json = false;
 };
 
-std::vector<figures::Figure> charts_of(const std::string& results) {
-  return figures::results_figures(results::read_file(results));
+std::vector<figures::Figure> charts_of(const PlotRequest& request) {
+  return figures::results_figures(results::read_file(*request.results), Words(find_language(request.language)));
 }
 
 void list_figures(const PlotRequest& request) {
@@ -40,7 +41,7 @@ void list_figures(const PlotRequest& request) {
   }
   if (request.results) {
     all["results"] = Json::array();
-    for (const figures::Figure& figure : charts_of(*request.results)) {
+    for (const figures::Figure& figure : charts_of(request)) {
       all["results"].push_back({{"name", figure.name}, {"meaning", figure.title}});
     }
   }
@@ -100,6 +101,7 @@ std::vector<Spelling> spellings_for(const PlotRequest& request, const figures::F
 figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& chosen) {
   const figures::FigureKind& kind = figures::find_figure(request.figure);
   figures::Request wanted;
+  wanted.language = find_language(request.language);
   std::optional<std::int64_t> length;
   if (request.positions) {
     const PositionIds ids = parse_position_list(*request.positions);
@@ -128,7 +130,8 @@ figures::Figure make(const PlotRequest& request, std::vector<ChosenEncoding>& ch
 
 /// Error: options that choose an encoding, given with --results.
 void refuse_choices(const CLI::App& command) {
-  static const std::set<std::string> allowed = {"figure", "--list", "--results", "--output", "--width", "--json"};
+  static const std::set<std::string> allowed = {"figure",  "--list", "--results", "--output",
+                                                "--width", "--lang", "--json"};
   for (const CLI::Option* option : command.get_options()) {
     require(option->count() == 0 || allowed.contains(option->get_name()), option->get_name(),
             " does not apply to --results");
@@ -136,7 +139,7 @@ void refuse_choices(const CLI::App& command) {
 }
 
 figures::Figure find_result(const PlotRequest& request) {
-  std::vector<figures::Figure> charts = charts_of(*request.results);
+  std::vector<figures::Figure> charts = charts_of(request);
   for (figures::Figure& chart : charts) {
     if (chart.name == request.figure) return std::move(chart);
   }
@@ -195,6 +198,8 @@ void add_plot_command(CLI::App& app) {
                       "Write a .html page or a .vl.json file (- for standard output); absent: draw in the terminal");
   add_integer(*command, "--width", request->width,
               "Draw this many columns wide; absent: as wide as the terminal, or 80");
+  command->add_option("--lang", request->language, "Write the texts of the figure in this language: en or es")
+      ->capture_default_str();
   command->add_flag("--json", request->json, "Print one JSON object: the Vega-Lite chart, or what was written");
   command->footer(
       "Examples:\n"

@@ -18,16 +18,6 @@ void print_json(const Json& object) {
 
 namespace {
 
-/// Adds the word that CLI11 did not understand, which its message omits.
-std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
-  std::string text = error.what();
-  const std::vector<std::string> rest = app.remaining(true);
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !rest.empty()) {
-    text += "; not understood: " + rest.front();
-  }
-  return text;
-}
-
 /// `--color`, which every command takes, before or after its name.
 void add_colour_option(CLI::App& app) {
   const auto set = [](const std::string& word) {

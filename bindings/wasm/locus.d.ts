@@ -97,6 +97,8 @@ export interface Lint {
   layers: LintedLayer[];
   refusal?: string;
   findings: Finding[];
+  /** With `against`. */
+  differences?: Finding[];
   errors: number;
   warnings: number;
   notes: number;
@@ -150,6 +152,52 @@ export interface FigureOptions {
   pairs?: string;
   heads?: string;
   rules?: string;
+  lang?: Language;
+}
+
+/** Languages of the texts that the library has in several; the others are English. */
+export type Language = 'en' | 'es';
+
+export interface LabTask {
+  name: string;
+  title: string;
+  measures: string;
+  main: string;
+  metric: 'loss' | 'accuracy';
+  better: 'lower' | 'higher';
+  chance: number | null;
+  majority: number | null;
+  train_length: number;
+  lengths: number[];
+  lines: string[];
+}
+
+export interface LabNumber {
+  task: string;
+  line: string;
+  name: string;
+  length: number;
+  place: number;
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+  values: (number | null)[];
+}
+
+/** A results.json (docs/results-format.md) with its texts in one language, and what the report says about it. */
+export interface LabResults {
+  run: { preset: string; created: string; seeds: number[]; baseline: string; machine: { cpu: string; cores: number }; versions: Record<string, string> };
+  tasks: LabTask[];
+  lines: { name: string; trained: string; label: string; site: string; variant: string; tuned: boolean }[];
+  ranking: { rank: number; line: string; gain: number; low: number | null; high: number | null; learned: number; tested: number; leads: boolean }[];
+  numbers: LabNumber[];
+  verdicts: { task: string; line: string; learned: boolean; rank: number | null; reason: string }[];
+  claims: { claim: string; source: string; seen: string; agrees: 'yes' | 'no' | 'cannot tell' }[];
+  opening_task: string | null;
+  /** What holds beyond the trained length, a sentence per task that is tested there. */
+  answers: { task: string; sentence: string }[];
+  /** The argument for the default; names are between **. */
+  default: { sentence: string; lines: string[]; cases: { opening: string; tasks: { task: string; text: string }[] }[] };
 }
 
 export interface Locus {
@@ -182,7 +230,12 @@ export interface Locus {
   /** A Vega-Lite specification with its data. */
   figure(name: string, options?: FigureOptions): Record<string, unknown>;
   /** The charts of a results.json, for figure(name, { results: path }). */
-  resultCharts(path: string): { name: string; meaning: string }[];
+  resultCharts(path: string, options?: { lang?: Language }): { name: string; meaning: string }[];
+  results(path: string, language?: Language): LabResults;
+  /** A text of the registry in another language; null where there is none. */
+  phrase(english: string, language: Language): string | null;
+  /** The name and the sentence of a verdict; null where the language has none. */
+  fault(id: string, language?: Language): { name: string | null; text: string | null };
   /** Puts a file where the functions that take a path find it. Nothing leaves the page. Of a large GGUF file the first bytes
    *  are enough: give the size of the whole. */
   writeFile(path: string, bytes: Uint8Array | string, wholeSize?: number): void;

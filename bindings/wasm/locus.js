@@ -55,7 +55,10 @@ export async function loadLocus(factory, moduleOptions = {}) {
     diagnose: (options) => json(['diagnose', ...optionWords(options)]),
     figures: () => json(['plot', '--list']).figures,
     figure: (name, options = {}) => json(['plot', name, ...optionWords(options)]),
-    resultCharts: (path) => json(['plot', '--list', '--results', path]).results,
+    resultCharts: (path, options = {}) => json(['plot', '--list', '--results', path, ...optionWords(options)]).results,
+    results: (path, language = 'en') => JSON.parse(unwrap(module.results(path, language))),
+    phrase: (english, language) => unwrap(module.phrase(english, language)),
+    fault: (id, language = 'en') => unwrap(module.fault(id, language)),
     writeFile(path, bytes, wholeSize = bytes.length) {
       const note = path + '.unread';
       module.FS.writeFile(path, bytes);

@@ -83,13 +83,16 @@ int give_results(const Request& request, const results::Results& found, const st
 int merge_results(const Request& request, const Parts& parts) {
   std::vector<results::Results> found;
   for (const std::string& part : request.parts) found.push_back(results::read_file(part));
-  const results::Results all = results::merged(found);
+  results::Results all = results::merged(found);
+  if (request.no_curves) results::remove_curves(all);
   make_out_folder(request);
   return give_results(request, all, "merged parts: " + std::to_string(found.size()), parts);
 }
 
 int give_stored_results(const Request& request, Store& store, std::int64_t run, const Parts& parts) {
-  return give_results(request, make_results(store, run), "the store is " + store.name(), parts);
+  results::Results found = make_results(store, run);
+  if (request.no_curves) results::remove_curves(found);
+  return give_results(request, found, "the store is " + store.name(), parts);
 }
 
 int show_results(const Request& request, const Parts& parts) {
@@ -262,6 +265,8 @@ Subcommands add_subcommands(CLI::App& app, Request& request) {
       ->add_option("--merge", request.parts,
                    "results.json of a run, or its folder, to merge with the others given; repeatable")
       ->allow_extra_args(false);
+  all.results->add_flag("--no-curves", request.no_curves,
+                        "Leave out training curves and losses by position, which are most of the file");
   all.submit = add("submit", "Fill the queue of a store with the trials of a plan",
                    "Takes the options of locus lab.\n"
                    "Example: locus lab submit --preset full --store postgresql://lab@server/lab");

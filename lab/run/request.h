@@ -34,6 +34,7 @@ struct Request {
   int tasks = 0;
   std::vector<std::string> sbatch;
   std::int64_t run = 0;            ///< for `results` (0: the last) and for a worker (0: all)
+  bool no_curves = false;          ///< for `results`
   std::vector<std::string> parts;  ///< for `results`: files or folders to merge instead of reading a store
   // For a worker:
   std::string models, kept;

@@ -43,8 +43,13 @@ export default defineConfig({
   ignoreDeadLinks: true, // the documents also link to source files, which are not part of the site
   head: [['link', { rel: 'icon', href: (process.env.LOCUS_SITE_BASE ?? '/') + 'icon.svg', type: 'image/svg+xml' }]],
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(md) {
       md.use(katex as never); // its types are of another version of markdown-it
+      // A wide formula scrolls, so that the keyboard must reach it.
+      const block = md.renderer.rules.math_block!;
+      md.renderer.rules.math_block = (tokens, index, options, env, self) => block(tokens, index, options, env, self)
+        .replace('class="katex-display"', `class="katex-display" tabindex="0" role="group" aria-label="${env.relativePath?.startsWith('es/') ? es['formula'] : en['formula']}"`);
       // Documents are Markdown, not Vue: {{ and <name> are text.
       md.set({ html: true });
     },
@@ -61,7 +66,24 @@ export default defineConfig({
       },
     },
   },
-  themeConfig: { search: { provider: 'local' } },
+  themeConfig: {
+    search: {
+      provider: 'local',
+      options: {
+        locales: {
+          es: {
+            translations: {
+              button: { buttonText: 'Buscar', buttonAriaLabel: 'Buscar' },
+              modal: {
+                displayDetails: 'Mostrar detalles', resetButtonTitle: 'Borrar la búsqueda', backButtonTitle: 'Cerrar la búsqueda', noResultsText: 'Sin resultados para',
+                footer: { selectText: 'elegir', navigateText: 'moverse', closeText: 'cerrar' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
   vite: {
     build: { chunkSizeWarningLimit: 2000 },
     worker: { format: 'es' },

@@ -2,6 +2,7 @@
 // The strings of the interface, in the language of the page.
 import { useData } from 'vitepress';
 import { computed } from 'vue';
+import type { Language } from '../wasm/locus.js';
 import en from './messages/en.json';
 import es from './messages/es.json';
 
@@ -11,9 +12,9 @@ const catalogues: Record<string, Record<string, string>> = { en, es };
 /** Returns t(key, values): `{name}` in a message is replaced by values.name. */
 export function useWords() {
   const { lang } = useData();
-  const language = computed(() => lang.value.slice(0, 2));
+  const language = computed(() => lang.value.slice(0, 2) as Language);
   const t = (key: Key, values: Record<string, string | number> = {}) =>
-    (catalogues[language.value]?.[key] ?? en[key]).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+    (catalogues[language.value]?.[key] ?? en[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
   const number = (value: number, digits = 3) =>
     value.toLocaleString(language.value, { maximumSignificantDigits: digits, useGrouping: Math.abs(value) >= 10000 });
   return { t, number, language };

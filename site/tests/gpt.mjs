@@ -61,7 +61,7 @@ async function breaks({ open, check, patience }) {
   await slide(page, '.switches .ahead', 1);
   await says(page, 'rope', 'broken even within', check, 'queries ahead break RoPE', patience);
   await says(page, 'sinusoidal', 'does not notice', check, 'queries ahead mean nothing to added waves', patience);
-  check(await page.locator('[data-view="loss"] svg path').count() === 6, 'gpt: a curve as trained and a changed one per model');
+  check(await page.locator('[data-view="loss"] svg.drawing path').count() === 6, 'gpt: a curve as trained and a changed one per model');
   // A link shows what one saw.
   const { context: other, page: shared } = await open('gpt' + new URL(page.url()).hash);
   await says(shared, 'rope', 'broken even within', check, 'a link shows the same state', patience);

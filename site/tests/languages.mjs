@@ -48,6 +48,15 @@ for (const key of Object.keys(catalogues.en)) {
   if (!text.includes(`'${key}'`) && !stems.some((stem) => stem !== '' && key.startsWith(stem))) failures.push(`${key} is used nowhere`);
 }
 
+// Every finding of the linter has a headline.
+const linter = ['lint.cpp', 'against.cpp'].map((name) => readFileSync(join(repository, 'src', 'doctor', 'lint', name), 'utf8')).join('\n');
+const findings = [...linter.matchAll(/^ +\{"([a-z0-9-]+)", Severity::|"(against-[a-z-]+)"/gm)].map((match) => match[1] ?? match[2]);
+if (findings.length < 30) failures.push(`only ${findings.length} findings of the linter were recognised`);
+for (const id of findings) if (!(`finding.${id}` in catalogues.en)) failures.push(`the finding ${id} has no headline`);
+for (const key of Object.keys(catalogues.en)) {
+  if (key.startsWith('finding.') && !findings.includes(key.slice(8))) failures.push(`${key} is no finding of the linter`);
+}
+
 for (const failure of failures) console.error(failure);
 console.log(failures.length === 0 ? 'languages: every key, page and lesson is in every language' : `languages: ${failures.length} failures`);
 process.exit(failures.length === 0 ? 0 : 1);

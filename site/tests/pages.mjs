@@ -3,8 +3,10 @@
 // node pages.mjs SITE NODE_MODULES CHROMIUM [PICTURES]
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { serve } from '../serve.mjs';
 import { gptTests, modelFiles } from './gpt.mjs';
 
@@ -30,8 +32,9 @@ const pages = [
   { path: 'stretch', ready: '[data-view="float32"] svg.drawing path' },
   { path: 'gpt', ready: '.words li:last-child' },
   { path: 'doctor', ready: '.doctor .drop' },
-  { path: 'results', ready: '.results .vega svg .role-mark path' },
+  { path: 'results', ready: '[data-view="standings"] svg.drawing circle' },
   { path: 'learn/03-rope', ready: '.katex' },
+  { path: 'guide/design', ready: '.vp-doc h1', languages: [''] }, // the guide is English
 ];
 const views = [
   { name: 'desktop-light', width: 1280, height: 900, colorScheme: 'light' },
@@ -43,6 +46,7 @@ const views = [
 async function open(path, { width = 1280, height = 900, colorScheme = 'light', reducedMotion = 'no-preference' } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion, acceptDownloads: true });
   const page = await context.newPage();
+  page.setDefaultTimeout(patience.timeout);
   const where = `${path || 'home'} at ${width}, ${colorScheme}`;
   page.on('console', (message) => { if (message.type() === 'error') check(false, `${where}: console: ${message.text()}`); });
   page.on('pageerror', (error) => check(false, `${where}: ${error.message}`));
@@ -76,6 +80,22 @@ async function lookAt({ path, ready }, language, view) {
     await page.screenshot({ path: join(pictures, name), fullPage: true });
   }
   await context.close();
+}
+
+/** What a first visit transfers, as a host sends it: text and WebAssembly compressed. Bytes of each answer, gzip level 9. */
+async function firstView() {
+  for (const { path, ready } of pages) {
+    const context = await browser.newContext({ serviceWorkers: 'block' }), page = await context.newPage(), bodies = [];
+    page.on('response', (response) => bodies.push(response.body().catch(() => Buffer.alloc(0))));
+    await page.goto(server.address + path, { waitUntil: 'load', ...patience });
+    await page.waitForSelector(ready, patience);
+    await page.waitForLoadState('networkidle');
+    const sizes = (await Promise.all(bodies)).map((body) => Math.min(body.length, gzipSync(body, { level: 9 }).length));
+    const total = sizes.reduce((sum, one) => sum + one, 0);
+    console.log(`${path || 'home'}: the first view transfers ${(total / 1e6).toFixed(3)} MB compressed in ${sizes.length} answers`);
+    check(total < 1.5e6, `${path || 'home'}: the first view transfers ${total} bytes compressed, more than 1.5 MB`);
+    await context.close();
+  }
 }
 
 const numbersOf = (page) => page.$$eval('.word-cards .card', (cards) =>
@@ -118,6 +138,7 @@ async function explorer() {
   await page.waitForSelector('[data-view="buckets"]', patience);
   await page.getByRole('button', { name: /Compare/ }).click();
   await page.waitForSelector('[data-view="rows-b"]', patience);
+  await page.waitForURL(/a=t5.*&b=/, patience);
   const address = page.url(), drawn = await page.$$eval('[data-view="bias"] path', (all) => all.map((one) => one.getAttribute('d')).join());
   const { context: other, page: shared } = await open('explorer' + new URL(address).hash);
   await shared.waitForSelector('[data-view="rows-b"]', patience);
@@ -135,19 +156,26 @@ async function explorer() {
     const [download] = await Promise.all([page.waitForEvent('download', patience), page.locator('[data-view="waveforms"]').getByRole('button', { name: label }).click()]);
     check(download.suggestedFilename().endsWith(ending), `explorer: ${label} is saved as ${download.suggestedFilename()}`);
   }
-  // Reported, not asserted: how long a drag takes to be drawn at 512 positions by 128 dimensions.
+  // Reported, not asserted: how long a drag takes at 512 positions by 128 dimensions, from the event until everything is drawn.
   const times = await page.evaluate(async () => {
-    const slider = document.querySelectorAll('.sliders input')[1], all = [];
-    for (let i = 0; i < 60; ++i) {
+    const field = document.querySelector('[data-view="rows"] .field'), place = field.getBoundingClientRect(), all = [];
+    const at = (i) => ({ clientX: place.left + (place.width * (i + 0.5)) / 60, clientY: place.top + 20, buttons: 1, bubbles: true });
+    field.dispatchEvent(new PointerEvent('pointerdown', at(0)));
+    for (let i = 1; i < 60; ++i) {
+      await new Promise((done) => requestAnimationFrame(done));
       const begin = performance.now();
-      slider.value = String(i * 8);
-      slider.dispatchEvent(new Event('input'));
+      field.dispatchEvent(new PointerEvent('pointermove', at(i)));
+      await Promise.resolve().then(() => undefined); // Vue updates in a microtask
+      document.body.getBoundingClientRect(); // style and layout
+      const work = performance.now() - begin;
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-      all.push(performance.now() - begin);
+      all.push({ work, drawn: performance.now() - begin });
     }
-    return all.sort((a, b) => a - b);
+    return all;
   });
-  console.log(`explorer: a drag is drawn in ${times[30].toFixed(1)} ms (median), ${times[57].toFixed(1)} ms (95 %)`);
+  const middle = (name) => times.map((one) => one[name]).sort((a, b) => a - b)[Math.floor(times.length / 2)].toFixed(1);
+  console.log(`explorer: a drag at 512 x 128 takes ${middle('work')} ms of work, and ${middle('drawn')} ms until the frame is drawn (medians; load ${loadavg()[0].toFixed(1)})`);
+  check(await page.inputValue('.sliders label:nth-of-type(2) input') === '507', 'explorer: dragging over the rows moves the position');
   await context.close();
 }
 
@@ -191,6 +219,92 @@ async function doctor() {
   await context.close();
 }
 
+/** A GGUF file (version 3) of one tensor of float32, with these settings, as long as its data. */
+function ggufFile(settings, elements) {
+  const parts = [], number = (bytes, value) => {
+    const one = Buffer.alloc(bytes);
+    if (bytes === 4) one.writeUInt32LE(value);
+    else one.writeBigUInt64LE(BigInt(value));
+    parts.push(one);
+  };
+  const text = (value) => { number(8, value.length); parts.push(Buffer.from(value)); };
+  parts.push(Buffer.from('GGUF'));
+  number(4, 3);
+  number(8, 1);
+  number(8, Object.keys(settings).length);
+  for (const [key, value] of Object.entries(settings)) {
+    text(key);
+    if (typeof value === 'string') { number(4, 8); text(value); }
+    else { number(4, 4); number(4, value); } // uint32
+  }
+  text('token_embd.weight');
+  number(4, 1);
+  number(8, elements);
+  number(4, 0); // float32
+  number(8, 0);
+  const head = Buffer.concat(parts);
+  return Buffer.concat([head, Buffer.alloc((32 - (head.length % 32)) % 32 + 4 * elements)]);
+}
+
+/** Models are read by their heads; broken ones get the sentence of the command line. */
+async function largeFiles() {
+  const { context, page } = await open('doctor');
+  await page.waitForSelector('.doctor .drop', patience);
+  await page.evaluate(() => {
+    globalThis.bytesRead = 0;
+    const read = Blob.prototype.arrayBuffer;
+    Blob.prototype.arrayBuffer = function () { globalThis.bytesRead += this.size; return read.call(this); };
+  });
+  const put = (name, buffer) => page.setInputFiles('input[type=file]', { name, mimeType: 'application/octet-stream', buffer });
+  const settings = { 'general.architecture': 'llama', 'llama.context_length': 4096, 'llama.embedding_length': 512, 'llama.attention.head_count': 8, 'llama.rope.dimension_count': 64 };
+  await put('model.gguf', ggufFile(settings, 2 << 20));
+  await page.waitForSelector('.findings', patience);
+  check(/GGUF, llama/.test(await page.textContent('.findings')), 'doctor: a GGUF file is read');
+  check(await page.evaluate(() => globalThis.bytesRead) < 1 << 20, 'doctor: a GGUF file of 8 MB is read by its head');
+  await page.getByRole('button', { name: /Remove/ }).click();
+  const directory = Buffer.from(JSON.stringify({ 'wpe.weight': { dtype: 'F32', shape: [1 << 13, 1 << 8], data_offsets: [0, 1 << 23] } }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(directory.length));
+  await page.evaluate(() => { globalThis.bytesRead = 0; });
+  await put('model.safetensors', Buffer.concat([length, directory, Buffer.alloc(1 << 23)]));
+  await page.waitForSelector('.findings:has-text("wpe.weight")', patience);
+  check(await page.evaluate(() => globalThis.bytesRead) < 1 << 12, 'doctor: a safetensors file of 8 MB is read by its head');
+  await put('config.json', Buffer.from('{"model_type": "gpt2", "n_embd": 256, "n_head": 4, "n_positions": 1024}'));
+  await page.waitForSelector('.findings:has-text("against-settings")', patience);
+  await page.reload();
+  await page.waitForSelector('.doctor .drop', patience);
+  await put('broken.gguf', Buffer.from('GGUF\x03\x00\x00'));
+  await page.waitForSelector('.doctor .error', patience);
+  check((await page.textContent('.doctor .error')).startsWith('broken.gguf: '), 'doctor: a broken GGUF file is explained by its name');
+  await context.close();
+}
+
+async function results() {
+  const { context, page } = await open('es/results');
+  await page.waitForSelector('[data-view="curves"] path', patience);
+  const curves = () => page.$$eval('[data-view="curves"] .end-name text', (all) => all.map((one) => one.textContent));
+  const before = await curves();
+  check(before.length > 2 && before.length <= 6, `results: ${before.length} lines are shown first`);
+  await page.getByRole('button', { name: 'todas' }).click();
+  check((await curves()).length > before.length, 'results: all lines can be shown');
+  const answer = await page.textContent('.results .answer');
+  check(/entren/.test(answer), `results: the answer is Spanish, got ${answer}`);
+  check(await page.locator('.claims li').count() >= 5, 'results: the claims of papers are shown');
+  check(!/\*\*/.test(await page.textContent('.results')), 'results: emphasis is shown as such');
+  await page.locator('.results .choice button').nth(1).click();
+  await page.locator('.results .controls select').last().selectOption({ index: 0 });
+  await page.waitForURL(/task=passkey.*length=/, patience);
+  const shown = await page.textContent('[data-view="standings"] h2');
+  const { context: other, page: shared } = await open('es/results' + new URL(page.url()).hash);
+  await shared.waitForSelector('[data-view="standings"] circle', patience);
+  check(await shared.textContent('[data-view="standings"] h2') === shown, 'results: a link shows the same length');
+  await other.close();
+  await page.locator('.report-charts summary').first().click();
+  await page.waitForSelector('.report-charts .vega svg .role-mark path', patience);
+  await accessible(page, 'results with all charts');
+  await context.close();
+}
+
 async function changeLanguage() {
   const { context, page } = await open('explorer');
   await page.waitForSelector('.explorer h1', patience);
@@ -216,9 +330,10 @@ async function offline() {
 }
 
 for (const language of ['', 'es/']) for (const page of pages) for (const view of views) {
+  if (!(page.languages ?? [language]).includes(language)) continue;
   await lookAt(page, language, view).catch((error) => check(false, `${language}${page.path} at ${view.name}: ${error.message.split('\n')[0]}`));
 }
-for (const test of [home, explorer, stretch, doctor, changeLanguage, offline]) {
+for (const test of [firstView, home, explorer, stretch, doctor, largeFiles, results, changeLanguage, offline]) {
   await test().catch((error) => check(false, `${test.name}: ${error.message.split('\n')[0]}`));
 }
 modelFiles(site, check);

@@ -130,8 +130,10 @@ AttentionWork attend_backward_shard(const AttentionGradientCall& call, const Sha
   require(call.forward.query.type != ElementType::float64, "attend_backward: a shard of keys must not be float64");
   const Problem problem(call.forward, nullptr, shard);
   const bool counted = problem.relative() != nullptr && problem.relative()->counted;
-  require(!counted && problem.remapped() == nullptr, "attend_backward: a shard of keys has no backward pass with ",
-          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name);
+  require(!counted || (shard.gate_counts != nullptr && shard.count_gradients != nullptr),
+          "attend_backward: a shard of keys needs gate_counts and count_gradients with ",
+          call.forward.encoding == nullptr ? std::string_view() : call.forward.encoding->scheme().name,
+          ", whose gates are counted over all keys");
   return run_backward(problem, call);
 }
 

@@ -64,8 +64,8 @@ void check_view(std::string_view what, const HeadsView& view, bool supplied = fa
 
 }  // namespace
 
-Problem::Problem(const AttentionCall& call, const RowSupply* supply, const ShardOfKeys& shard)
-    : call_(call), supply_(supply), shard_(shard) {
+Problem::Problem(const AttentionCall& call, const RowSupply* supply, const std::optional<ShardOfKeys>& shard)
+    : call_(call), supply_(supply), shard_(shard.value_or(ShardOfKeys{})), is_shard_(shard.has_value()) {
   check_views();
   check_masks();
   call_.mask.window = std::min(call_.mask.window, widest_window);
@@ -307,8 +307,15 @@ float* Problem::log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t 
 }
 
 double* Problem::gate_count(std::int64_t batch, std::int64_t head, std::int64_t query) const {
-  if (shard_.gate_counts == nullptr) return nullptr;
-  return shard_.gate_counts + (batch * call_.query.heads + head) * call_.query.tokens + query;
+  return of_query(shard_.gate_counts, batch, head, query);
+}
+
+double* Problem::count_gradient(std::int64_t batch, std::int64_t head, std::int64_t query) const {
+  return of_query(shard_.count_gradients, batch, head, query);
+}
+
+double* Problem::of_query(double* numbers, std::int64_t batch, std::int64_t head, std::int64_t query) const {
+  return numbers == nullptr ? nullptr : numbers + (batch * call_.query.heads + head) * call_.query.tokens + query;
 }
 
 }  // namespace locus

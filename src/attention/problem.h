@@ -2,6 +2,7 @@
 // A call of attend(), checked and split into documents with explicit places and ids.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,12 +47,15 @@ struct VisibleRange {
 
 class Problem {
  public:
-  /// With a `supply`, the views of key and value have extents and types, but no data; there is one batch row.
+  /// With a `supply`, the views of key and value have extents and types, but no data; there is one batch row. With a
+  /// `shard`, a longer context has other keys.
   /// Error: a call that attend() refuses.
-  explicit Problem(const AttentionCall& call, const RowSupply* supply = nullptr, const ShardOfKeys& shard = {});
+  explicit Problem(const AttentionCall& call, const RowSupply* supply = nullptr,
+                   const std::optional<ShardOfKeys>& shard = {});
 
   const AttentionCall& call() const { return call_; }
   std::span<const Document> documents() const { return documents_; }
+  bool is_shard() const { return is_shard_; }
   double scale() const { return scale_; }
   std::int64_t head_dim() const { return call_.query.head_dim; }
   std::int64_t group() const { return call_.query.heads / call_.key.heads; }
@@ -86,8 +90,11 @@ class Problem {
   float* log_sum_exp(std::int64_t batch, std::int64_t head, std::int64_t query) const;
   /// What gates of later keys have counted, in and out; null if the call does not say.
   double* gate_count(std::int64_t batch, std::int64_t head, std::int64_t query) const;
+  /// The same for the gradients of the counts of earlier keys, in the backward pass.
+  double* count_gradient(std::int64_t batch, std::int64_t head, std::int64_t query) const;
 
  private:
+  double* of_query(double* numbers, std::int64_t batch, std::int64_t head, std::int64_t query) const;
   void check_views() const;
   void check_masks() const;
   void check_numbers() const;
@@ -99,6 +106,7 @@ class Problem {
   AttentionCall call_;
   const RowSupply* supply_;
   ShardOfKeys shard_;
+  bool is_shard_ = false;
   double scale_ = 1;
   const ScoreBias* bias_ = nullptr;
   const RelativeKeys* relative_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attention/region_turns.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace locus {
@@ -27,13 +28,24 @@ std::size_t RegionTurns::region_of(std::int64_t query, std::int64_t key) const {
 
 std::uint32_t RegionTurns::regions_of(std::int64_t first_query, std::int64_t rows, std::int64_t first_key,
                                       std::int64_t columns, std::vector<std::uint8_t>& regions) const {
+  const auto bit = [](std::size_t region) { return std::uint32_t{1} << region; };
+  // Where ids advance, the farthest pair and the nearest tell whether a tile is in one region; so do both ends of a row.
+  const std::size_t farthest = region_of(first_query + rows - 1, first_key);
+  if (document_.ids_advance && farthest == region_of(first_query, first_key + columns - 1)) return bit(farthest);
   std::uint32_t found = 0;
   regions.resize(static_cast<std::size_t>(rows * columns));
   for (std::int64_t i = 0; i < rows; ++i) {
+    std::uint8_t* row = regions.data() + i * columns;
+    const std::size_t left = region_of(first_query + i, first_key);
+    if (document_.ids_advance && left == region_of(first_query + i, first_key + columns - 1)) {
+      std::fill_n(row, columns, static_cast<std::uint8_t>(left));
+      found |= bit(left);
+      continue;
+    }
     for (std::int64_t c = 0; c < columns; ++c) {
       const std::size_t region = region_of(first_query + i, first_key + c);
-      regions[static_cast<std::size_t>(i * columns + c)] = static_cast<std::uint8_t>(region);
-      found |= std::uint32_t{1} << region;
+      row[c] = static_cast<std::uint8_t>(region);
+      found |= bit(region);
     }
   }
   return found;
@@ -95,8 +107,9 @@ void RegionTurns::fill(std::vector<float>& rows, std::int64_t tokens, bool queri
       const auto angle = [&](std::size_t i) {
         return change * rotation_->inv_freq[i] + change * rotation_->inv_freq_low[i];
       };
-      for (std::size_t i = 0; i < pairs; ++i) rows.push_back(static_cast<float>(std::cos(angle(i))));
-      for (std::size_t i = 0; i < pairs; ++i) rows.push_back(static_cast<float>(std::sin(angle(i))));
+      const bool stays = change == 0;
+      for (std::size_t i = 0; i < pairs; ++i) rows.push_back(stays ? 1.0f : static_cast<float>(std::cos(angle(i))));
+      for (std::size_t i = 0; i < pairs; ++i) rows.push_back(stays ? 0.0f : static_cast<float>(std::sin(angle(i))));
     }
   }
 }

@@ -62,6 +62,8 @@ constexpr std::array catalogue{
           "round."},
     Fault{"coordinates_not_scaled", "coordinates not scaled", frequencies,
           "Ids were used as they are: the scale or the shift of the coordinates is missing."},
+    Fault{"offset_map_missing", "offset map not applied", ids,
+          "Far keys are seen at their own offsets: the offset map is not applied."},
     Fault{"offset_region", "rotated for far keys", ids,
           "Tokens are rotated to where the offset map has them for far pairs, not to their ids."},
     Fault{"mix_missing", "frequencies not mixed", frequencies, "Frequencies are not mixed: this is plain RoPE."},

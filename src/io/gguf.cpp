@@ -10,6 +10,7 @@
 
 #include "io/gguf_format.h"
 #include "io/gguf_head.h"
+#include "io/unread.h"
 #include "locus/io/gguf_blocks.h"
 
 namespace locus::io {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -14,9 +13,5 @@ namespace locus::io {
 /// Parses the first bytes of a file that has `unread` more. Tensors that are not wholly in the head have no bytes, and
 /// to_floats() refuses them. Error: as parse_gguf(), and a head that ends before the tensor directory does.
 GgufFile parse_gguf_head(std::span<const std::byte> head, std::uint64_t unread, const std::string& name);
-
-/// Returns how many bytes of a file follow those that are stored: 0, except in a browser, where a page stores the head
-/// of a large file and this number, as text, in PATH.unread.
-std::uint64_t unread_bytes(const std::filesystem::path& path);
 
 }  // namespace locus::io

@@ -212,7 +212,7 @@ std::vector<LayerEncoding> resolve_nope(const Fields& model) {
 std::vector<LayerEncoding> resolve_other(const Fields& model, const HfContext& context, HfFamily family) {
   switch (family) {
     case HfFamily::bloom:
-      return {resolve_alibi(model, context, "bloom")};
+      return {resolve_alibi(model, context, context.model.name == "step1" ? "sqrt" : "bloom")};
     case HfFamily::mpt:
       return {resolve_mpt(model, context)};
     case HfFamily::t5:

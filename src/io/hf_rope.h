@@ -31,6 +31,9 @@ struct LayerPlan {
 /// the notes.
 LayerEncoding read_rope_layer(Fields& fields, const LayerPlan& plan, const HfContext& context);
 
+/// Makes the layer FoPE if its rope block says that frequencies are mixed.
+void read_fope(LayerEncoding& layer, Fields& fields, Fields& block);
+
 /// Multiplies the layer's queries by position.
 void set_query_scale(LayerEncoding& layer, const QueryScale& scale);
 

@@ -44,6 +44,7 @@ class RopeLayerReader {
     read_rule();
     read_axes();
     read_query_scale();
+    if (rule_ == "none") read_fope(layer_, fields_, block_);
     if (model_.turns_output) set("turned_output", true);
     if (plan_.compressed) {
       layer_.not_applied.emplace_back(

@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "io/safetensors_head.h"
+#include "io/unread.h"
 #include "locus/element.h"
 #include "locus/io/atomic_file.h"
 #include "parse/byte_reader.h"
@@ -79,13 +81,21 @@ std::vector<std::int64_t> lengths_of(const Json& list, const std::string& subjec
   return lengths;
 }
 
-/// A tensor and the offset of its data.
+/// A tensor and the place of its data.
 struct PlacedTensor {
   SafetensorsTensor tensor;
-  std::size_t begin;
+  std::uint64_t begin, size;
 };
 
-PlacedTensor placed_tensor(const std::string& tensor_name, const Json& entry, std::span<const std::byte> data,
+/// The data of a file: the bytes that were read, and how many follow them.
+struct Data {
+  std::span<const std::byte> bytes;
+  std::uint64_t unread;
+  std::uint64_t size() const { return bytes.size() + unread; }
+};
+
+/// A tensor that reaches into unread data has no bytes.
+PlacedTensor placed_tensor(const std::string& tensor_name, const Json& entry, const Data& data,
                            const std::string& file_name) {
   const std::string subject = file_name + ": tensor " + shown(tensor_name);
   require(entry.is_object(), subject, " must be an object, got ", entry.type_name());
@@ -108,8 +118,11 @@ PlacedTensor placed_tensor(const std::string& tensor_name, const Json& entry, st
   require(end <= data.size(), subject, ".data_offsets must end inside the data (", data.size(), " bytes), got ", end);
   const std::uint64_t needed = checked_multiply(checked_elements(tensor.shape, subject), size_of(tensor.type), subject);
   require(end - begin == needed, subject, " must have ", needed, " bytes for its shape, got ", end - begin);
-  placed.begin = static_cast<std::size_t>(begin);
-  tensor.bytes = data.subspan(placed.begin, static_cast<std::size_t>(needed));
+  placed.begin = begin;
+  placed.size = needed;
+  if (end <= data.bytes.size()) {
+    tensor.bytes = data.bytes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(needed));
+  }
   return placed;
 }
 
@@ -159,7 +172,7 @@ std::size_t size_of(SafetensorsType type) { return row_of(type).size; }
 class SafetensorsParser {
  public:
   static SafetensorsFile parse(std::span<const std::byte> bytes, const std::string& name,
-                               std::shared_ptr<const MappedFile> mapping) {
+                               std::shared_ptr<const MappedFile> mapping, std::uint64_t unread = 0) {
     SafetensorsFile file;
     file.name_ = name;
     file.mapping_ = std::move(mapping);
@@ -168,7 +181,7 @@ class SafetensorsParser {
     const auto text = text_of(reader.take(length, "the header"));
     require(text.starts_with('{'), name, ": not a safetensors file (its header must start with '{')");
     const Json header = parse_strict_json(text, name);
-    const auto data = reader.take(reader.remaining(), "the data");
+    const Data data{reader.take(reader.remaining(), "the data"), unread};
 
     std::vector<PlacedTensor> placed;
     for (const auto& item : header.items()) {
@@ -184,11 +197,11 @@ class SafetensorsParser {
 
  private:
   /// The format allows neither gaps nor overlaps, so nothing can be hidden between tensors.
-  static void check_and_take(SafetensorsFile& file, std::vector<PlacedTensor>& placed, std::size_t data_size) {
+  static void check_and_take(SafetensorsFile& file, std::vector<PlacedTensor>& placed, std::uint64_t data_size) {
     std::sort(placed.begin(), placed.end(), [](const PlacedTensor& a, const PlacedTensor& b) {
-      return std::pair(a.begin, a.tensor.bytes.size()) < std::pair(b.begin, b.tensor.bytes.size());
+      return std::pair(a.begin, a.size) < std::pair(b.begin, b.size);
     });
-    std::size_t filled = 0;
+    std::uint64_t filled = 0;
     for (PlacedTensor& one : placed) {
       require(
           one.begin >= filled, file.name_, ": tensor ", [&] { return shown(one.tensor.name); },
@@ -196,7 +209,7 @@ class SafetensorsParser {
       require(
           one.begin == filled, file.name_, ": tensor ", [&] { return shown(one.tensor.name); }, " must begin at ",
           filled, ", where the previous one ends, got ", one.begin);
-      filled += one.tensor.bytes.size();
+      filled += one.size;
       file.index_.emplace(one.tensor.name, file.tensors_.size());
       file.tensors_.push_back(std::move(one.tensor));
     }
@@ -216,10 +229,14 @@ SafetensorsFile parse_safetensors(std::span<const std::byte> file, const std::st
   return SafetensorsParser::parse(file, name, nullptr);
 }
 
+SafetensorsFile parse_safetensors_head(std::span<const std::byte> head, std::uint64_t unread, const std::string& name) {
+  return SafetensorsParser::parse(head, name, nullptr, unread);
+}
+
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   auto mapping = std::make_shared<const MappedFile>(path);
   const auto bytes = mapping->bytes();
-  return SafetensorsParser::parse(bytes, path.string(), std::move(mapping));
+  return SafetensorsParser::parse(bytes, path.string(), std::move(mapping), unread_bytes(path));
 }
 
 std::vector<float> to_floats(const SafetensorsTensor& tensor, const std::string& name) {

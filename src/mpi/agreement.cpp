@@ -128,13 +128,6 @@ constexpr std::size_t message_size = 240;
 /// The value of a rank that has no tokens to tell it from.
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
 
-/// A number that every rank must have. A hash is compared but not shown.
-struct Agreed {
-  const char* name;
-  std::int64_t value = 0;
-  bool is_hash = false;
-};
-
 /// What must agree between ranks, in the same order on each; the first two are those of Agreement.
 std::vector<Agreed> agreed_numbers(const RingCall& call) {
   const Mask& mask = call.mask;
@@ -177,6 +170,11 @@ std::string local_error(const RingCall& call, const Channel& channel) {
 Agreement agree(Channel& channel, const RingCall& call, std::int64_t gradients, const std::string& own_error) {
   std::vector<Agreed> numbers = agreed_numbers(call);
   numbers.push_back({"pass (and gradients asked for)", gradients, true});
+  const std::vector<std::int64_t> agreed = agree_on(channel, numbers, own_error);
+  return {std::max<std::int64_t>(agreed[0], 0), std::max<std::int64_t>(agreed[1], 0)};
+}
+
+std::vector<std::int64_t> agree_on(Channel& channel, const std::vector<Agreed>& numbers, const std::string& own_error) {
   const std::size_t message_at = numbers.size() * sizeof(std::int64_t);
   std::vector<std::byte> own(message_at + message_size, std::byte{0});
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -205,7 +203,7 @@ Agreement agree(Channel& channel, const RingCall& call, std::int64_t gradients, 
            rank, " has ", value);
     }
   }
-  return {std::max<std::int64_t>(agreed[0], 0), std::max<std::int64_t>(agreed[1], 0)};
+  return agreed;
 }
 
 }  // namespace locus::mpi

@@ -68,7 +68,7 @@ Channel::~Channel() {
   for (const Message kind : {Message::gradient, Message::home, Message::homecoming, Message::block}) {
     for (std::size_t i = 0; i < started(kind).requests.size(); ++i) {
       MPI_Request& request = started(kind).requests[i];
-      if (request == MPI_REQUEST_NULL || broadcasting_) continue;
+      if (request == MPI_REQUEST_NULL || (broadcasting_ && kind == Message::block)) continue;
       MPI_Cancel(&request);
       MPI_Request_free(&request);
     }

@@ -18,11 +18,11 @@ struct OwnedPiece {
 /// A block, and the first place of each document that is due: pieces from there on are visited now.
 struct Turn {
   int owner = 0;
-  std::map<std::int64_t, std::vector<Position>> due;  ///< places by document, last first
+  std::map<std::int64_t, std::vector<Position>> due;  ///< places by document, in order
 };
 
 /// The turns: each takes the block of one rank and every piece of it that is next in its document.
-std::vector<Turn> turns_of(const Schedule& schedule, int ranks) {
+std::vector<Turn> turns_of(const Schedule& schedule, int ranks, KeyOrder order) {
   std::map<std::int64_t, std::vector<OwnedPiece>> left;  // by document, the last piece at the end
   for (int rank = 0; rank < ranks; ++rank) {
     for (const PieceSpan& span : schedule.spans_of(rank))
@@ -44,6 +44,11 @@ std::vector<Turn> turns_of(const Schedule& schedule, int ranks) {
     }
     turns.push_back(std::move(turn));
   }
+  if (order == KeyOrder::last_to_first) return turns;
+  std::reverse(turns.begin(), turns.end());
+  for (Turn& turn : turns) {
+    for (auto& [document, places] : turn.due) std::reverse(places.begin(), places.end());
+  }
   return turns;
 }
 
@@ -64,11 +69,9 @@ void check_order(const RingCall& call) {
   }
 }
 
-void visit_in_order(Ring& ring, RingWork& work,
-                    const std::function<void(const Ring::Visit& at, const positions::Piece& queries,
-                                             const positions::Piece& keys)>& pair) {
+void visit_in_order(Ring& ring, RingWork& work, KeyOrder order, const InOrder& visitor) {
   const RingCall& call = ring.own().call;
-  const std::vector<Turn> turns = turns_of(ring.schedule(), ring.ranks());
+  const std::vector<Turn> turns = turns_of(ring.schedule(), ring.ranks(), order);
   const auto start = [&](std::size_t turn) -> std::unique_ptr<Block> {
     if (turn >= turns.size()) return nullptr;
     const int owner = turns[turn].owner;
@@ -84,20 +87,23 @@ void visit_in_order(Ring& ring, RingWork& work,
     std::unique_ptr<Block> next = start(turn + 1);
     const Ring::Visit at{*current, turns[turn].owner, turn};
     if (at.owner != ring.rank()) work.bytes_needed += static_cast<std::int64_t>(current->bytes().size());
+    if (visitor.arrive) visitor.arrive(at);
     const double begin = thread_seconds();
     for (const auto& [document, places] : turns[turn].due) {
       for (const Position place : places) {
         for (const positions::Piece& keys : pieces_of(current->pieces(), document)) {
           if (keys.place != place) continue;
-          ring.for_queries(*current, at.owner, keys, [&](const positions::Piece& queries) { pair(at, queries, keys); });
+          ring.for_queries(*current, at.owner, keys,
+                           [&](const positions::Piece& queries) { visitor.pair(at, queries, keys); });
         }
       }
     }
     work.seconds_working += thread_seconds() - begin;
     work.seconds_waiting += ring.channel().wait(Message::block);
+    if (visitor.leave) visitor.leave(at);
     current = std::move(next);
   }
-  work.rounds = static_cast<std::int64_t>(turns.size());
+  work.rounds += static_cast<std::int64_t>(turns.size());
   work.bytes_sent = ring.channel().bytes_sent();
 }
 

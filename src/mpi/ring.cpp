@@ -79,8 +79,9 @@ void Ring::travel(Visitor& visitor, RingWork& work) {
     if (current != nullptr) visitor.leave({*current, owner, round});
     current = std::move(next);
   }
-  work.rounds = static_cast<std::int64_t>(steps.size()) - 1;
-  work.rounds_skipped = ranks() - 1 - work.rounds;
+  const std::int64_t rounds = static_cast<std::int64_t>(steps.size()) - 1;
+  work.rounds += rounds;
+  work.rounds_skipped += ranks() - 1 - rounds;
   work.bytes_sent = channel_.bytes_sent();
 }
 

@@ -53,4 +53,10 @@ const Number* Results::main_number(const Task& task, const std::string& line, st
   return found == numbers.end() ? nullptr : &*found;
 }
 
+void remove_curves(Results& results) {
+  std::erase_if(results.numbers, [](const Number& number) {
+    return number.name == "train_loss" || number.name.ends_with("_by_position");
+  });
+}
+
 }  // namespace locus::results

@@ -149,6 +149,10 @@ struct Results {
                             std::int64_t place = -1) const;
 };
 
+/// Removes the training curves and the numbers by position, which are most of a file and follow from no other number.
+/// Numbers by depth stay: main numbers may exist by depth only.
+void remove_curves(Results& results);
+
 /// Computes everything that follows from run, tasks, lines and the values of the numbers: estimates, means over places
 /// of main numbers that exist by place only, outcomes, pairs and paper claims. Sorts the numbers by task and line.
 /// Values that are not finite become absent, and their number has no estimate.

@@ -6,8 +6,8 @@
 // Encoding" (arXiv 2405.18719), equations 3 to 6. The query is unscaled in the second term.
 //
 // Ids decide nothing; keys count in the order in which they are given. gate_mix is x-transformers' talking_heads: the
-// gates of a head are sigmoids of a mix of all heads' products. Attention over shards of the keys cannot be merged, for
-// a shard does not know what the others count.
+// gates of a head are sigmoids of a mix of all heads' products. A shard of the keys must be told what the others count
+// (attention_shard.h).
 #include <cmath>
 
 #include "locus/initial_weights.h"

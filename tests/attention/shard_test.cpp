@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention over shards of the keys, merged, is attention over all of them: with places in the whole, and with gates that
-// are counted from shard to shard.
+// are counted from shard to shard. Their gradients add up to those of the whole in double.
 #include "locus/attention_shard.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -101,6 +102,164 @@ TEST_F(ShardsOfKeys, MaskByPlacesInTheWhole) {
   Mask by_index = window;
   by_index.by_index = true;
   expect_equal(merged(alibi, window, places), whole(alibi, by_index));
+}
+
+/// The gradients of a call, in one type.
+template <class T>
+struct ShardGradients {
+  explicit ShardGradients(const Encoding& encoding)
+      : table(static_cast<std::size_t>(table_size(encoding))), sinks(static_cast<std::size_t>(shard_heads)) {}
+  static std::int64_t table_size(const Encoding& encoding) {
+    const auto* keys = std::get_if<RelativeKeys>(&encoding.term());
+    return keys == nullptr ? 0 : std::ssize(keys->key_table.data);
+  }
+  std::vector<T> query = rows(), key = rows(), value = rows();
+  std::vector<double> table, sinks;
+
+  static std::vector<T> rows() {
+    return std::vector<T>(static_cast<std::size_t>(shard_tokens * shard_heads * shard_dim));
+  }
+};
+
+class ShardsOfKeysBackward : public ShardsOfKeys {
+ protected:
+  template <class T>
+  static HeadsView rows_of(std::vector<T>& rows, std::int64_t first, std::int64_t count) {
+    const ElementType type = sizeof(T) == sizeof(float) ? ElementType::float32 : ElementType::float64;
+    return heads_view(rows.data() + first * shard_heads * shard_dim, type, "thd", {{count, shard_heads, shard_dim}});
+  }
+
+  /// By attend_backward() in double, which finite differences check elsewhere.
+  ShardGradients<double> exact(const Encoding& encoding, const Mask& mask) {
+    const auto wide = [](const std::vector<float>& from) { return std::vector<double>(from.begin(), from.end()); };
+    std::vector<double> q = wide(query_), k = wide(key_), v = wide(value_), g = wide(gradient_), o(q.size());
+    AttentionCall all{.query = rows_of(q, 0, shard_tokens),
+                      .key = rows_of(k, 0, shard_tokens),
+                      .value = rows_of(v, 0, shard_tokens),
+                      .output = rows_of(o, 0, shard_tokens),
+                      .encoding = &encoding,
+                      .query_ids = ids_,
+                      .key_ids = ids_,
+                      .mask = mask,
+                      .sink_logits = sinks_};
+    attend(all);
+    ShardGradients<double> result(encoding);
+    attend_backward({.forward = all,
+                     .output_gradient = rows_of(g, 0, shard_tokens),
+                     .query_gradient = rows_of(result.query, 0, shard_tokens),
+                     .key_gradient = rows_of(result.key, 0, shard_tokens),
+                     .value_gradient = rows_of(result.value, 0, shard_tokens),
+                     .learned = {.sink_logits = result.sinks, .key_table = result.table}});
+    return result;
+  }
+
+  /// Three shards of the keys, from the first to the last.
+  ShardGradients<float> summed(const Encoding& encoding, const Mask& mask) {
+    const bool counts = std::holds_alternative<RelativeKeys>(encoding.term());
+    std::vector<float> output, lse;
+    AttentionCall all = call(encoding, 0, shard_tokens, output, lse);
+    all.mask = mask;
+    all.sink_logits = sinks_;
+    attend(all);
+    std::vector<double> left(lse.size(), 0.0), before(lse.size(), 0.0);
+    const std::int64_t ends[] = {0, 13, 37, shard_tokens};
+    const auto part = [&](int shard) {
+      AttentionCall one = all;
+      const std::int64_t first = ends[shard], count = ends[shard + 1] - first;
+      one.key = view(key_, first, count);
+      one.value = view(value_, first, count);
+      one.key_ids = std::span(ids_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+      if (shard > 0) one.sink_logits = {};
+      return one;
+    };
+    for (const int shard : {1, 2, 0}) {
+      if (counts) count_gates_shard(part(shard), {.gate_counts = left.data()});
+    }
+    ShardGradients<float> result(encoding), one(encoding);
+    for (int shard = 0; shard < 3; ++shard) {
+      const std::int64_t first = ends[shard], count = ends[shard + 1] - first;
+      const AttentionGradientCall gradients{
+          .forward = part(shard),
+          .output_gradient = view(gradient_, 0, shard_tokens),
+          .query_gradient = view(one.query, 0, shard_tokens),
+          .key_gradient = view(result.key, first, count),
+          .value_gradient = view(result.value, first, count),
+          .learned = {.sink_logits = shard > 0 ? std::span<double>() : result.sinks, .key_table = one.table}};
+      ShardOfKeys of;
+      if (counts) of = {.gate_counts = left.data(), .count_gradients = before.data()};
+      attend_backward_shard(gradients, of);
+      for (std::size_t i = 0; i < one.query.size(); ++i) result.query[i] += one.query[i];
+      for (std::size_t i = 0; i < one.table.size(); ++i) result.table[i] += one.table[i];
+    }
+    for (const double count : left) EXPECT_NEAR(count, 0, 1e-12);  // every gate was counted, and taken off again
+    return result;
+  }
+
+  /// Beyond rounding, a lost or doubled share of one key in sixty is far outside.
+  template <class Got, class Want>
+  static void expect_near(const std::vector<Got>& got, const std::vector<Want>& want, const std::string& what) {
+    double most = 0;
+    for (const Want x : want) most = std::max(most, std::fabs(static_cast<double>(x)));
+    ASSERT_EQ(got.size(), want.size()) << what;
+    EXPECT_TRUE(want.empty() || most > 1e-3) << what;
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5 * most) << what << ' ' << i;
+  }
+
+  void compare(const Encoding& encoding, const Mask& mask) {
+    const ShardGradients<double> want = exact(encoding, mask);
+    const ShardGradients<float> got = summed(encoding, mask);
+    expect_near(got.query, want.query, "query");
+    expect_near(got.key, want.key, "key");
+    expect_near(got.value, want.value, "value");
+    expect_near(got.table, want.table, "table");
+    expect_near(got.sinks, want.sinks, "sink");
+  }
+
+  std::vector<float> gradient_ = value_, sinks_ = {0.5f, -1.0f};
+};
+
+TEST_F(ShardsOfKeysBackward, CountGatesOverTheWhole) {
+  const Arguments plain{{"heads", shard_heads}, {"head_dim", shard_dim}, {"deviation", 0.5}};
+  Arguments mixed = plain;
+  mixed.set("gate_mix", Tensor{{2, 2}, {0.75f, 0.5f, -0.25f, 1.0f}});
+  for (const Arguments& arguments : {plain, mixed}) {
+    const Encoding cope("cope", arguments);
+    for (const Mask& mask : {Mask{}, Mask{.causal = true}, Mask{.causal = true, .window = 20, .sinks = 3}}) {
+      compare(cope, mask);
+    }
+  }
+}
+
+TEST_F(ShardsOfKeysBackward, RemapOffsets) {
+  const Arguments rope{{"head_dim", shard_dim}, {"pairing", "half"}};
+  const std::pair<const char*, std::vector<std::pair<const char*, std::int64_t>>> maps[] = {
+      {"rerope", {{"window", 10}}},
+      {"self_extend", {{"window", 8}, {"group", 4}}},
+      {"dual_chunk", {{"chunk_size", 16}, {"local_size", 4}}}};
+  for (const auto& [map, settings] : maps) {
+    SCOPED_TRACE(map);
+    Arguments arguments = rope;
+    arguments.set("map", map);
+    for (const auto& [name, value] : settings) arguments.set(name, value);
+    compare(Encoding("offset_map", arguments), {.causal = true});
+  }
+}
+
+TEST_F(ShardsOfKeysBackward, RefuseGatesWithoutCounts) {
+  const Encoding cope("cope", {{"heads", shard_heads}, {"head_dim", shard_dim}}), nope("nope");
+  std::vector<float> output, lse;
+  const AttentionCall one = call(cope, 0, shard_tokens, output, lse), other = call(nope, 0, shard_tokens, output, lse);
+  std::vector<double> counts(lse.size());
+  ShardGradients<float> room(cope);
+  const AttentionGradientCall gradients{.forward = one,
+                                        .output_gradient = view(gradient_, 0, shard_tokens),
+                                        .query_gradient = view(room.query, 0, shard_tokens),
+                                        .key_gradient = view(room.key, 0, shard_tokens),
+                                        .value_gradient = view(room.value, 0, shard_tokens)};
+  EXPECT_THROW(attend_backward_shard(gradients, {}), Error);
+  EXPECT_THROW(attend_backward_shard(gradients, {.gate_counts = counts.data()}), Error);
+  EXPECT_THROW(count_gates_shard(one, {}), Error);
+  EXPECT_THROW(count_gates_shard(other, {.gate_counts = counts.data()}), Error);
 }
 
 TEST_F(ShardsOfKeys, RefusePlacesThatDoNotMatch) {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "locus/error.h"
+#include "locus/io/safetensors.h"
 #include "support/command.h"
 #include "support/error_of.h"
 #include "support/gguf_model.h"
@@ -181,19 +182,17 @@ TEST(Lint, FindsEachFaultAndNotItsAbsence) {
     seen.insert(one.id);
   }
   for (const std::string_view id : lint_ids()) {
-    if (id == "partial-width-refused") continue;  // GGUF only, below
+    if (id == "partial-width-refused" || id == "settings-elsewhere") continue;  // of other formats, below
     EXPECT_TRUE(seen.contains(std::string(id))) << id << " has no case";
   }
 }
 
-// Weights alone have no settings: the refusal says what to give instead.
-TEST(Lint, RefusesWeightsWithoutSettings) {
+// What has no settings is refused with what to give instead; weights are examined below.
+TEST(Lint, RefusesFilesWithoutSettings) {
   const TemporaryFolder folder;
-  const std::string header = R"({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})";
-  const std::string length = {static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
-  folder.write("model.safetensors", length + header + std::string(4, '\0'));
-  const std::string refusal = testing::error_of([&] { read_lint_model(folder / "model.safetensors", {}); });
-  EXPECT_NE(refusal.find("must be a config.json, a model folder or a GGUF file, got a safetensors file"),
+  folder.write("index.json", R"({"weight_map": {"w": "model.safetensors"}})");
+  const std::string refusal = testing::error_of([&] { read_lint_model(folder / "index.json", {}); });
+  EXPECT_NE(refusal.find("must be a config.json, a model folder or a GGUF file, got an index of safetensors files"),
             std::string::npos)
       << refusal;
 }
@@ -365,6 +364,51 @@ TEST(LintGguf, FindsFaults) {
             std::vector<std::string>{"list-length"});
   EXPECT_EQ(loud_ids(gguf_model(GgufModel("of_the_future"))), std::vector<std::string>{"settings-refused"});
   EXPECT_EQ(loud_ids(gguf_model(gguf_llama(), 8192)), std::vector<std::string>{"served-beyond-trained"});
+}
+
+LintModel weights_model(const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& tensors) {
+  const TemporaryFolder folder;
+  const std::vector<std::byte> zeros(1 << 16);
+  std::vector<io::SafetensorsTensor> all;
+  for (const auto& [name, shape] : tensors) {
+    std::size_t bytes = 4;
+    for (const std::int64_t axis : shape) bytes *= static_cast<std::size_t>(axis);
+    all.push_back(
+        {.name = name, .type = io::SafetensorsType::f32, .shape = shape, .bytes = std::span(zeros).first(bytes)});
+  }
+  io::write_safetensors(folder / "model.safetensors", all);
+  return read_lint_model(folder / "model.safetensors");
+}
+
+TEST(LintWeights, NamesTheTablesOfPositions) {
+  const LintModel gpt2 = weights_model({{"h.0.attn.c_attn.weight", {8, 24}}, {"wpe.weight", {64, 8}}});
+  EXPECT_EQ(gpt2.format, "safetensors");
+  ASSERT_EQ(gpt2.layers.size(), 1u);
+  EXPECT_EQ(gpt2.layers[0].scheme, "learned");
+  EXPECT_EQ(gpt2.layers[0].trained_length, 64);
+  const std::vector<Finding> findings = lint(gpt2);
+  const Finding* finding = find(findings, "settings-elsewhere");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->what, "Of 2 tensors, 1 holds positions: wpe.weight [64, 8].");
+
+  const LintModel t5 =
+      weights_model({{"decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", {32, 4}},
+                     {"encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", {32, 4}}});
+  ASSERT_EQ(t5.layers.size(), 1u);
+  EXPECT_EQ(t5.layers[0].scheme, "t5");
+  EXPECT_EQ(t5.layers[0].encoding->score().heads, 4);
+
+  const LintModel rotated = weights_model({{"model.layers.0.self_attn.q_proj.weight", {8, 8}}});
+  EXPECT_TRUE(rotated.layers.empty());
+  EXPECT_EQ(lint(rotated).size(), 1u);
+  EXPECT_EQ(lint(rotated)[0].what, "None of its 1 tensors holds positions.");
+}
+
+TEST(LintWeights, AreComparedWithTheConfig) {
+  const LintModel config = config_model(R"({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_positions": 128})");
+  const LintModel shorter = weights_model({{"wpe.weight", {64, 8}}}), same = weights_model({{"wpe.weight", {128, 8}}});
+  EXPECT_FALSE(compare(config, shorter).empty());
+  EXPECT_TRUE(compare(config, same).empty());
 }
 
 TEST(Lint, ReadsByContent) {

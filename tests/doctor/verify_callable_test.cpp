@@ -156,6 +156,22 @@ TEST(VerifyAttend, NamesWhatIsWrong) {
 }
 
 // A cause is named only if it gives every observed number; otherwise the failed checks are listed with their errors.
+TEST(VerifyCallable, NamesFaultsOfWhatAnEncodingDeclares) {
+  const Arguments plain = {{"head_dim", 16}, {"pairing", "half"}};
+  const auto with = [&](const std::string& scheme, const Arguments& more) {
+    Arguments all = plain;
+    for (const auto& [name, value] : more.all()) all.set(name, value);
+    return Encoding(scheme, all);
+  };
+  const Encoding rope = with("rope", {});
+  const Encoding tempered = with("rope", {{"temperature", "steps"}, {"temperature_length", 4}});
+  const Encoding late = with("rope", {{"temperature", "steps"}, {"temperature_length", 4}, {"temperature_shift", 1}});
+  expect_cause(verify_rotate(tempered, our_rotate(rope)), "temperature missing");
+  expect_cause(verify_rotate(tempered, our_rotate(late)), "temperature off by one (p + 1 in place of p)");
+  const Encoding mapped = with("offset_map", {{"map", "self_extend"}, {"window", 4}, {"group", 2}});
+  expect_cause(verify_attend(mapped, our_attend(rope)), "offset map not applied");
+}
+
 TEST(VerifyRotate, AdmitsWhatItDoesNotKnow) {
   const Encoding half("rope", {{"head_dim", 16}, {"pairing", "half"}});
   const auto checks = verify_rotate(half, [&](const RotateRequest& r) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GGUF file of which only the first bytes are at hand.
 #include "io/gguf_head.h"
+#include "io/unread.h"
 
 #include <gtest/gtest.h>
 

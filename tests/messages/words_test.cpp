@@ -66,7 +66,8 @@ TEST(Catalogue, PairsItsMarks) {
 /// The sources that say what phrases translate, with the pieces of broken literals joined.
 std::string said_texts() {
   std::string all;
-  for (const char* folder : {"src/schemes", "src/scaling", "src/results", "include/locus", "lab", "tools"}) {
+  for (const char* folder :
+       {"src/schemes", "src/scaling", "src/results", "src/doctor", "src/base", "include/locus", "lab", "tools"}) {
     for (const auto& entry : fs::recursive_directory_iterator(testing::source_dir() / folder)) {
       if (entry.is_regular_file()) all += testing::text_of(entry.path());
     }

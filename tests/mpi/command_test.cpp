@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "results/schema_check.h"
 #include "support/command.h"
 
 namespace locus::testing {
 namespace {
+
+using Json = nlohmann::json;
 
 CommandResult run_ranks(int ranks, const std::vector<std::string>& program) {
   const TemporaryFolder folder;
@@ -51,13 +54,54 @@ TEST(LocusMpi, BenchPrintsALinePerRank) {
   EXPECT_NE(result.out.find("2 ranks, best of 1"), std::string::npos) << result.out;
 }
 
+// mpirun can start ranks with other words; they would wait for each other.
+TEST(LocusMpi, OtherArgumentsOnARankAreRefused) {
+  const CommandResult result = run_ranks(
+      1, {LOCUS_MPI_COMMAND, "verify", "--scheme", "alibi", ":", "-n", "1", LOCUS_MPI_COMMAND, "bench", "attention"});
+  EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  EXPECT_NE(result.err.find("locus-mpi: every rank must get the same arguments, rank 1 has others than rank 0\n"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST(LocusMpi, BadInputIsOneLineOfOneRank) {
   const CommandResult result = run_ranks(2, {LOCUS_MPI_COMMAND, "bench", "attention", "--kind", "spiral"});
   EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
-  const std::string line = "locus-mpi: --kind must be contiguous, striped or zigzag, got spiral\n";
+  const std::string line = "locus-mpi: unknown --kind 'spiral'; known: contiguous, striped, zigzag\n";
   const std::size_t at = result.err.find(line);
   ASSERT_NE(at, std::string::npos) << result.err;
   EXPECT_EQ(result.err.find(line, at + 1), std::string::npos) << result.err;
+}
+
+/// What a command prints is an object of its schema; of what mpirun prints, only the last line is looked at.
+Json checked_json(const std::vector<std::string>& words, int exit_code, const std::string& schema) {
+  std::vector<std::string> program = {LOCUS_MPI_COMMAND};
+  program.insert(program.end(), words.begin(), words.end());
+  program.emplace_back("--json");
+  const CommandResult result = run_ranks(2, program);
+  EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
+  const Json json = Json::parse(result.out, nullptr, false);
+  EXPECT_TRUE(json.is_object()) << result.out << result.err;
+  EXPECT_EQ(schema_complaint(json, "docs/schemas/" + schema + ".schema.json"), "") << result.out;
+  return json;
+}
+
+TEST(LocusMpi, JsonFollowsItsSchema) {
+  const Json good = checked_json({"verify", "--scheme", "alibi", "--tokens", "9"}, 0, "mpi-verify");
+  EXPECT_EQ(good["ranks"], 2);
+  EXPECT_EQ(good["failed"], 0);
+  EXPECT_EQ(good["passed"], good["checks"].size());
+  const Json bad = checked_json({"verify", "--scheme", "alibi", "--tokens", "9", "--broken", "ids"}, 1, "mpi-verify");
+  EXPECT_EQ(bad["checks"][0]["divergence"]["rank"], 1);
+  const Json bench = checked_json({"bench", "attention", "--tokens", "64", "--repeats", "1"}, 0, "mpi-bench");
+  EXPECT_EQ(bench["ranks"].size(), 2u);
+}
+
+TEST(LocusMpi, ARefusalIsJsonIfAskedFor) {
+  const CommandResult result = run_ranks(2, {LOCUS_MPI_COMMAND, "bench", "attention", "--tokens", "0", "--json"});
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  const Json json = Json::parse(result.err.substr(0, result.err.find('\n')), nullptr, false);
+  EXPECT_EQ(schema_complaint(json, "docs/schemas/error.schema.json"), "") << result.err;
 }
 
 double seconds_of(const std::string& how, CommandResult& result) {

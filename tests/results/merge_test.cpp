@@ -59,6 +59,19 @@ TEST(MergedResults, KeepANumberThatWasNotFiniteWithoutMean) {
   EXPECT_TRUE(all.main_number(all.tasks.front(), "a", 8)->estimate.has_value());
 }
 
+TEST(Results, LoseTheirCurvesOnly) {
+  Results made = part("task", {a, b});
+  conclude(made);
+  const std::size_t before = made.numbers.size();
+  Number curve = made.numbers.front();
+  for (const char* name : {"train_loss", "loss_by_position"}) {
+    curve.name = name;
+    made.numbers.push_back(curve);
+  }
+  remove_curves(made);
+  EXPECT_EQ(made.numbers.size(), before);
+}
+
 TEST(MergedResults, AreRefusedWhereThePartsDoNotBelongTogether) {
   const auto refusal = [](Results second) {
     return locus::testing::error_of([&] { merged({part("task", {a}), second}); });

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "locus/error.h"
+#include "locus/doctor/example_encodings.h"
 #include "locus/rotate.h"
 
 namespace locus::tools {
@@ -36,18 +36,6 @@ TokenRows rows_of(const TokenRows& all, std::span<const std::int64_t> tokens) {
     }
   }
   return own;
-}
-
-// A table without clipping limits how far apart tokens may be.
-bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
-  if (!keys.index) return true;
-  try {
-    keys.index(tokens - 1, 0);
-    keys.index(0, tokens - 1);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -111,7 +99,7 @@ RingShape shape_for(const Encoding& encoding, std::int64_t longest) {
   if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
     shape.heads = keys->heads;
     shape.head_dim = keys->head_dim;
-    while (longest > 1 && !reaches(*keys, longest)) --longest;
+    longest = tokens_in_reach(*keys, longest);
     // The reference projects a sinusoid for each pair of tokens.
     const auto weights = static_cast<std::int64_t>(keys->w_r.data.size());
     while (longest > 8 && weights * longest * longest > 20'000'000) --longest;

@@ -106,12 +106,6 @@ struct OwnMask {
 
 }  // namespace
 
-bool has_backward(const Encoding& encoding) {
-  const auto* rotation = std::get_if<Rotation>(&encoding.term());
-  const auto* keys = std::get_if<RelativeKeys>(&encoding.term());
-  return (rotation == nullptr || !rotation->offsets) && (keys == nullptr || !keys->counted);
-}
-
 std::string to_text(const Divergence& divergence) {
   std::ostringstream text;
   text.precision(9);
@@ -200,6 +194,7 @@ struct LearnedRoom {
     add(&LearnedGradients::u, keys->u.data.size());
     add(&LearnedGradients::v, keys->v.data.size());
     add(&LearnedGradients::w_r, keys->w_r.data.size());
+    add(&LearnedGradients::gate_mix, keys->gate_mix.data.size());
     for (std::size_t i = 0; i < members.size(); ++i) spans.*members[i] = rooms[i];
   }
   std::vector<std::vector<double>> rooms;

@@ -44,9 +44,6 @@ RingComparison compare_forward(MPI_Comm communicator, RingSample& sample, const 
 /// Collective. Gradients against attend_backward() of the whole in double, within `tolerance` of the largest one.
 RingComparison compare_backward(MPI_Comm communicator, RingSample& sample, const RingCase& by, double tolerance);
 
-/// Whether attention with this encoding has a backward pass.
-bool has_backward(const Encoding& encoding);
-
 /// "token 17, head 2 on rank 1: got 0.5, expected 0.25 within 1e-6".
 std::string to_text(const Divergence& divergence);
 

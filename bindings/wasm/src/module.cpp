@@ -5,6 +5,7 @@
 #include "encodings.h"
 #include "locus/rotate.h"
 #include "numbers.h"
+#include "texts.h"
 
 namespace locus::wasm {
 
@@ -18,6 +19,9 @@ EMSCRIPTEN_BINDINGS(locus) {
   emscripten::function("attend", &attend_heads);
   emscripten::function("scores", &score_parts);
   emscripten::function("command", &run_command);
+  emscripten::function("phrase", &phrase);
+  emscripten::function("fault", &fault);
+  emscripten::function("results", &lab_results);
   emscripten::function("forget", &forget_encodings);
   emscripten::function(
       "target", +[] { return std::string(simd_target()); });

@@ -2,6 +2,7 @@
 // The encodings that `locus verify` checks if none is named.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ std::vector<NamedEncoding> example_encodings();
 /// Returns those of one scheme.
 /// Error: an unknown scheme.
 std::vector<NamedEncoding> example_encodings(std::string_view scheme);
+
+/// Returns how many tokens, at most `wanted` and at least 1, may stand together: a table without clipping limits how far
+/// apart they may be.
+std::int64_t tokens_in_reach(const RelativeKeys& keys, std::int64_t wanted);
 
 }  // namespace locus

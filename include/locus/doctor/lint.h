@@ -47,7 +47,7 @@ struct LintLayer {
 /// A model's position settings, read and ready to be examined.
 struct LintModel {
   std::string name;        ///< the path as given
-  std::string format;      ///< config.json or GGUF
+  std::string format;      ///< config.json, GGUF or safetensors
   std::string model_type;  ///< or the GGUF architecture
   std::vector<LintLayer> layers;
   std::int64_t served_length = 0;  ///< as requested, else the longest that the file states; 0: unknown
@@ -57,10 +57,11 @@ struct LintModel {
   bool unsupported = false, has_attention = true;
   std::optional<io::HfRopeKeys> hf;
   std::optional<io::GgufRope> gguf;
+  std::string tensors = {};  ///< of a safetensors file: which of its tensors hold positions, as a sentence
 };
 
-/// Reads a config.json, a model folder or a GGUF file. Contradictory settings are not errors: lint() reports them.
-/// Error: a file that is missing or is neither JSON nor GGUF.
+/// Reads a config.json, a model folder, a GGUF file, or the tables of positions in a safetensors file. Contradictory
+/// settings are not errors: lint() reports them. Error: a file that is missing or is none of these.
 LintModel read_lint_model(const std::filesystem::path& path, std::optional<std::int64_t> served_length = {});
 
 /// Returns all findings, errors first.

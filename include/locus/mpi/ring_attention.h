@@ -47,7 +47,7 @@ struct RingCall {
   /// Places are ids or, with by_index, indices in the document. `keys` has a value per own token. `pairs` has a row per
   /// own token and a column per token of the packed row; `custom` gets indices in the packed row.
   Mask mask = {};
-  HeadsView query_numbers = {}, key_numbers = {};  ///< running sums over the whole document
+  HeadsView query_numbers = {}, key_numbers = {};  ///< running sums over the whole document (running_sums.h)
 
   std::optional<double> scale = {};
   double scale_factor = 1;
@@ -102,10 +102,12 @@ struct RingGradientCall {
 };
 
 /// The backward pass. Blocks travel as in attend(), and the gradients of a block's keys and values travel one round
-/// behind it, summed in float32 on the way and sent home at the end.
-/// Error: as attend(); offset_map and cope, whose backward pass needs all keys of a context on one rank.
+/// behind it, summed in float32 on the way and sent home at the end. Encodings that count gates (cope) take two passes: a
+/// ring that counts the gates of all keys that a query sees, then broadcasts from the first key to the last, after each of
+/// which the gradients of the block are summed on its owner over a tree of the ranks that see it.
+/// Error: as attend().
 /// Accuracy: that of attend_backward() over all keys plus (2 ranks + 2) roundings of float32 in each sum.
-/// Cost: as attend(), with twice the bytes (four times for 16-bit types).
+/// Cost: as attend(), with twice the bytes (four times for 16-bit types). Gates are computed in double, which is slow.
 RingWork attend_backward(const RingGradientCall& call);
 
 }  // namespace locus::mpi

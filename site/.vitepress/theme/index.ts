@@ -6,7 +6,7 @@ import DoctorPage from '../../src/doctor/DoctorPage.vue';
 import ExplorerPage from '../../src/explorer/ExplorerPage.vue';
 import GptPage from '../../src/gpt/GptPage.vue';
 import HomePage from '../../src/HomePage.vue';
-import ResultsPage from '../../src/ResultsPage.vue';
+import ResultsPage from '../../src/results/ResultsPage.vue';
 import StretchPage from '../../src/stretch/StretchPage.vue';
 import './style.css';
 

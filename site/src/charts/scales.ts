@@ -48,3 +48,38 @@ export function shortNumber(value: number): string {
   if (size !== 0 && (size >= 1e5 || size < 1e-3)) return value.toExponential(0).replace('e+', 'e');
   return String(Number(value.toPrecision(4)));
 }
+
+/** The path of a line; it is broken where `visible` is false. */
+export function linePath(x: ArrayLike<number>, y: ArrayLike<number>, xScale: Scale, yScale: Scale, visible: (x: number, y: number) => boolean): string {
+  let text = '', down = false;
+  for (let i = 0; i < x.length; ++i) {
+    if (visible(x[i], y[i])) text += `${down ? 'L' : 'M'}${xScale(x[i]).toFixed(1)} ${yScale(y[i]).toFixed(1)}`;
+    down = visible(x[i], y[i]);
+  }
+  return text;
+}
+
+/** The area between two lines, where both are finite. */
+export function bandPath(x: ArrayLike<number>, low: ArrayLike<number>, high: ArrayLike<number>, xScale: Scale, yScale: Scale): string {
+  const known = Array.from(x, (_, i) => i).filter((i) => Number.isFinite(low[i]) && Number.isFinite(high[i]));
+  if (known.length < 2) return '';
+  const place = (i: number, y: ArrayLike<number>) => `${xScale(x[i]).toFixed(1)} ${yScale(y[i]).toFixed(1)}`;
+  return `M${known.map((i) => place(i, high)).join('L')}L${known.reverse().map((i) => place(i, low)).join('L')}Z`;
+}
+
+/** Moves places apart until none is nearer than `distance` to the next, within two bounds where there is room. */
+export function spread(places: number[], distance: number, least: number, most: number): number[] {
+  const order = places.map((_, i) => i).sort((a, b) => places[a] - places[b]);
+  const result = [...places];
+  let free = least;
+  for (const i of order) {
+    result[i] = Math.max(result[i], free);
+    free = result[i] + distance;
+  }
+  let limit = most;
+  for (const i of order.reverse()) {
+    result[i] = Math.min(result[i], limit);
+    limit = result[i] - distance;
+  }
+  return result;
+}

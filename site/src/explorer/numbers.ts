@@ -10,6 +10,7 @@ export interface Numbers {
   site: string;
   width: number; // of a row
   rows: Float32Array | null; // [width, length]: a line per dimension
+  most: number; // the largest absolute number of the rows
   similarity: Float32Array | null;
   similarityCount: number;
   invFreq: number[];
@@ -31,6 +32,13 @@ export function randomVector(size: number, seed: number): number[] {
     return (state + 0.5) / 4294967296;
   };
   return Array.from({ length: size }, () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+}
+
+/** The largest absolute number, and never 0, by which one may divide. */
+export function largest(numbers: Float32Array): number {
+  let most = 1e-12;
+  for (let i = 0; i < numbers.length; ++i) if (Math.abs(numbers[i]) > most) most = Math.abs(numbers[i]);
+  return most;
 }
 
 function transposed(rows: Float32Array, width: number): Float32Array {
@@ -66,7 +74,7 @@ export function acceptedLength(core: Locus, choice: Choice, wanted: number): num
 
 export function numbersOf(core: Locus, choice: Choice, state: State): Numbers {
   const numbers: Numbers = {
-    spelling: spellingOf(choice), error: '', site: 'none', width: 0, rows: null, similarity: null, similarityCount: 0, invFreq: [],
+    spelling: spellingOf(choice), error: '', site: 'none', width: 0, rows: null, most: 1, similarity: null, similarityCount: 0, invFreq: [],
     trained: null, scores: [], content: [], bias: [], buckets: null, lengthDependent: false,
   };
   const encoding = { spelling: numbers.spelling, length: state.length };
@@ -79,6 +87,7 @@ export function numbersOf(core: Locus, choice: Choice, state: State): Numbers {
       const rows = core.rows(encoding, range(state.length));
       numbers.width = rows.length / state.length;
       numbers.rows = transposed(rows, numbers.width);
+      numbers.most = largest(rows);
       const step = Math.ceil(state.length / 128);
       numbers.similarityCount = Math.ceil(state.length / step);
       numbers.similarity = core.similarity(encoding, range(numbers.similarityCount, step));

@@ -28,7 +28,8 @@ export function readModel(core: Locus, text: string): Model | null {
   };
 }
 
-function rope(model: Model, more: Record<string, string | number>): string {
+/** The model's plain rotation, with other settings added. */
+export function spellingWith(model: Model, more: Record<string, string | number>): string {
   const settings: Record<string, string | number | boolean> = {};
   for (const name of ['head_dim', 'rotary_dim', 'pairing', 'base']) {
     if (model.arguments[name] !== undefined) settings[name] = model.arguments[name];
@@ -49,7 +50,7 @@ export function spellingUnder(core: Locus, model: Model, rule: RuleName, length:
     else if (parameter.name === 'length') settings.length = length;
     else if (parameter.required) settings[parameter.name] = declared.example[parameter.name];
   }
-  return rope(model, settings);
+  return spellingWith(model, settings);
 }
 
 export function frequenciesUnder(core: Locus, model: Model, rule: RuleName, length: number): number[] {
@@ -60,8 +61,8 @@ export const profiles = ['exact', 'hf', 'ggml', 'vllm'] as const;
 
 /** The largest error of cos and sin over all pairs, by position. The truth is the same row in double. */
 export function errorsBy(core: Locus, model: Model, positions: number[], profile: (typeof profiles)[number]): number[] {
-  const truth = core.show(rope(model, {}), { positions: positions.join(',') }) as { cos: number[][]; sin: number[][] };
-  const rows = core.rows(rope(model, { profile }), positions);
+  const truth = core.show(spellingWith(model, {}), { positions: positions.join(',') }) as { cos: number[][]; sin: number[][] };
+  const rows = core.rows(spellingWith(model, { profile }), positions);
   const width = rows.length / positions.length, pairs = width / 2;
   return positions.map((_, t) => {
     let most = 0;

@@ -18,10 +18,10 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double fitting = 0.02;  // ten times the noise of bfloat16 arithmetic
-constexpr double most_off = 20;
-constexpr double decisive = 25;
-constexpr double best_confidence = 0.99;
+constexpr double fitting_vectors = 0.02;  // ten times the noise of bfloat16 arithmetic
+constexpr double most_off_vector = 20;
+constexpr double decisive_vectors = 25;
+constexpr double surest_guess = 0.99;
 
 struct Guess {
   const char* fault;
@@ -112,8 +112,8 @@ class Guesses {
   std::int64_t heads_;
 };
 
-std::vector<double> predicted(const Guess& guess, Role role, std::span<const double> head, std::int64_t cell_head,
-                              Position id) {
+std::vector<double> predicted_vector(const Guess& guess, Role role, std::span<const double> head,
+                                     std::int64_t cell_head, Position id) {
   std::vector<double> vector(head.begin(), head.end());
   // Sines are odd: backwards is the rotation to the negative position.
   const Position place = guess.backwards ? -id : id;
@@ -137,7 +137,7 @@ std::vector<double> misfits(const Guess& guess, const RotationDump& dump, const 
     const std::int64_t row = cell / cells.heads;
     const std::span<const double> before(dump.before.data() + index_of(cell) * dim, dim);
     const Position id = guess.place(row % dump.tokens, positions[index_of(row)]);
-    const std::vector<double> expected = predicted(guess, role, before, cell % cells.heads, id);
+    const std::vector<double> expected = predicted_vector(guess, role, before, cell % cells.heads, id);
     double off = 0, size = 0;
     for (std::size_t j = 0; j < dim; ++j) {
       off += std::pow(dump.after[index_of(cell) * dim + j] - expected[j], 2);
@@ -161,8 +161,8 @@ struct Judged {
   double median = 0, squares = 0, weight = 0;
 };
 
-std::vector<Judged> weigh(const std::vector<Guess>& guesses,
-                          const std::function<std::vector<double>(const Guess&)>& off, double unit) {
+std::vector<Judged> weigh_guesses(const std::vector<Guess>& guesses,
+                                  const std::function<std::vector<double>(const Guess&)>& off, double unit) {
   std::vector<Judged> all;
   double noise = 1e300, least = 1e300, sum = 0;
   for (const Guess& guess : guesses) {
@@ -173,7 +173,7 @@ std::vector<Judged> weigh(const std::vector<Guess>& guesses,
   noise = std::max(noise, unit);
   for (Judged& one : all) {
     for (const double value : one.off) {
-      if (!std::isnan(value)) one.squares += std::pow(std::min(value / noise, most_off), 2);
+      if (!std::isnan(value)) one.squares += std::pow(std::min(value / noise, most_off_vector), 2);
     }
     least = std::min(least, one.squares);
   }
@@ -182,7 +182,7 @@ std::vector<Judged> weigh(const std::vector<Guess>& guesses,
     // What looks like the expectation in this dump is not a finding.
     const bool twin =
         &one != &all.front() && std::abs(one.squares - all.front().squares) < 9 && all.front().squares < least + 9;
-    one.weight = more > decisive || twin ? 0 : one.guess->prior * std::exp(-more / 8);
+    one.weight = more > decisive_vectors || twin ? 0 : one.guess->prior * std::exp(-more / 8);
     sum += one.weight;
   }
   for (Judged& one : all) one.weight /= sum;
@@ -191,7 +191,7 @@ std::vector<Judged> weigh(const std::vector<Guess>& guesses,
 }
 
 // The vectors that the best guess does not explain.
-std::vector<Verdict> left_over(const RotationDump& dump, const Judged& best, double unit) {
+std::vector<Verdict> cells_left_over(const RotationDump& dump, const Judged& best, double unit) {
   std::set<std::int64_t> cells;
   for (std::size_t n = 0; n < best.off.size(); ++n) {
     if (best.off[n] > std::max(10 * best.median, 64 * unit)) cells.insert(static_cast<std::int64_t>(n));
@@ -213,7 +213,7 @@ Diagnosis diagnose_mixed(const RotationDump& dump, const Expectation& expected, 
   const Cells cells = classify_cells(dump);
   const std::vector<Position> positions = per_row(ids_of(dump, expected), dump.batch);
   const Guesses guesses(rotation, dump.heads);
-  const std::vector<Judged> judged = weigh(
+  const std::vector<Judged> judged = weigh_guesses(
       guesses.all, [&](const Guess& guess) { return misfits(guess, dump, cells, expected.role, positions); }, unit);
   const Judged& best = judged.front();
   Diagnosis diagnosis;
@@ -222,19 +222,19 @@ Diagnosis diagnose_mixed(const RotationDump& dump, const Expectation& expected, 
   if (!expected.positions) diagnosis.not_judged.emplace_back("positions were not given; 0, 1, 2, ... are assumed");
   diagnosis.verdicts = judge_cells(dump, cells);
   const std::string evidence = sentence("vectors differ by ", best.median, " of their length (median)");
-  if (best.median > fitting) {
+  if (best.median > fitting_vectors) {
     diagnosis.verdicts.push_back({Verdict::About::dump, "unexplained",
                                   "no known fault explains these vectors; nearest: " + best.guess->text, evidence,
                                   0.6});
     return diagnosis;
   }
   diagnosis.kind = best.guess->times == 0 ? Diagnosis::Kind::unchanged : Diagnosis::Kind::rotation;
-  for (Verdict& one : left_over(dump, best, unit)) diagnosis.verdicts.push_back(std::move(one));
+  for (Verdict& one : cells_left_over(dump, best, unit)) diagnosis.verdicts.push_back(std::move(one));
   for (const Judged& one : judged) {
     if (one.weight < 0.02) continue;
     diagnosis.verdicts.push_back({Verdict::About::angles, one.guess->fault, one.guess->text,
                                   sentence("vectors differ by ", one.median, " of their length (median)"),
-                                  best_confidence * one.weight});
+                                  surest_guess * one.weight});
   }
   return diagnosis;
 }

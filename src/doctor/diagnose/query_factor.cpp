@@ -17,12 +17,12 @@
 namespace locus::doctor {
 namespace {
 
-constexpr double most_off = 20;  // limits the influence of a single token
-constexpr double decisive = 25;  // difference in the sum of squares at which one dump decides
-constexpr double best_confidence = 0.99;
+constexpr double most_off_length = 20;   // limits the influence of a single token
+constexpr double decisive_lengths = 25;  // difference in the sum of squares at which one dump decides
+constexpr double surest_factor = 0.99;
 
 /// The measured logarithms of the factors of each token: of the coordinates that are rotated, and of the others.
-struct Lengths {
+struct TokenLengths {
   std::vector<double> turned = {}, rest = {};              // [rows]; NaN: not measured
   std::vector<double> turned_sigma = {}, rest_sigma = {};  // [rows]: what the rounding of the storage explains
 };
@@ -38,21 +38,21 @@ struct Hypothesis {
   double weight = 0;
 };
 
-bool inside(const Rotation& rotation, std::int64_t coordinate) {
+bool in_slice(const Rotation& rotation, std::int64_t coordinate) {
   const std::int64_t at = coordinate - rotation.rotary_offset;
   return at >= 0 && at < rotation.rotary_dim;
 }
 
-Lengths measure_lengths(const RotationDump& dump, const Rotation& rotation, double unit) {
+TokenLengths measure_lengths(const RotationDump& dump, const Rotation& rotation, double unit) {
   const Cells cells = classify_cells(dump);
-  Lengths lengths;
+  TokenLengths lengths;
   for (std::int64_t row = 0; row < cells.rows; ++row) {
     double before[2] = {}, after[2] = {}, fourth[2] = {};
     for (std::int64_t head = 0; head < cells.heads; ++head) {
       if (cells.at(row, head) != CellState::usable) continue;
       for (std::int64_t j = 0; j < dump.head_dim; ++j) {
         const std::size_t n = index_of((row * cells.heads + head) * dump.head_dim + j);
-        const int part = inside(rotation, j) ? 0 : 1;
+        const int part = in_slice(rotation, j) ? 0 : 1;
         before[part] += dump.before[n] * dump.before[n];
         after[part] += dump.after[n] * dump.after[n];
         fourth[part] += std::pow(dump.after[n], 4);
@@ -70,7 +70,7 @@ Lengths measure_lengths(const RotationDump& dump, const Rotation& rotation, doub
 }
 
 /// The differences between what was measured and a hypothesis, NaN where nothing was measured.
-std::vector<double> differences(const Lengths& lengths, const Hypothesis& one) {
+std::vector<double> differences(const TokenLengths& lengths, const Hypothesis& one) {
   std::vector<double> all;
   for (std::size_t row = 0; row < one.factor.size(); ++row) {
     const double factor = std::log(one.factor[row]);
@@ -80,7 +80,7 @@ std::vector<double> differences(const Lengths& lengths, const Hypothesis& one) {
   return all;
 }
 
-double sigma_of(const Lengths& lengths, std::size_t n) {
+double sigma_of(const TokenLengths& lengths, std::size_t n) {
   return n % 2 == 0 ? lengths.turned_sigma[n / 2] : lengths.rest_sigma[n / 2];
 }
 
@@ -94,12 +94,12 @@ double median_size(const std::vector<double>& values) {
   return sizes[sizes.size() / 2];
 }
 
-double squares_of(const Lengths& lengths, const Hypothesis& one, double noise) {
+double length_squares(const TokenLengths& lengths, const Hypothesis& one, double noise) {
   double sum = 0;
   const std::vector<double> all = differences(lengths, one);
   for (std::size_t n = 0; n < all.size(); ++n) {
     if (std::isnan(all[n])) continue;
-    sum += std::pow(std::min(std::abs(all[n]) / std::hypot(noise, sigma_of(lengths, n)), most_off), 2);
+    sum += std::pow(std::min(std::abs(all[n]) / std::hypot(noise, sigma_of(lengths, n)), most_off_length), 2);
   }
   return sum;
 }
@@ -138,7 +138,7 @@ class Factors {
     const auto fits_at = [&](double offset) {
       const Hypothesis other{.fault = "", .text = {}, .factor = at(positions, 0), .prior = 1, .offset = offset};
       if (!fits_) return median_size(differences(lengths_, other)) <= limit_;
-      return squares_of(lengths_, other, noise_) <= best().squares - more;
+      return length_squares(lengths_, other, noise_) <= best().squares - more;
     };
     return fits_at(0) || fits_at(best().offset);
   }
@@ -155,7 +155,7 @@ class Factors {
       if (one.weight < 0.02 || std::string_view(one.fault) == "as_expected") continue;
       const bool there = std::any_of(found.begin(), found.end(), [&](const Verdict& v) { return v.name == one.fault; });
       if (!there) {
-        found.push_back({Verdict::About::magnitude, one.fault, one.text, evidence(), best_confidence * one.weight});
+        found.push_back({Verdict::About::magnitude, one.fault, one.text, evidence(), surest_factor * one.weight});
       }
     }
     return found;
@@ -246,7 +246,7 @@ class Factors {
     limit_ = std::max(1e-2, 8 * median_size(rounding));  // tables of bfloat16 are off by 0.4 %
     noise_ = 1.48 * least;
     fits_ = noise_ <= limit_;
-    for (Hypothesis& one : all_) one.squares = squares_of(lengths_, one, std::min(noise_, limit_));
+    for (Hypothesis& one : all_) one.squares = length_squares(lengths_, one, std::min(noise_, limit_));
     const bool meant_fits = std::none_of(all_.begin(), all_.end(),
                                          [&](const Hypothesis& one) { return one.squares < all_.front().squares - 9; });
     if (meant_fits) {
@@ -261,7 +261,7 @@ class Factors {
     for (const Hypothesis& one : all_) best = std::min(best, one.squares);
     for (Hypothesis& one : all_) {
       const double more = one.squares - best;
-      one.weight = more > decisive ? 0 : one.prior * std::exp(-more / 8);
+      one.weight = more > decisive_lengths ? 0 : one.prior * std::exp(-more / 8);
       sum += one.weight;
     }
     for (Hypothesis& one : all_) one.weight /= sum;
@@ -284,7 +284,7 @@ class Factors {
   std::vector<Position> positions_;
   bool query_;
   double magnitude_;
-  Lengths lengths_;
+  TokenLengths lengths_;
   std::vector<Hypothesis> all_;
   double noise_ = 0, limit_ = 0;
   bool fits_ = false, hidden_shift_ = false;
@@ -295,7 +295,7 @@ void divide(std::vector<double>& values, const RotationDump& dump, const std::ve
   const std::int64_t token = dump.heads * dump.head_dim;
   for (std::size_t n = 0; n < values.size(); ++n) {
     const auto at = static_cast<std::int64_t>(n);
-    if (turned_only != nullptr && !inside(*turned_only, at % dump.head_dim)) continue;
+    if (turned_only != nullptr && !in_slice(*turned_only, at % dump.head_dim)) continue;
     values[n] /= factor[index_of(at / token)];
   }
 }

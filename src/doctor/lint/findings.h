@@ -35,6 +35,7 @@ Findings refused_settings(const LintModel& model);
 
 // Models: what Locus cannot express, and what other engines read from the same file.
 Findings unsupported_models(const LintModel& model);
+Findings settings_elsewhere(const LintModel& model);
 Findings unapplied_parts(const LintModel& model);
 Findings differing_versions(const LintModel& model);
 Findings bases_hidden_from_flat_readers(const LintModel& model);

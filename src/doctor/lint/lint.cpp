@@ -16,9 +16,10 @@ struct Kind {
   doctor::Findings (*find)(const LintModel&);
 };
 
-constexpr std::array<Kind, 26> kinds = {{
+constexpr std::array<Kind, 27> kinds = {{
     {"settings-refused", Severity::error, doctor::refused_settings},
     {"not-expressed", Severity::warning, doctor::unsupported_models},
+    {"settings-elsewhere", Severity::note, doctor::settings_elsewhere},
     {"not-applied", Severity::warning, doctor::unapplied_parts},
     {"keys-disagree", Severity::error, doctor::disagreeing_keys},
     {"list-length", Severity::error, doctor::wrong_list_length},

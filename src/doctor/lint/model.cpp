@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "doctor/lint/findings.h"
+#include "doctor/lint/tensors.h"
 #include "locus/error.h"
 #include "locus/io/gguf_encoding.h"
 #include "locus/io/hf_config.h"
@@ -106,6 +107,13 @@ void read_gguf_settings(LintModel& model, const fs::path& path) {
   take_layers(model, std::move(layers));
 }
 
+void read_tensors(LintModel& model, const fs::path& path) {
+  model.format = "safetensors";
+  doctor::PositionTensors found = doctor::position_tensors(io::read_safetensors(path));
+  model.tensors = std::move(found.sentence);
+  take_layers(model, std::move(found.layers));
+}
+
 }  // namespace
 
 LintModel read_lint_model(const fs::path& path, std::optional<std::int64_t> served_length) {
@@ -117,7 +125,9 @@ LintModel read_lint_model(const fs::path& path, std::optional<std::int64_t> serv
   model.served_length = served_length.value_or(0);
   model.served_length_given = served_length.has_value();
   const fs::path file = io::find_model_file(path);
-  if (io::sniff_settings(file) == io::FileKind::gguf) {
+  if (io::sniff(file) == io::FileKind::safetensors) {
+    read_tensors(model, file);
+  } else if (io::sniff_settings(file) == io::FileKind::gguf) {
     read_gguf_settings(model, file);
   } else {
     read_config(model, file);

@@ -14,6 +14,15 @@ Findings unsupported_models(const LintModel& model) {
                                               : "There are no positions to get wrong."}};
 }
 
+Findings settings_elsewhere(const LintModel& model) {
+  if (model.tensors.empty()) return {};
+  return {{.severity = Severity::note,
+           .what = model.tensors,
+           .consequence =
+               "A safetensors file has no settings: the scheme, its base, its rule and the trained length are "
+               "stated in config.json. Examine that file too."}};
+}
+
 Findings unapplied_parts(const LintModel& model) {
   Findings findings;
   for (const LintLayer& layer : model.layers) {

@@ -10,6 +10,7 @@
 #include "doctor/verify/neighbour_paths.h"
 #include "doctor/verify/token_paths.h"
 #include "doctor/verify/worst_checks.h"
+#include "locus/doctor/example_encodings.h"
 #include "locus/error.h"
 
 namespace locus {
@@ -27,18 +28,6 @@ bool from_neighbours(const Encoding& encoding) {
   return hidden != nullptr && hidden->neighbours;
 }
 
-// A table without clipping limits how far apart tokens may be.
-bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
-  if (!keys.index) return true;
-  try {
-    keys.index(tokens - 1, 0);
-    keys.index(0, tokens - 1);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
-}
-
 // Returns how many tokens fit the encoding's range, with a third of it left for shifts; a multiple of eight if
 // possible.
 std::int64_t fitting_tokens(const Encoding& encoding, std::int64_t wanted) {
@@ -46,7 +35,7 @@ std::int64_t fitting_tokens(const Encoding& encoding, std::int64_t wanted) {
   const Position first = std::max<Position>(range.first, 0);
   std::int64_t tokens = std::min<std::int64_t>(wanted, std::max<std::int64_t>(1, (range.last - first + 1) * 2 / 3));
   if (const auto* keys = std::get_if<RelativeKeys>(&encoding.term())) {
-    while (tokens > 1 && !reaches(*keys, tokens)) --tokens;
+    tokens = tokens_in_reach(*keys, tokens);
     // The reference projects a sinusoid for each pair of tokens, so wide models get fewer tokens.
     const auto weights = static_cast<std::int64_t>(keys->w_r.data.size());
     while (tokens > 8 && weights * tokens * tokens > 1'000'000'000) --tokens;

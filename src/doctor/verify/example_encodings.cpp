@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "locus/doctor/example_encodings.h"
 
+#include "locus/error.h"
+
 namespace locus {
 namespace {
 
@@ -12,7 +14,23 @@ void append(std::vector<NamedEncoding>& examples, const Scheme& scheme) {
   }
 }
 
+bool reaches(const RelativeKeys& keys, std::int64_t tokens) {
+  if (!keys.index) return true;
+  try {
+    keys.index(tokens - 1, 0);
+    keys.index(0, tokens - 1);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::int64_t tokens_in_reach(const RelativeKeys& keys, std::int64_t wanted) {
+  while (wanted > 1 && !reaches(keys, wanted)) --wanted;
+  return wanted;
+}
 
 std::vector<NamedEncoding> example_encodings() {
   std::vector<NamedEncoding> examples;

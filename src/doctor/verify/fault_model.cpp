@@ -50,6 +50,7 @@ Models fault_models(const Encoding& encoding, bool attention) {
   const auto append = [&](Models more) {
     for (FaultModel& one : more) all.push_back(std::move(one));
   };
+  append(declared_faults(encoding, attention));
   if (encoding.site() == Site::query_key) append(rotation_faults(encoding, attention));
   if (attention) append(score_faults(encoding));
   append(id_faults(encoding));

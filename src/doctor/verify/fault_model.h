@@ -112,6 +112,7 @@ Models fault_models(const Encoding& encoding, bool attention);
 // The parts of that list.
 Models id_faults(const Encoding& encoding);
 Models rotation_faults(const Encoding& encoding, bool attention);
+Models declared_faults(const Encoding& encoding, bool attention);
 Models precision_faults();
 Models score_faults(const Encoding& encoding);
 Models mask_faults(const Encoding& encoding);

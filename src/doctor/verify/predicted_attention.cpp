@@ -201,8 +201,9 @@ double PredictedAttention::angle_error(std::span<const double> query_pairs, std:
 // The query as a key sees it under an offset map: turned by the difference between the remapped offset and its own.
 // Empty without a map.
 std::vector<double> PredictedAttention::remapped_query(std::span<const double> q, Position query, Position key) const {
-  if (rotation_ == nullptr || !rotation_->offsets) return {};
-  const OffsetMap& map = *rotation_->offsets;
+  const Rotation* used = model_.rotation ? model_.rotation.get() : rotation_;
+  if (rotation_ == nullptr || !used->offsets) return {};
+  const OffsetMap& map = *used->offsets;
   std::size_t region = 0;
   while (region + 1 < map.regions.size() && key < map.regions[region].first_key(query)) ++region;
   const Position offset = map.regions[region].query_at(query) - map.regions[region].key_at(key);

@@ -2,6 +2,7 @@
 // Which scheme to use when, and the ranking. Counts and differences determine every sentence, by the stated rules.
 #include <algorithm>
 
+#include "figures/report/argument.h"
 #include "figures/report/report_parts.h"
 #include "figures/report/results_figures.h"
 #include "figures/spec.h"
@@ -10,107 +11,12 @@
 namespace locus::figures {
 namespace {
 
-std::string of(std::size_t count, std::size_t all, const Words& words) {
-  return words(Message::of_count, {{"count", std::to_string(count)}, {"all", std::to_string(all)}});
-}
-
-const results::Standing* find(const std::vector<results::Standing>& standings, const std::string& line) {
-  const auto found =
-      std::find_if(standings.begin(), standings.end(), [&](const results::Standing& one) { return one.line == line; });
-  return found == standings.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> labels(const results::Results& results, const std::vector<std::string>& lines) {
-  std::vector<std::string> all;
-  for (const std::string& line : lines) all.push_back(results.label(line));
-  return all;
-}
-
-/// Limits the displayed gain to 0 .. 1.
-results::Estimate shown_gain(const results::RankedLine& row) { return results::shown(results::Task{}, row.gain.score); }
-
-std::string gain_text(const results::Ranking& answer, const results::RankedLine& row, const Words& words) {
-  return words(Message::lead_gain, {{"gain", with_interval(shown_gain(row))},
-                                    {"least", significant(row.worst_gain)},
-                                    {"task", row.worst->title},
-                                    {"leads", of(row.leads_beyond, answer.tasks.size(), words)},
-                                    {"learned", of(row.learned, row.tested, words)}});
-}
-
-/// Compares the cost of a training step of the line's scheme with that of the cheapest.
-std::string cost_text(const results::Results& results, const std::string& line, const Words& words) {
-  const std::string trained = results.line(line).trained;
-  for (const results::Task& task : results.tasks) {
-    double least = 0, own = 0;
-    for (const results::Cost& cost : results.costs) {
-      if (cost.task != task.name || !cost.seconds_per_step) continue;
-      least = least == 0 ? *cost.seconds_per_step : std::min(least, *cost.seconds_per_step);
-      if (cost.line == trained) own = *cost.seconds_per_step;
-    }
-    if (own == 0 || least == 0) continue;
-    return words(Message::lead_cost,
-                 {{"task", task.name}, {"time", significant(own * 1000)}, {"ratio", fixed(own / least, 2)}});
-  }
-  return {};
-}
-
-std::string lead_text(const results::Results& results, const results::Ranking& answer, const Words& words) {
-  if (!answer.can_tell) return words(Message::lead_cannot_tell);
-  if (answer.defaults.empty()) return words(Message::lead_no_default);
-  const std::string gain = gain_text(answer, answer.lines.front(), words);
-  const std::string best = results.label(answer.defaults.front());
-  if (answer.defaults.size() == 1) {
-    return words(Message::lead_one,
-                 {{"line", best}, {"gain", gain}, {"cost", cost_text(results, answer.defaults.front(), words)}});
-  }
-  return words(Message::lead_several,
-               {{"lines", words.all_of(labels(results, answer.defaults))}, {"line", best}, {"gain", gain}});
-}
-
-/// Compares the line with the best one in a task.
-std::string case_text(const results::Results& results, const results::TaskRanking& task, const std::string& line,
-                      const Words& words) {
-  const results::Standing* own = find(task.beyond, line);
-  if (own == nullptr) {
-    return words(results.learned(task.task->name, line) ? Message::case_not_tested : Message::case_not_learned);
-  }
-  const auto shown = [&](const results::Standing& standing) {
-    return with_interval(results::shown(*task.task, standing.score));
-  };
-  const std::string number = words.phrase(task.task->main);
-  const results::Standing& best = task.beyond.front();
-  if (own == &best) {
-    const std::string others = leaders_text(results, {task.beyond.begin() + 1, task.beyond.end()}, words);
-    if (others.empty()) return words(Message::case_best, {{"number", number}, {"value", shown(best)}});
-    return words(Message::case_best_with, {{"number", number}, {"value", shown(best)}, {"others", others}});
-  }
-  std::string text =
-      words(Message::case_behind,
-            {{"number", number}, {"value", shown(*own)}, {"best", shown(best)}, {"line", results.label(best.line)}});
-  if (own->difference) text += words(Message::case_difference, {{"value", with_interval(*own->difference)}});
-  return text + (own->leads ? words(Message::case_chance) : "") + ".";
-}
-
-void add_case(Page& page, const results::Results& results, const results::Ranking& answer, const std::string& line) {
-  std::vector<Html> items;
-  for (const results::TaskRanking& task : answer.tasks) {
-    items.push_back(strong(task.task->title) + Html(": " + case_text(results, task, line, page.words())));
-  }
-  page.list(items);
-}
-
 void add_arguments(Page& page, const results::Results& results, const results::Ranking& answer) {
-  const Words& words = page.words();
-  for (const std::string& line : answer.defaults) {
-    page.paragraph(prose(words(Message::argument_case, {{"line", results.label(line)}})));
-    add_case(page, results, answer, line);
-  }
-  const bool has_rope = std::any_of(answer.lines.begin(), answer.lines.end(),
-                                    [](const results::RankedLine& row) { return row.gain.line == "rope"; });
-  const bool is_default = std::find(answer.defaults.begin(), answer.defaults.end(), "rope") != answer.defaults.end();
-  if (has_rope && !is_default) {
-    page.paragraph(prose(words(Message::argument_rope, {{"line", results.label("rope")}})));
-    add_case(page, results, answer, "rope");
+  for (const LineCase& line : default_cases(results, answer, page.words())) {
+    page.paragraph(prose(line.opening));
+    std::vector<Html> items;
+    for (const TaskCase& task : line.tasks) items.push_back(strong(task.task) + Html(": " + task.text));
+    page.list(items);
   }
 }
 
@@ -155,7 +61,7 @@ void add_when_table(Page& page, const results::Results& results, const results::
 
 Cell number_cell(const results::Results& results, const results::TaskRanking& task, const std::string& line,
                  const Words& words) {
-  if (const results::Standing* standing = find(task.beyond, line)) {
+  if (const results::Standing* standing = find_standing(task.beyond, line)) {
     return {stacked(results::shown(*task.task, standing->score)),
             standing->leads && results::can_tell(task.beyond) ? "good" : ""};
   }
@@ -188,12 +94,12 @@ void add_ranking_table(Page& page, const results::Results& results, const result
                                results.label(line),
                                stacked(shown_gain(row)),
                                worst_cell(row),
-                               of(row.leads_beyond, answer.tasks.size(), words),
-                               of(row.learned, row.tested, words)};
+                               count_of(row.leads_beyond, answer.tasks.size(), words),
+                               count_of(row.learned, row.tested, words)};
     cut = cut || results::is_cut(results::Task{}, row.gain.score);
     for (const results::TaskRanking& task : answer.tasks) {
       cells.push_back(number_cell(results, task, line, words));
-      const results::Standing* standing = find(task.beyond, line);
+      const results::Standing* standing = find_standing(task.beyond, line);
       cut = cut || (standing != nullptr && results::is_cut(*task.task, standing->score));
     }
     table.rows.push_back(std::move(cells));
@@ -206,7 +112,7 @@ void add_ranking_table(Page& page, const results::Results& results, const result
 void add_ranking(Page& page, const results::Results& results, const results::Ranking& answer) {
   const Words& words = page.words();
   page.section(3, words(Message::ranking_title), "ranking");
-  page.paragraph(prose(lead_text(results, answer, words)));
+  page.paragraph(prose(default_sentence(results, answer, words)));
   page.paragraph(words(Message::ranking_how), "note");
   page.begin_details(words(Message::ranking_fold));
   add_ranking_table(page, results, answer);

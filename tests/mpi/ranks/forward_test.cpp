@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "locus/doctor/example_encodings.h"
 #include "ranks.h"
@@ -146,22 +144,6 @@ TEST(RingForward, BlocksTravelOnlyAsFarAsTheyAreNeeded) {
   MPI_Allreduce(own, all, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   EXPECT_EQ(all[0], all[1]);
 }
-
-/// Pauses of other lengths on every rank and in every run.
-class Unsteady : public Executor {
- public:
-  explicit Unsteady(int seed) : seed_(seed) {}
-  std::int64_t concurrency() const override { return 1; }
-  void run(std::int64_t count, const std::function<void(std::int64_t)>& piece) override {
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::this_thread::sleep_for(std::chrono::microseconds(seed_ = seed_ * 75 % 1009));
-      piece(i);
-    }
-  }
-
- private:
-  int seed_;
-};
 
 TEST(RingForward, TimingChangesNoBit) {
   const int rank = rank_of_this();

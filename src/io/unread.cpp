@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/gguf_head.h"
+#include "io/unread.h"
 
 #include <fstream>
 
