@@ -4,6 +4,10 @@ declare module '*.wasm?url' {
   const address: string;
   export default address;
 }
+declare module '*/locus_probe.mjs' {
+  const factory: (options?: object) => Promise<unknown>;
+  export default factory;
+}
 declare module '*/locus_core.mjs' {
   const factory: (options?: object) => Promise<unknown>;
   export default factory;

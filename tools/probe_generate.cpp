@@ -81,6 +81,7 @@ void run(const GenerateRequest& request) {
   call.sampling.seed = static_cast<std::uint64_t>(request.seed);
   call.stop = stops_of(*tokenizer, model);
   call.chunk = request.chunk;
+  call.placement = request.options.placement;
   call.interrupted = [&] { return interruption.happened(); };
   call.on_token = [&](probe::Token token) {
     const std::string piece = printable_lines(tokenizer->piece(token, previous));
@@ -118,6 +119,7 @@ void add_probe_generate(CLI::App& probe) {
   add_integer(*command, "--seed", request->seed, "Seed the sampling; absent: 0");
   add_integer(*command, "--chunk", request->chunk, "Read the prompt in chunks of this many tokens; absent: 512");
   add_rule_options(*command, request->options);
+  add_placement_options(*command, request->options);
   command->add_flag("--json", request->json, "Print one JSON object: text, tokens and times");
   command->footer(
       "Examples:\n"

@@ -69,7 +69,7 @@ void print_as_text(const probe::LossRun& run, const std::string& model) {
 void run(const LossRequest& request) {
   check_figure_output(request.output);
   const probe::Model model = load_model(request.options);
-  probe::LossOptions options{.stride = request.stride};
+  probe::LossOptions options{.stride = request.stride, .placement = request.options.placement};
   for (const std::string& text : request.rules) {
     for (std::string& one : split_spellings(text)) options.rules.push_back(std::move(one));
   }
@@ -117,6 +117,7 @@ void add_probe_loss(CLI::App& probe) {
   add_integer(*command, "--window-stride", request->stride,
               "Move the baseline's window by this many tokens; absent: a quarter of the trained length. 1 is exact and "
               "slow");
+  add_placement_options(*command, request->options);
   add_figure_output(*command, request->output);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(

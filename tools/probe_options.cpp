@@ -40,6 +40,13 @@ void add_rule_options(CLI::App& command, ProbeOptions& options) {
       ->allow_extra_args(false);
 }
 
+void add_placement_options(CLI::App& command, ProbeOptions& options) {
+  add_integer(command, "--first-position", options.placement.first,
+              "Give the first token this position, as an engine that counts from 1 would; absent: 0");
+  add_integer(command, "--query-ahead", options.placement.query_ahead,
+              "Move queries, not keys, this many positions ahead: a fault, to see its effect; absent: 0");
+}
+
 probe::Model load_model(const ProbeOptions& options) {
   require(options.window.value_or(0) >= 0, "--window must be at least 0, got ", options.window.value_or(0));
   return probe::load(options.model, options.window);

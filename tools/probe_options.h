@@ -31,12 +31,16 @@ struct ProbeOptions {
   std::vector<std::string> settings;
   std::optional<std::int64_t> threads;
   std::optional<std::int64_t> window;
+  probe::Placement placement;
 };
 
 /// Adds MODEL, --tokenizer, --window and --threads.
 void add_model_options(CLI::App& command, ProbeOptions& options);
 /// Adds --encoding, --rope-rule, --rope-factor and --rope-set.
 void add_rule_options(CLI::App& command, ProbeOptions& options);
+
+/// Adds --first-position and --query-ahead.
+void add_placement_options(CLI::App& command, ProbeOptions& options);
 
 /// Loads MODEL; --window replaces its window.
 probe::Model load_model(const ProbeOptions& options);

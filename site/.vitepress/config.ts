@@ -23,6 +23,7 @@ function theme(root: string, words: typeof en, guideName: string): DefaultTheme.
     nav: [
       { text: words['explorer.title'], link: `${root}explorer` },
       { text: words['stretch.title'], link: `${root}stretch` },
+      { text: words['gpt.nav'], link: `${root}gpt` },
       { text: words['doctor.title'], link: `${root}doctor` },
       { text: words['results.title'], link: `${root}results` },
       { text: words['door.learn'], link: `${root}learn/00-why-positions` },

@@ -23,7 +23,7 @@ const catalogues = inEach(catalogue);
 same('the key', inEach((language) => Object.keys(catalogues[language])));
 same('the page', inEach((language) => names('site', 'pages', language)));
 same('the lesson', inEach((language) => names('learn', language)));
-for (const wanted of ['index.md', 'explorer.md', 'stretch.md', 'doctor.md', 'results.md']) {
+for (const wanted of ['index.md', 'explorer.md', 'stretch.md', 'gpt.md', 'doctor.md', 'results.md']) {
   if (!names('site', 'pages', 'en').includes(wanted)) failures.push(`the page ${wanted} is missing`);
 }
 

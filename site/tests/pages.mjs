@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { serve } from '../serve.mjs';
+import { gptTests, modelFiles } from './gpt.mjs';
 
 const [site, modules, chromium, pictures] = process.argv.slice(2);
 const { chromium: browserType } = createRequire(pathToFileURL(resolve(modules, 'x.js')))('playwright-core');
@@ -29,6 +30,7 @@ const pages = [
   { path: '', ready: '.word-cards code' },
   { path: 'explorer', ready: '[data-view="scores"] svg.drawing path' },
   { path: 'stretch', ready: '[data-view="float32"] svg.drawing path' },
+  { path: 'gpt', ready: '.words li:last-child' },
   { path: 'doctor', ready: '.doctor .drop' },
   { path: 'results', ready: '[data-view="standings"] svg.drawing circle' },
   { path: 'learn/03-rope', ready: '.katex' },
@@ -333,6 +335,10 @@ for (const language of ['', 'es/']) for (const page of pages) for (const view of
 }
 for (const test of [firstView, home, explorer, stretch, doctor, largeFiles, results, changeLanguage, offline]) {
   await test().catch((error) => check(false, `${test.name}: ${error.message.split('\n')[0]}`));
+}
+modelFiles(site, check);
+for (const test of gptTests) {
+  await test({ open, check, patience, accessible }).catch((error) => check(false, `gpt ${test.name}: ${error.message.split('\n')[0]}`));
 }
 await browser.close();
 server.close();

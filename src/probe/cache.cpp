@@ -83,6 +83,12 @@ std::vector<Position> Cache::last_position(SequenceId sequence) const {
   return layers_.front().last_position(sequence);
 }
 
+void Cache::set_placement(const Placement& placement) {
+  require(placement.first >= 0 && placement.query_ahead >= 0, "a placement must not be negative, got ", placement.first,
+          " and ", placement.query_ahead);
+  placement_ = placement;
+}
+
 void Cache::set_encoding(const Encoding& encoding) {
   require(encoding.site() == encoding_.site(), "cache: the new encoding acts at the site ", name_of(encoding.site()),
           ", the old one at ", name_of(encoding_.site()));

@@ -19,7 +19,7 @@ namespace {
 struct Placed {
   SequenceId sequence;
   std::int64_t begin, tokens, padding;
-  std::vector<Position> ids;
+  std::vector<Position> ids, query_ids;
   std::int64_t length_before;
 };
 
@@ -27,7 +27,7 @@ Placed place(const Segment& segment, std::int64_t begin, const Cache& cache) {
   const auto tokens = static_cast<std::int64_t>(segment.tokens.size());
   require(tokens >= 1 && segment.padding >= 0 && segment.padding < tokens, "a segment must have more tokens than ",
           "padding, got ", tokens, " and ", segment.padding);
-  Placed placed{segment.sequence, begin, tokens, segment.padding, {}, cache.length(segment.sequence)};
+  Placed placed{segment.sequence, begin, tokens, segment.padding, {}, {}, cache.length(segment.sequence)};
   if (!segment.positions.empty()) {
     require(static_cast<std::int64_t>(segment.positions.size()) == tokens, "got ", segment.positions.size(),
             " positions for ", tokens, " tokens");
@@ -35,10 +35,16 @@ Placed place(const Segment& segment, std::int64_t begin, const Cache& cache) {
     return placed;
   }
   const std::vector<Position> last = cache.last_position(segment.sequence);
-  const Position first = last.empty() ? 0 : last[0] + 1;
+  const Position first = last.empty() ? cache.placement().first : last[0] + 1;
   placed.ids.assign(static_cast<std::size_t>(segment.padding), 0);
   for (std::int64_t t = 0; t < tokens - segment.padding; ++t) placed.ids.push_back(first + t);
   return placed;
+}
+
+void place_queries(Placed& segment, const Cache& cache) {
+  segment.query_ids = segment.ids;
+  for (Position& id : segment.query_ids) id += cache.placement().query_ahead;
+  cache.encoding().check_positions(segment.query_ids);
 }
 
 void check_ids(const Placed& segment, const Cache& cache) {
@@ -86,6 +92,7 @@ class CachedPass : public Pass {
 
   /// Appends the new keys and values of every segment, then attends for all of them in one call.
   Rows attend(std::int64_t layer, const AttentionInputs& inputs) override {
+    if (call_.on_heads) call_.on_heads({layer, inputs.query, inputs.key});
     if (polar_of(cache_.encoding()) == nullptr) return attend_heads(layer, inputs);
     const std::int64_t width = attended_dim(config_, cache_.encoding());
     Rows query(inputs.query.tokens, config_.heads * width), key(inputs.key.tokens, config_.kv_heads * width);
@@ -163,7 +170,7 @@ class CachedPass : public Pass {
     const HeadsView queries = tokens_of(inputs.query, segment.begin, segment.tokens);
     const HeadsView keys = tokens_of(inputs.key, first, real), values = tokens_of(inputs.value, first, real);
     if (encoding.site() == Site::query_key) {
-      rotate(encoding, queries, plan_of(segment.ids), Role::query, Direction::forward, call_.executor);
+      rotate(encoding, queries, plan_of(segment.query_ids), Role::query, Direction::forward, call_.executor);
       if (cache_.tables() == KeyTables::mixed) {
         rotate(encoding, keys, plan_of(ids), Role::key, Direction::forward, call_.executor);
       }
@@ -178,7 +185,7 @@ class CachedPass : public Pass {
     return {.sequence = segment.sequence,
             .query = queries,
             .output = tokens_of(output, segment.begin, segment.tokens),
-            .ids = segment.ids,
+            .ids = segment.query_ids,
             .query_numbers = numbers};
   }
 
@@ -211,6 +218,7 @@ std::vector<Placed> checked_segments(const ForwardCall& call, const Cache& cache
     }
     placed.push_back(place(segment, begin, cache));
     check_ids(placed.back(), cache);
+    place_queries(placed.back(), cache);
     begin += placed.back().tokens;
     needed += cache.layers().front().pages_for(segment.sequence, placed.back().tokens - placed.back().padding);
     for (const std::int64_t row : call.attention_wanted) {

@@ -36,7 +36,9 @@ class Session {
         call_(call),
         encoding_(encoding),
         cache_(model, capacity, encoding, encoding.length_dependent() ? KeyTables::raw : KeyTables::rerotate),
-        sequence_(cache_.create()) {}
+        sequence_(cache_.create()) {
+    cache_.set_placement(call.placement);
+  }
 
   std::vector<float> forward(std::span<const Token> tokens) {
     if (encoding_.length_dependent()) {
@@ -87,7 +89,9 @@ Generated generate(const Model& model, const Encoding& encoding, const GenerateC
   require(!call.prompt.empty(), "a prompt must have at least one token");
   require(call.max_tokens >= 0 && call.chunk >= 1, "max_tokens must be at least 0 and chunk at least 1, got ",
           call.max_tokens, " and ", call.chunk);
-  const std::int64_t places = encoding.position_range().last + 1, prompt = std::ssize(call.prompt);
+  const Placement& placement = call.placement;
+  const std::int64_t places = encoding.position_range().last + 1 - placement.first - placement.query_ahead;
+  const std::int64_t prompt = std::ssize(call.prompt);
   require(prompt <= places, "the prompt has ", prompt, " tokens, but the encoding has positions for ", places);
   // The last token of a text is not read by the model.
   const std::int64_t most = std::min(call.max_tokens, places - prompt + 1);

@@ -34,6 +34,7 @@ struct GenerateCall {
   Sampling sampling = {};
   std::vector<Token> stop = {};  ///< tokens that end the text and are not part of it
   std::int64_t chunk = 512;      ///< reads the prompt in chunks of this many tokens
+  Placement placement = {};
   /// Called before each step; true ends the generation.
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(Token)> on_token = [](Token) {};

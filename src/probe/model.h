@@ -50,6 +50,12 @@ enum class KeyTables : std::uint8_t {
   mixed      ///< each key keeps the table it was stored with, as in some engines: wrong, kept to show the effect
 };
 
+/// Where tokens are placed. Any other than the default is a fault of an engine, kept to show its effect.
+struct Placement {
+  Position first = 0;        ///< of the first token of a sequence
+  Position query_ahead = 0;  ///< added to the positions of queries and not to those of keys; at least 0
+};
+
 class Model;
 
 /// Keys and values of all layers, for one or more sequences, with one encoding. Concurrent changes need a lock.
@@ -71,6 +77,9 @@ class Cache {
 
   const Encoding& encoding() const { return encoding_; }
   void set_encoding(const Encoding& encoding);
+  const Placement& placement() const { return placement_; }
+  /// Error: a negative position.
+  void set_placement(const Placement& placement);
   /// For all other operations (slide, shift, ...), use the cache of each layer.
   std::span<KvCache> layers() { return layers_; }
   std::span<const KvCache> layers() const { return layers_; }
@@ -84,6 +93,7 @@ class Cache {
  private:
   Encoding encoding_;
   KeyTables tables_;
+  Placement placement_;
   std::vector<KvCache> layers_;
   std::int64_t dim_;
   std::map<SequenceId, std::vector<float>> vectors_;
@@ -96,6 +106,12 @@ struct Segment {
   std::span<const Token> tokens;
   std::span<const Position> positions = {};  ///< one per token, including padding; empty: after the cached ones
   std::int64_t padding = 0;
+};
+
+/// Queries and keys of one layer before positions are applied, one row per token of the call; valid during the call.
+struct BareHeads {
+  std::int64_t layer = 0;
+  HeadsView query, key;
 };
 
 /// Attention probabilities of one layer and segment.
@@ -115,6 +131,7 @@ struct ForwardCall {
   /// The queries whose attention to report, as indices into each segment's tokens; on_attention is called per layer.
   std::span<const std::int64_t> attention_wanted = {};
   std::function<void(const AttentionRows&)> on_attention = {};
+  std::function<void(const BareHeads&)> on_heads = {};  ///< called per layer
   Executor* executor = nullptr;
 };
 

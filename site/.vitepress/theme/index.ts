@@ -4,6 +4,7 @@ import DefaultTheme from 'vitepress/theme';
 import 'katex/dist/katex.min.css';
 import DoctorPage from '../../src/doctor/DoctorPage.vue';
 import ExplorerPage from '../../src/explorer/ExplorerPage.vue';
+import GptPage from '../../src/gpt/GptPage.vue';
 import HomePage from '../../src/HomePage.vue';
 import ResultsPage from '../../src/results/ResultsPage.vue';
 import StretchPage from '../../src/stretch/StretchPage.vue';
@@ -19,6 +20,7 @@ export default {
     app.component('HomePage', HomePage);
     app.component('ExplorerPage', ExplorerPage);
     app.component('StretchPage', StretchPage);
+    app.component('GptPage', GptPage);
     app.component('DoctorPage', DoctorPage);
     app.component('ResultsPage', ResultsPage);
   },

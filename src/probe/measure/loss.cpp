@@ -37,11 +37,12 @@ void read(const Model& model, const Passage& passage, SequenceId sequence, Cache
   }
 }
 
-/// Reads a text from position 0 with a new cache, in chunks. Returns false if interrupted.
+/// Reads a text with a new cache, in chunks. Returns false if interrupted.
 bool read_text(const Model& model, const Encoding& encoding, const Passage& text, const RunControl& control,
-               std::vector<double>& losses) {
+               std::vector<double>& losses, const Placement& placement = {}) {
   const std::int64_t count = std::ssize(text.tokens);
   Cache cache(model, count, encoding);
+  cache.set_placement(placement);
   const SequenceId sequence = cache.create();
   for (std::int64_t at = 0; at < count;) {
     if (control.interrupted()) return false;
@@ -62,9 +63,10 @@ bool read_text(const Model& model, const Encoding& encoding, const Passage& text
 
 /// Up to the trained length there is one table; beyond it, one per token.
 std::vector<double> stepwise(const Model& model, const Encoding& encoding, KeyTables tables,
-                             std::span<const Token> tokens, const RunControl& control) {
+                             std::span<const Token> tokens, const RunControl& control, const Placement& placement) {
   std::vector<double> losses;
   Cache cache(model, std::ssize(tokens), encoding.at_length(1), tables);
+  cache.set_placement(placement);
   const SequenceId sequence = cache.create();
   const std::int64_t trained = model.config().trained_length;
   for (std::int64_t at = 0; at + 1 < std::ssize(tokens);) {
@@ -109,16 +111,18 @@ double loss_of(std::span<const float> logits, Token token) {
 }
 
 std::vector<double> sequence_losses(const Model& model, const Encoding& encoding, LengthForm form,
-                                    std::span<const Token> tokens, const RunControl& control) {
+                                    std::span<const Token> tokens, const RunControl& control,
+                                    const Placement& placement) {
   check(tokens, control);
   // Raw keys are rotated on use: 1000 changes of the table cost one rounding, not 1000.
   if (encoding.length_dependent() && form != LengthForm::whole) {
-    return stepwise(model, encoding, form == LengthForm::mixed ? KeyTables::mixed : KeyTables::raw, tokens, control);
+    return stepwise(model, encoding, form == LengthForm::mixed ? KeyTables::mixed : KeyTables::raw, tokens, control,
+                    placement);
   }
   std::vector<double> losses;
   const auto read_tokens = tokens.first(tokens.size() - 1);  // nothing follows the last
   read_text(model, encoding.at_length(std::ssize(read_tokens)), {.tokens = read_tokens, .next = tokens.back()}, control,
-            losses);
+            losses, placement);
   return losses;
 }
 

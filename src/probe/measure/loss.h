@@ -24,9 +24,10 @@ std::string_view name_of(LengthForm form);
 /// -log softmax(logits)[token], in double.
 double loss_of(std::span<const float> logits, Token token);
 
-/// Returns the losses of one sequence from position 0 with `encoding`.
+/// Returns the losses of one sequence, from position 0 unless `placement` says otherwise, with `encoding`.
 std::vector<double> sequence_losses(const Model& model, const Encoding& encoding, LengthForm form,
-                                    std::span<const Token> tokens, const RunControl& control = {});
+                                    std::span<const Token> tokens, const RunControl& control = {},
+                                    const Placement& placement = {});
 
 /// A baseline: the model's encoding, restarted at position 0 at every token `start`. Losses keep their index in the
 /// whole sequence; the last token before a start predicts the start.

@@ -32,8 +32,8 @@ std::vector<PlannedCurve> plan_curves(const Model& model, const std::vector<std:
 
 /// Returns the tokens for which the encoding has positions, including the predicted one.
 std::span<const Token> within_positions(const std::vector<Token>& tokens, const PlannedCurve& curve,
-                                        std::vector<std::string>& notes) {
-  const Position last = curve.encoding.position_range().last;
+                                        const Placement& placement, std::vector<std::string>& notes) {
+  const Position last = curve.encoding.position_range().last - placement.first - placement.query_ahead;
   if (std::ssize(tokens) - 2 <= last) return tokens;
   notes.push_back(curve.name + " has no positions beyond " + std::to_string(last));
   return std::span(tokens).first(static_cast<std::size_t>(last) + 2);
@@ -58,10 +58,10 @@ void measure_baselines(const Model& model, LossRun& run, const RunControl& contr
 void measure_curves(const Model& model, const LossPlan& plan, LossRun& run, const RunControl& control) {
   for (const PlannedCurve& curve : plan.curves) {
     if (control.interrupted()) break;
-    const std::span<const Token> tokens = within_positions(run.text.tokens, curve, run.notes);
+    const std::span<const Token> tokens = within_positions(run.text.tokens, curve, plan.placement, run.notes);
     control.on_stage(curve.name, std::ssize(tokens));
     run.curves.push_back({.name = curve.name});
-    run.curves.back().losses = sequence_losses(model, curve.encoding, curve.form, tokens, control);
+    run.curves.back().losses = sequence_losses(model, curve.encoding, curve.form, tokens, control, plan.placement);
   }
 }
 
@@ -120,6 +120,7 @@ LossPlan plan_losses(const Model& model, const LossOptions& options) {
   require(plan.stride >= 1 && plan.stride <= plan.trained_length,
           "the stride of the sliding window must be from 1 to the trained length (", plan.trained_length, "), got ",
           plan.stride);
+  plan.placement = options.placement;
   plan.curves = plan_curves(model, options.rules.empty() ? default_rules(model) : options.rules);
   return plan;
 }

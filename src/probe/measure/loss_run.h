@@ -19,6 +19,7 @@ struct LossOptions {
   std::vector<std::string> rules = {};      ///< spellings (encoding_for); empty: default_rules
   std::vector<std::int64_t> edges = {};     ///< of the buckets; empty: default_edges
   std::optional<std::int64_t> stride = {};  ///< of the sliding window; absent: a quarter of the trained length
+  Placement placement = {};                 ///< of the tokens of every curve but the baselines
 };
 
 /// A curve to measure: an encoding and, if it depends on the length, one of its forms.
@@ -34,6 +35,7 @@ struct LossPlan {
   std::vector<std::int64_t> edges;
   std::int64_t stride = 0;
   std::vector<PlannedCurve> curves;
+  Placement placement = {};
 
   /// Returns how many tokens the buckets cover.
   std::int64_t most_tokens() const { return edges.back() + 1; }

@@ -135,6 +135,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(const io::GgufFile& file) {
   require(model.has_value(), file.name(), ": has no tokenizer: ", prefix, "model is missing");
   if (*model == "llama") return read_sentencepiece(file);
   if (*model == "gpt2") return read_byte_level(file);
+  if (*model == "characters") return make_character_tokenizer(read_vocabulary(file).spellings, file.name());
   if (*model == "bytes" || *model == "none") return make_named_tokenizer(*model, file.name());
   fail(file.name(), ": ", prefix, "model ", io::shown(*model), " is not supported; known: llama, gpt2");
 }

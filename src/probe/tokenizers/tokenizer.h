@@ -84,11 +84,15 @@ class Tokenizer {
 /// Makes the tokenizer of llama2.c, by the rules of its run.c.
 std::unique_ptr<Tokenizer> make_tokenizer(const io::Llama2cTokenizer& file, const std::string& name);
 /// Makes the tokenizer of a GGUF file: models "llama" (SentencePiece-style) and "gpt2" (byte-level BPE), and those of
-/// make_named_tokenizer.
+/// the lab: "characters", with a list of them, "bytes" and "none".
 std::unique_ptr<Tokenizer> make_tokenizer(const io::GgufFile& file);
 /// Makes a tokenizer without a vocabulary: "bytes".
 /// Error: "none"; the message says what to give instead of text.
 std::unique_ptr<Tokenizer> make_named_tokenizer(std::string_view tokenizer, const std::string& file);
+/// Makes a tokenizer with one token per character of the list, in its order. `file` starts every message.
+/// Error: a token that is not one character of UTF-8, or two that are equal.
+std::unique_ptr<Tokenizer> make_character_tokenizer(const std::vector<std::string>& characters,
+                                                    const std::string& file);
 /// Parses a Hugging Face tokenizer.json with a BPE model. `config` is the text of tokenizer_config.json, or empty;
 /// only that file names the beginning and end of a sequence.
 std::unique_ptr<Tokenizer> parse_tokenizer_json(std::string_view json, const std::string& name,

@@ -28,14 +28,21 @@ fs::path file_in(const fs::path& folder) {
   fail(folder.string(), ": must contain tokenizer.json or tokenizer.bin");
 }
 
-/// Returns the tokenizer named in the config.json of a lab model; empty for every other folder.
-std::string tokenizer_named_in(const fs::path& folder) {
+/// Makes the tokenizer that the config.json of a lab model states; null for every other folder.
+std::unique_ptr<Tokenizer> tokenizer_stated_in(const fs::path& folder) {
   if (fs::is_regular_file(folder / "tokenizer.json") || fs::is_regular_file(folder / "tokenizer.bin")) return {};
   const std::string config = text_beside(folder / "tokenizer.json", "config.json");
   if (config.empty()) return {};
   const nlohmann::json json = io::parse_strict_json(config, (folder / "config.json").string());
   const auto named = json.find("tokenizer");
-  return named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
+  if (named == json.end() || !named->is_string()) return {};
+  if (*named != "characters") return make_named_tokenizer(named->get<std::string>(), folder.string());
+  const auto characters = json.find("characters");
+  const auto is_text = [](const nlohmann::json& one) { return one.is_string(); };
+  require(characters != json.end() && characters->is_array() &&
+              std::all_of(characters->begin(), characters->end(), is_text),
+          folder.string(), ": config.json must have a list of characters");
+  return make_character_tokenizer(characters->get<std::vector<std::string>>(), folder.string());
 }
 
 std::unique_ptr<Tokenizer> read_file(const fs::path& path, std::optional<std::int32_t> vocab_size) {
@@ -80,9 +87,8 @@ std::unique_ptr<Tokenizer> read_model_tokenizer(const fs::path& model, std::opti
 
 std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path, std::optional<std::int32_t> vocab_size) {
   const bool folder = fs::is_directory(path);
-  const std::string named = folder ? tokenizer_named_in(path) : std::string();
-  auto tokenizer =
-      named.empty() ? read_file(folder ? file_in(path) : path, vocab_size) : make_named_tokenizer(named, path.string());
+  auto tokenizer = folder ? tokenizer_stated_in(path) : nullptr;
+  if (!tokenizer) tokenizer = read_file(folder ? file_in(path) : path, vocab_size);
   require(!vocab_size || tokenizer->vocab_size() <= *vocab_size, path.string(), ": has ", tokenizer->vocab_size(),
           " tokens, more than the model's ", vocab_size.value_or(0));
   return tokenizer;
