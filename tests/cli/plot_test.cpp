@@ -20,8 +20,9 @@ TEST(Plot, ListsItsFigures) {
   const Json json = json_of(folder, "plot --list");
   const std::string text = output_of(folder, "plot --list");
   for (const char* name :
-       {"equivariance", "sinusoidal", "waveforms", "similarity", "wavelengths", "rotation", "dot-product", "scaling",
-        "bias", "distance", "slopes", "buckets", "shaw", "transformer-xl"}) {
+       {"equivariance", "sinusoidal", "waveforms", "similarity", "wavelengths", "rotation", "dot-product",
+        "scaling",      "bias",       "distance",  "slopes",     "buckets",     "shaw",     "transformer-xl",
+        "offset-map",   "mixed",      "phases",    "gates",      "grid",        "counted",  "neighbours"}) {
     const auto same = [&](const Json& one) { return one["name"] == name; };
     EXPECT_EQ(std::count_if(json["figures"].begin(), json["figures"].end(), same), 1) << name;
     EXPECT_NE(("\n" + text).find("\n" + std::string(name) + " "), std::string::npos) << name;
@@ -68,6 +69,18 @@ TEST(Plot, DrawsInTheTerminal) {
                            "buckets --set bidirectional=false --positions=-40:1",
                            "shaw",
                            "transformer-xl",
+                           "transformer-xl --scheme conformer",
+                           "shaw --scheme deberta",
+                           "bias --scheme fire",
+                           "distance --scheme dynamic_bias",
+                           "offset-map",
+                           "mixed",
+                           "phases",
+                           "gates",
+                           "grid",
+                           "grid --scheme swin_v2",
+                           "counted",
+                           "neighbours",
                            "scaling --rules none,linear,ntk,yarn,llama3 --config config.json",
                            "scaling --set factor=4",
                            "scaling --rules none;yarn:2;rope:rule=yarn,factor=8,truncate=false",

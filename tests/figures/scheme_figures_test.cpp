@@ -96,6 +96,13 @@ TEST(SchemeFigures, RefuseOptionsTheyDoNotTake) {
   refused("shaw", of("transformer_xl", {{"heads", 1}, {"head_dim", 2}}), "transformer-xl");
   refused("wavelengths", of("learned", {{"max_positions", 4}, {"dim", 2}}), "no wavelengths");
   refused("equivariance", request, "no encoding to choose");
+  refused("offset-map", request, "rope remaps no offsets");
+  refused("phases", request, "rope makes no heads polar");
+  refused("mixed", request, "rope mixes no frequencies");
+  refused("gates", of("alibi", {{"heads", 2}}), "alibi takes nothing from the tokens");
+  refused("grid", of("alibi", {{"heads", 2}}), "alibi is not for a grid");
+  refused("counted", of("shaw", {{"heads", 1}, {"head_dim", 2}}), "shaw does not count positions");
+  refused("neighbours", of("sinusoidal", {{"dim", 2}}), "sinusoidal makes no rows from neighbours");
   refused("rotation", {}, "one encoding, got 0");
   request.dims = {1};
   refused("rotation", request, "no dims to choose");
@@ -300,6 +307,89 @@ TEST(SchemeFigures, TransformerXlProjectsTheSinusoid) {
     expect_number(made, {{"distance", n}}, "term", 2 * (3 * std::sin(n) + 5 * std::cos(n)));
   }
   EXPECT_EQ(made.caption.find("random"), std::string::npos) << made.caption;
+}
+
+// SelfExtend: floor(20 / 4) - floor(key / 4) + 8 - 8 / 4 beyond the window of 8.
+TEST(SchemeFigures, OffsetMapsShrinkFarOffsets) {
+  Request request =
+      of("offset_map", {{"head_dim", 4}, {"pairing", "half"}, {"map", "self_extend"}, {"window", 8}, {"group", 4}});
+  request.positions = {0, 7, 8, 20};
+  const Figure made = figure("offset-map", request);
+  for (const auto& [offset, seen] : std::map<int, double>{{0, 0}, {7, 7}, {8, 5 - 3 + 6}, {20, 5 - 0 + 6}}) {
+    expect_number(made, {{"offset", offset}, {"which", "remapped"}}, "seen", seen);
+    expect_number(made, {{"offset", offset}, {"which", "true offset"}}, "seen", offset);
+  }
+}
+
+TEST(SchemeFigures, AClosedGateHidesWhatIsBeforeIt) {
+  Request request = of("forget_gate", {{"heads", 2}});
+  request.positions = {0, 4, 5, 10};  // token 5 forgets
+  const Figure made = figure("gates", request);
+  const double open = std::log(0.98), closed = std::log(0.02);
+  expect_number(made, {{"key", 0}, {"which", "all tokens alike"}}, "bias", 10 * open);
+  expect_number(made, {{"key", 4}, {"which", "one token forgets"}}, "bias", 5 * open + closed);
+  expect_number(made, {{"key", 5}, {"which", "one token forgets"}}, "bias", 5 * open);
+  expect_number(made, {{"key", 10}, {"which", "one token forgets"}}, "bias", 0);
+}
+
+TEST(SchemeFigures, GatesCountPositions) {
+  Request request = of("cope", {{"heads", 1}, {"head_dim", 2}, {"max_positions", 5}});
+  request.positions = {0, 1, 6, 30};
+  const Figure made = figure("counted", request);
+  expect_number(made, {{"distance", 1}, {"gates", "always open"}}, "position", 2);
+  expect_number(made, {{"distance", 1}, {"gates", "half open"}}, "position", 1);
+  expect_number(made, {{"distance", 6}, {"gates", "open at every 6th token"}}, "position", 2);
+  expect_number(made, {{"distance", 30}, {"gates", "open at every 6th token"}}, "position", 4);  // the last row
+}
+
+// Channel 1 of 2 has the frequency 1/100: cos(offset / 100 - phase).
+TEST(SchemeFigures, PhasesMoveTheTop) {
+  Request request = of("pope", {{"heads", 1}, {"head_dim", 2}, {"phases", Tensor{{1, 2}, {-0.5f, -2.0f}}}});
+  request.positions = {-50, 0, 7};
+  request.pairs = {1};
+  const Figure made = figure("phases", request);
+  for (const int offset : {-50, 0, 7}) {
+    expect_number(made, {{"offset", offset}}, "product", std::cos(offset / 100.0 + 2.0));
+  }
+}
+
+// cos'_0 = 2 cos p + 3 cos(p / 100).
+TEST(SchemeFigures, MixedCosinesAreSums) {
+  Request request = of("fope", {{"heads", 1},
+                                {"head_dim", 4},
+                                {"cos_mix", Tensor{{1, 2, 2}, {2, 0, 3, 1}}},
+                                {"sin_mix", Tensor{{1, 2, 2}, {1, 0, 0, 1}}}});
+  request.positions = {0, 5};
+  request.pairs = {0};
+  const Figure made = figure("mixed", request);
+  for (const int p : {0, 5}) {
+    expect_number(made, {{"position", p}, {"which", "mixed"}}, "cosine", 2 * std::cos(p) + 3 * std::cos(p / 100.0));
+    expect_number(made, {{"position", p}, {"which", "one frequency"}}, "cosine", std::cos(p));
+  }
+}
+
+TEST(SchemeFigures, NeighboursHaveTheNormOfTheirWeights) {
+  const Tensor weight{{2, 1, 3}, {3, 0, 1, 4, 2, 1}};
+  const Figure made =
+      figure("neighbours", of("conv_position", {{"dim", 2}, {"groups", 2}, {"kernel", 3}, {"weight", weight}}));
+  expect_number(made, {{"neighbour", -1}}, "norm", 5);
+  expect_number(made, {{"neighbour", 0}}, "norm", 2);
+  expect_number(made, {{"neighbour", 1}}, "norm", std::sqrt(2));
+  EXPECT_NE(made.title.find("1 tokens before and 1 after"), std::string::npos) << made.title;
+}
+
+// A grid of 2 x 2 seen from cell (1, 1): rows of the tables for the offsets 1 and 0 are 1 and 0 past the middle.
+TEST(SchemeFigures, CellsAddTheirRowsAndColumns) {
+  const Figure made = figure("grid", of("decomposed_2d", {{"heads", 1},
+                                                          {"head_dim", 1},
+                                                          {"grid_height", 2},
+                                                          {"grid_width", 2},
+                                                          {"row_table", Tensor{{3, 1}, {9, 1, 2}}},
+                                                          {"column_table", Tensor{{3, 1}, {9, 10, 20}}}}));
+  expect_number(made, {{"row", 1}, {"column", 1}}, "bias", 11);
+  expect_number(made, {{"row", 0}, {"column", 1}}, "bias", 12);
+  expect_number(made, {{"row", 1}, {"column", 0}}, "bias", 21);
+  expect_number(made, {{"row", 0}, {"column", 0}}, "bias", 22);
 }
 
 // Scores of I: (1, 0, 1); of work (0, 1, 1); of he (1, 1, 2): softmax by hand, in any order.

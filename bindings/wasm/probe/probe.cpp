@@ -128,12 +128,11 @@ Loaded& model_of(int number) {
 val open(const std::string& name, const val& bytes) {
   return guarded([&] {
     // The readers map files; the memory of the module has a file system for them.
-    const std::string path = "/" + name;
     const auto data = to_vector<std::uint8_t>(bytes);
-    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(data.data()), std::ssize(data));
+    std::ofstream(name, std::ios::binary).write(reinterpret_cast<const char*>(data.data()), std::ssize(data));
     static int last_number = 0;
-    probe::Model model = probe::load(path);
-    auto tokenizer = probe::read_model_tokenizer(path, static_cast<std::int32_t>(model.config().vocab));
+    probe::Model model = probe::load(name);
+    auto tokenizer = probe::read_model_tokenizer(name, static_cast<std::int32_t>(model.config().vocab));
     const int number = ++last_number;
     const Loaded& loaded = models().emplace(number, Loaded{std::move(model), std::move(tokenizer)}).first->second;
     const probe::ModelConfig& config = loaded.model.config();
