@@ -98,7 +98,7 @@ TEST(SiteModels, FaultsBreakWhatTheyShould) {
   // A penalty linear in distance grows by the same amount for every key, which the softmax does not see.
   EXPECT_NEAR(alibi.loss("own", {.query_ahead = 1}), alibi.loss("own"), 1e-4);
   EXPECT_NEAR(learned.loss("own", {.query_ahead = 1}), learned.loss("own"), 1e-12);
-  const std::string other = rope.model.encoding().arguments().sentences("pairing") == "half" ? "interleaved" : "half";
+  const std::string other = rope.model.encoding().arguments().text("pairing") == "half" ? "interleaved" : "half";
   EXPECT_GT(rope.loss("rope:pairing=" + other), own + 0.1);
   EXPECT_NE(testing::error_of([&] { rope.loss("own", {.first = -1}); }).find("-1"), std::string::npos);
 }
