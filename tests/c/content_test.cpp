@@ -9,18 +9,18 @@ namespace {
 
 using namespace locus::testing;
 
-constexpr ElementType f32 = ElementType::float32, f64 = ElementType::float64;
+constexpr ElementType single = ElementType::float32, wide = ElementType::float64;
 constexpr std::int64_t token_count = 20, heads = 2, dim = 8;
 
 HeadsView heads_in(std::vector<std::byte>& bytes, std::int64_t first, std::int64_t tokens, std::int64_t width = dim) {
-  return heads_view(bytes.data() + first * heads * width * 4, f32, "thd", {{tokens, heads, width}});
+  return heads_view(bytes.data() + first * heads * width * 4, single, "thd", {{tokens, heads, width}});
 }
 
 // Log gates of all tokens, [tokens, heads, 1].
 struct GatedCache {
   OwnedEncoding encoding = c_encoding("forget_gate", {{"heads", heads}});
-  std::vector<std::byte> q = numbers(f32, token_count*heads*dim, 1), k = numbers(f32, token_count*heads*dim, 2),
-                         v = numbers(f32, token_count*heads*dim, 3), gates = numbers(f64, token_count*heads, 4);
+  std::vector<std::byte> q = numbers(single, token_count*heads*dim, 1), k = numbers(single, token_count*heads*dim, 2),
+                         v = numbers(single, token_count*heads*dim, 3), gates = numbers(wide, token_count*heads, 4);
   std::vector<std::int64_t> ids;
   OwnedCache cache;
   std::int64_t sequence = -1;
@@ -43,7 +43,7 @@ struct GatedCache {
   }
   const double* gates_end() const { return reinterpret_cast<const double*>(gates.data()) + token_count * heads; }
   HeadsView log_gates(std::int64_t first, std::int64_t tokens) {
-    return heads_view(gates.data() + first * heads * 8, f64, "thd", {{tokens, heads, 1}});
+    return heads_view(gates.data() + first * heads * 8, wide, "thd", {{tokens, heads, 1}});
   }
   locus_new_tokens tokens(std::int64_t first, std::int64_t length) {
     return {
@@ -66,7 +66,7 @@ TEST(CGates, ChunksInACacheEqualTheWhole) {
   call.output = c_view(heads_in(whole, 0, token_count));
   call.encoding = gated.encoding.get();
   call.mask.causal = 1;
-  call.query_numbers = call.key_numbers = c_view(heads_view(sums.data(), f64, "thd", {{token_count, heads, 1}}));
+  call.query_numbers = call.key_numbers = c_view(heads_view(sums.data(), wide, "thd", {{token_count, heads, 1}}));
   ASSERT_OK(locus_attend(&call));
 
   for (std::int64_t first = 0; first < token_count; first += 6) {
@@ -78,7 +78,7 @@ TEST(CGates, ChunksInACacheEqualTheWhole) {
     const locus_heads some = c_view(gated.log_gates(first, length));
     ASSERT_OK(locus_running_sums(&some, {before.data(), std::ssize(before)}, {part.data(), std::ssize(part)}));
     locus_new_tokens added = gated.tokens(first, length);
-    added.numbers = c_view(heads_view(part.data(), f64, "thd", {{length, heads, 1}}));
+    added.numbers = c_view(heads_view(part.data(), wide, "thd", {{length, heads, 1}}));
     ASSERT_OK(locus_cache_append_tokens(gated.cache.get(), gated.sequence, &added, nullptr));
     locus_cache_queries queries = {};
     queries.sequence = gated.sequence;
@@ -104,8 +104,8 @@ TEST(CGates, ChunksInACacheEqualTheWhole) {
 TEST(CGates, OfTheWrongShapeLeaveTheCacheUnchanged) {
   GatedCache gated;
   locus_new_tokens added = gated.tokens(0, 4);
-  for (const HeadsView& wrong : {gated.log_gates(0, 3), heads_view(gated.gates.data(), f64, "thd", {{4, heads, 2}}),
-                                 heads_view(gated.gates.data(), f64, "thd", {{4, 1, 1}}),
+  for (const HeadsView& wrong : {gated.log_gates(0, 3), heads_view(gated.gates.data(), wide, "thd", {{4, heads, 2}}),
+                                 heads_view(gated.gates.data(), wide, "thd", {{4, 1, 1}}),
                                  heads_view(gated.gates.data(), ElementType::bfloat16, "thd", {{4, heads, 1}})}) {
     added.numbers = c_view(wrong);
     EXPECT_EQ(locus_cache_append_tokens(gated.cache.get(), gated.sequence, &added, nullptr), LOCUS_BAD_INPUT);
@@ -190,8 +190,8 @@ TEST(CTurnedOutput, DependsOnDifferencesOfPositions) {
   EXPECT_EQ(info.turned_output, 1);
   std::vector<std::vector<std::byte>> outputs;
   for (const std::int64_t start : {std::int64_t{0}, std::int64_t{1000}}) {
-    std::vector<std::byte> q = numbers(f32, token_count * heads * dim, 1),
-                           k = numbers(f32, token_count * heads * dim, 2), v = k;
+    std::vector<std::byte> q = numbers(single, token_count * heads * dim, 1),
+                           k = numbers(single, token_count * heads * dim, 2), v = k;
     std::vector<std::byte>& out = outputs.emplace_back(q.size());
     const PositionIds ids = positions::prefill(token_count, start);
     const locus_ids c_positions = c_ids(ids);

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string text = "he eats, I eat, you eat, / él come, yo como, tú comes,\n";  // shorter than the trained length
+const std::string sentences =
+    "he eats, I eat, you eat, / él come, yo como, tú comes,\n";  // shorter than the trained length
 
 fs::path models_folder() { return testing::source_dir() / "site/public/models"; }
 
@@ -31,7 +32,7 @@ struct SiteModel {
 
   double loss(const std::string& encoding, const Placement& placement = {}) const {
     const std::vector<double> losses = sequence_losses(model, encoding_for(model, encoding), LengthForm::whole,
-                                                       tokenizer->encode(text), {}, placement);
+                                                       tokenizer->encode(sentences), {}, placement);
     return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
   }
 };
@@ -48,7 +49,7 @@ std::vector<fs::path> all_models() {
 
 TEST(SiteModels, ReadAndWriteText) {
   const SiteModel rope = model_with("rope");
-  EXPECT_EQ(rope.tokenizer->decode(rope.tokenizer->encode(text)), text);
+  EXPECT_EQ(rope.tokenizer->decode(rope.tokenizer->encode(sentences)), sentences);
   EXPECT_NE(testing::error_of([&] { rope.tokenizer->encode("I wörk"); }).find("no token for \"ö\""), std::string::npos);
   GenerateCall call;
   const std::vector<Token> prompt = rope.tokenizer->encode("I work, you work, he ");
@@ -64,7 +65,7 @@ TEST(SiteModels, ScoresExplainAttention) {
     SCOPED_TRACE(path.filename());
     const SiteModel one(path);
     for (const Placement& placement : {Placement{}, Placement{.first = 2, .query_ahead = 1}}) {
-      const ScoreMap map = measure_scores(one.model, one.model.encoding(), one.tokenizer->encode(text), placement);
+      const ScoreMap map = measure_scores(one.model, one.model.encoding(), one.tokenizer->encode(sentences), placement);
       const auto size = static_cast<std::size_t>(map.tokens);
       double worst = 0, positions = 0;
       for (std::size_t row = 0; row < map.scores.size() / size; ++row) {

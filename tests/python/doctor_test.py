@@ -189,7 +189,7 @@ class Diagnose(unittest.TestCase):
         self.assertTrue(locus.diagnose(self.before, self.before, ROPE, role="value").as_expected)
         found = locus.diagnose(self.before, self.turned(np.arange(24), base=5e5), ROPE, role="value")
         self.assertEqual(found.verdicts[0].name, "values_rotated", found)
-        with self.assertRaisesRegex(ValueError, "query, key or value"):
+        with self.assertRaisesRegex(ValueError, "query, key, value or output"):
             locus.diagnose(self.before, self.before, role="score")
 
     def test_says_what_was_not_judged(self):
