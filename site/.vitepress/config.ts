@@ -50,6 +50,8 @@ export default defineConfig({
       const block = md.renderer.rules.math_block!;
       md.renderer.rules.math_block = (tokens, index, options, env, self) => block(tokens, index, options, env, self)
         .replace('class="katex-display"', `class="katex-display" tabindex="0" role="group" aria-label="${env.relativePath?.startsWith('es/') ? es['formula'] : en['formula']}"`);
+      // Indented code scrolls too; fenced code does by itself.
+      md.renderer.rules.code_block = (tokens, index) => `<pre class="plain" tabindex="0" v-pre><code>${md.utils.escapeHtml(tokens[index].content)}</code></pre>\n`;
       // Documents are Markdown, not Vue: {{ and <name> are text.
       md.set({ html: true });
     },
