@@ -105,7 +105,7 @@ std::set<std::string> commands_with_json() {
   return result;
 }
 
-TEST_F(Schemas, ExistForEveryCommandWithJson) {
+TEST(SchemaFiles, ExistForEveryCommandWithJson) {
   const std::set<std::string> commands = commands_with_json();
   EXPECT_GE(commands.size(), 30u);
   for (const std::string& command : commands) {
@@ -116,7 +116,7 @@ TEST_F(Schemas, ExistForEveryCommandWithJson) {
   }
 }
 
-TEST_F(Schemas, AreAllUsedAndRefuseOtherObjects) {
+TEST(SchemaFiles, AreAllUsedAndRefuseOtherObjects) {
   // tests/mpi and tests/lab_run check those of locus-mpi and locus-lab.
   std::set<std::string> used = {"error", "mpi-verify", "mpi-bench", "lab-plan", "lab-submit", "lab-status"};
   for (const Row& row : rows()) used.insert(row.schema);
