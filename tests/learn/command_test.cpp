@@ -189,6 +189,7 @@ TEST_F(LearnCommand, SpeaksSpanishAndCpp) {
   refused({"hint", "nada"}, "no hay ningún ejercicio 'nada'");
   refused({"reset", "29"}, "los ejercicios van del 1 al 28");
   refused({"start", "01-attention.cpp/x"}, "no se puede crear la carpeta");
+  fs::create_directories(folder_ / "other");
   folder_.write("other/locus-learn.json", "{");
   refused({"check", "--dir", (folder_ / "other").string(), "--lang", "es"}, "no es un fichero de progreso");
   expect_says(locus({"--lang", "en"}), "1 of 28 passed");
