@@ -86,13 +86,5 @@ TEST(Unicode, ReadsUtf8Strictly) {
   }
 }
 
-TEST(Unicode, RecognisesNfc) {
-  EXPECT_TRUE(surely_nfc("plain, caf\xC3\xA9, \xE6\xBC\xA2\xE5\xAD\x97"));
-  EXPECT_FALSE(surely_nfc("cafe\xCC\x81"));       // composes
-  EXPECT_FALSE(surely_nfc("\xE2\x84\xA6"));       // the ohm sign becomes omega
-  EXPECT_FALSE(surely_nfc("x\xD6\xBC\xD6\xB0"));  // Hebrew dagesh (21) before sheva (10): out of order
-  EXPECT_TRUE(surely_nfc("x\xD6\xB0\xD6\xBC"));
-}
-
 }  // namespace
 }  // namespace locus::probe

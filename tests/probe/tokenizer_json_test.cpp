@@ -90,13 +90,26 @@ TEST(TokenizerJson, Llama3) {
   EXPECT_EQ(tokenizer->encode("1212", {.bos = false}), Ids({261, '1', '2'}));  // 121|2
 }
 
-TEST(TokenizerJson, RequiresNfc) {
+TEST(TokenizerJson, Normalizes) {
+  const auto ids = [](const std::string& form, const std::string& text) {
+    Json json = byte_level_json();
+    if (!form.empty()) json["normalizer"] = {{"type", form}};
+    return made(json)->encode(text);
+  };
+  const std::string composed = "caf\xC3\xA9", apart = "cafe\xCC\x81", ligature = "\xEF\xAC\x81";
+  EXPECT_NE(ids("", composed), ids("", apart));
+  EXPECT_EQ(ids("NFC", apart), ids("", composed));
+  EXPECT_EQ(ids("NFC", ligature), ids("", ligature));
+  EXPECT_EQ(ids("NFD", composed), ids("", apart));
+  EXPECT_EQ(ids("NFKC", apart + ligature), ids("", composed + "fi"));
+  EXPECT_EQ(ids("NFKD", composed + ligature), ids("", apart + "fi"));
+}
+
+TEST(TokenizerJson, RefusesFormsAfterOtherNormalizers) {
   Json json = byte_level_json();
-  json["normalizer"] = {{"type", "NFC"}};
-  const auto tokenizer = made(json);
-  EXPECT_EQ(tokenizer->encode("caf\xC3\xA9").size(), 5u);
-  EXPECT_NE(io::error_of([&] { (void)tokenizer->encode("cafe\xCC\x81"); }).find("normalization form NFC"),
-            std::string::npos);
+  json["normalizer"] = {{"type", "Sequence"},
+                        {"normalizers", {{{"type", "Prepend"}, {"prepend", "_"}}, {{"type", "NFC"}}}}};
+  EXPECT_NE(io::error_of([&] { (void)made(json); }).find("must come first"), std::string::npos);
 }
 
 TEST(TokenizerJson, PrefixSpaceAndDigits) {
@@ -200,7 +213,7 @@ TEST(TokenizerJson, RefusesByName) {
   refused("/model/merges", {3}, "a merge must be a string");
   refused("/model/merges", {"q z"}, "a merge has the token 'qz', which is not in the vocabulary");
   refused("/model/unk_token", "<none>", "unk_token '<none>' is not in the vocabulary");
-  refused("/normalizer", {{"type", "NFKC"}}, "a normalizer of type 'NFKC' is not supported");
+  refused("/normalizer", {{"type", "Lowercase"}}, "a normalizer of type 'Lowercase' is not supported");
   refused("/pre_tokenizer", {{"type", "Whitespace"}}, "a pre_tokenizer of type 'Whitespace' is not supported");
   refused("/pre_tokenizer", {{"type", "Split"}, {"pattern", {{"Regex", "\\p{Lu}+"}}}, {"behavior", "Isolated"}},
           "got 'Lu'");

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-Array shift_keys(const Array& keys, const Ids& from, const Ids& to) {
+Array shift_keys(const Array& keys, const Ids& old_ids, const Ids& new_ids) {
   throw learn::NotWritten();
 }
 

@@ -75,10 +75,12 @@ class Bpe : public Tokenizer {
   }
 
   std::string normalized(std::string_view text, bool first) const {
-    require(!parts_.needs_nfc || surely_nfc(text), facts().kind,
-            ": the text must be in normalization form NFC, as this vocabulary requires: normalize it first");
     std::string result = parts_.space_prefix && !text.starts_with(' ') ? " " : "";
-    result += text;
+    if (parts_.form) {
+      result += to_form(text, *parts_.form);
+    } else {
+      result += text;
+    }
     if (!parts_.shown_as.empty()) result = replaced(result, " ", parts_.shown_as);
     const bool wanted = (first || !parts_.prefix_first_only) &&
                         !(parts_.prefix_if_missing && std::string_view(result).starts_with(parts_.prefix));

@@ -2,10 +2,12 @@
 // BPE with a list of merges: over GPT-2's bytes, or over characters, as tokenizer.json stores SentencePiece models.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "probe/tokenizers/normalization.h"
 #include "probe/tokenizers/split_pattern.h"
 #include "probe/tokenizers/tokenizer.h"
 #include "probe/tokenizers/vocabulary.h"
@@ -19,7 +21,7 @@ struct BpeParts {
   std::vector<AddedToken> added;
 
   // The steps applied to a piece of text, in this order.
-  bool needs_nfc = false;          ///< refuses a text that may not be in form NFC
+  std::optional<NormalForm> form;  ///< texts are normalized to it first
   bool space_prefix = false;       ///< adds a space to a text that does not start with one
   std::string prefix;              ///< before every piece, or ...
   bool prefix_first_only = false;  ///< ... only before the first

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hugging Face's tokenizer.json: a BPE model and the normalizer, pre-tokenizer, decoder and post-processor around it.
 // Every supported part is listed here; other types are refused with their name.
+#include <algorithm>
+#include <iterator>
+
 #include "locus/error.h"
 #include "parse/byte_reader.h"
 #include "parse/strict_json.h"
@@ -161,8 +164,14 @@ class JsonReader {
   }
 
   void normalizer(const Json& one, const std::string& type) {
-    if (type == "NFC") {
-      parts_.needs_nfc = true;
+    static constexpr std::pair<std::string_view, NormalForm> forms[] = {
+        {"NFC", NormalForm::nfc}, {"NFD", NormalForm::nfd}, {"NFKC", NormalForm::nfkc}, {"NFKD", NormalForm::nfkd}};
+    const auto form =
+        std::find_if(std::begin(forms), std::end(forms), [&](const auto& one) { return one.first == type; });
+    if (form != std::end(forms)) {
+      require(!parts_.form && parts_.prefix.empty() && parts_.shown_as.empty(), name_, ": the normalizer ", type,
+              " must come first and alone; other orders are not supported");
+      parts_.form = form->second;
     } else if (type == "Prepend") {
       parts_.prefix = text_of(one, "prepend");
     } else if (type == "Replace") {

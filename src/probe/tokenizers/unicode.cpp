@@ -20,11 +20,6 @@ bool holds(const Table& table, char32_t code) {
   return find_range(table, code) != table.end();
 }
 
-int combining_class(char32_t code) {
-  const auto found = find_range(unicode::combining_classes, code);
-  return found == unicode::combining_classes.end() ? 0 : found->combining_class;
-}
-
 }  // namespace
 
 Character character_at(std::string_view text, std::size_t at) {
@@ -99,23 +94,6 @@ std::size_t without_trailing_space(std::string_view text, std::size_t end) {
     end = start;
   }
   return end;
-}
-
-bool surely_nfc(std::string_view text) {
-  int before = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const Character c = character_at(text, at);
-    at += c.size;
-    if (c.code < 0x300) {  // the first code that may compose
-      before = 0;
-      continue;
-    }
-    if (holds(unicode::nfc_doubtful, c.code)) return false;
-    const int own = combining_class(c.code);
-    if (own != 0 && own < before) return false;
-    before = own;
-  }
-  return true;
 }
 
 }  // namespace locus::probe

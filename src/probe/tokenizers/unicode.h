@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of Unicode that tokenizers need: UTF-8, character classes, and whether a text is in form NFC.
+// The part of Unicode that tokenizers need: UTF-8 and character classes. normalization.h has the normal forms.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr char32_t not_a_character = 0xFFFFFFFF;
 Character character_at(std::string_view text, std::size_t at);
 void append_utf8(std::string& text, char32_t code);
 
-/// General categories by their first letter, from Unicode 17.0; engines use different versions.
+/// General categories by their first letter, from Unicode 15.0; engines use different versions.
 bool is_letter(char32_t code);       // \p{L}
 bool is_mark(char32_t code);         // \p{M}
 bool is_number(char32_t code);       // \p{N}
@@ -32,9 +32,5 @@ bool is_space(char32_t code);        // \s: White_Space
 /// Return the start of the white space that ends text[0, end), and the end of the white space that starts at `at`.
 std::size_t without_trailing_space(std::string_view text, std::size_t end);
 std::size_t after_space(std::string_view text, std::size_t at);
-
-/// Returns whether a text is certainly in normalization form NFC (quick check, Unicode 14.0): nothing in it can
-/// compose or decompose, and marks are in canonical order. Returns false for a few texts that are in NFC.
-bool surely_nfc(std::string_view text);
 
 }  // namespace locus::probe
