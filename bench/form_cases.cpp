@@ -111,6 +111,7 @@ std::vector<Compared> compared_forms() {
       {"PoPE", "pope", {{"heads", heads}, {"head_dim", dim}, {"deviation", 0.1}}, 0.9},
       {"forget gate", "forget_gate", {{"heads", heads}}, 0.9},
       {"dynamic bias", "dynamic_bias", {{"heads", heads}}, 0.9},
+      {"FIRE", "fire", {{"heads", heads}}, {}},
       {"Swin V2", "swin_v2", {{"heads", heads}, {"window_height", 32}, {"window_width", 32}}, {}},
       {"Conformer", "conformer", per_head, {}},
       {"DeBERTa", "deberta", per_head, {}},

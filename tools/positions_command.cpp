@@ -365,8 +365,17 @@ void add_sinks(CLI::App& parent) {
   });
 }
 
-/// `text:5`, `audio:50`, `audio:50@0.5`, `image:1x4x6`, `video:8x4x6` or `video:8x4x6@2.5`.
-positions::Segment parse_segment(std::string_view text) {
+/// `text:5`, `audio:50`, `audio:50@0.5`, `image:1x4x6`, `video:8x4x6`, `video:8x4x6@2.5` or, with its sound,
+/// `video:8x4x6@25+audio:200`.
+positions::Segment parse_segment(std::string_view text, std::int64_t ids_per_chunk) {
+  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
+    const std::string_view before = text.substr(0, plus), after = text.substr(plus + 1);
+    require(before.starts_with("video:") && after.starts_with("audio:"),
+            "SEGMENTS joined by + must be a video and its sound, video:TxHxW[@SCALE]+audio:N[@SCALE], got ", text);
+    return positions::VideoWithSound{.video = std::get<positions::Vision>(parse_segment(before, ids_per_chunk)),
+                                     .audio = std::get<positions::Audio>(parse_segment(after, ids_per_chunk)),
+                                     .ids_per_chunk = ids_per_chunk};
+  }
   const std::size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
   const std::string_view size = colon == std::string_view::npos ? "" : text.substr(colon + 1);
@@ -390,14 +399,17 @@ positions::Segment parse_segment(std::string_view text) {
 void add_mrope(CLI::App& parent) {
   CLI::App& command = add_kind(parent, "mrope", "Number text with images, videos and sound (Qwen2-VL M-RoPE)",
                                "text:5 image:1x4x6 text:3\n  locus positions mrope video:8x4x6@2.5 text:3\n"
+                               "  locus positions mrope text:5 video:4x4x6@25+audio:100 text:3\n"
                                "  locus positions mrope text:9 --cached 32 --delta -18\n"
                                "  locus positions mrope text:5 image:1x4x6 --ranks 2 --rank 1 --kind zigzag");
   auto segments = std::make_shared<std::vector<std::string>>();
   command
       .add_option("SEGMENTS", *segments,
                   "text:N, audio:N[@SCALE], image:TxHxW or video:TxHxW[@SCALE]; sizes in tokens, SCALE in ids per "
-                  "frame or token of sound")
+                  "frame or token of sound; a video with its sound (Qwen2.5-Omni): video:...+audio:...")
       ->required();
+  const Given chunk_ids =
+      add_optional_text(command, "--ids-per-chunk", "Set the ids of a piece of a video with its sound", "50");
   const Given cached = add_optional_text(command, "--cached", "Continue after this many tokens", "0");
   const Given delta = add_optional_text(command, "--delta", "Set the decode_delta of the cached tokens", "0");
   const Given first = add_optional_text(command, "--first", "Print a chunk of the plan from this token on");
@@ -407,7 +419,8 @@ void add_mrope(CLI::App& parent) {
   const Given kind = add_optional_text(command, "--kind", "Shard contiguous, striped or zigzag", "contiguous");
   on_run(command, [=] {
     std::vector<positions::Segment> parsed;
-    for (const std::string& segment : *segments) parsed.push_back(parse_segment(segment));
+    const std::int64_t ids_per_chunk = parse_integer("--ids-per-chunk", *chunk_ids);
+    for (const std::string& segment : *segments) parsed.push_back(parse_segment(segment, ids_per_chunk));
     positions::Multimodal plan =
         positions::multimodal_after({parse_integer("--cached", *cached), parse_integer("--delta", *delta)}, parsed);
     const std::int64_t from = optional_integer("--first", first).value_or(0);

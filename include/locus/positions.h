@@ -144,7 +144,17 @@ struct Audio {
   double time_scale = 1.0;
 };
 
-using Segment = std::variant<Text, Vision, Audio>;
+/// A video with its sound, both counted from one id (Qwen2.5-Omni, use_audio_in_video): frames and sound alternate in
+/// pieces of `ids_per_chunk` ids (25 ids per second x 2 seconds), frames first. Two tokens with one id come before them
+/// and two after them; those stand after the last piece, even if earlier ids are larger.
+/// Range: at least one token of sound, ids_per_chunk at least 1.
+struct VideoWithSound {
+  Vision video;
+  Audio audio;
+  std::int64_t ids_per_chunk = 50;
+};
+
+using Segment = std::variant<Text, Vision, Audio, VideoWithSound>;
 
 /// Three axes (time, height, width). The token at index i of the whole sequence, decoded later, has id
 /// i + decode_delta on each axis.
@@ -154,7 +164,8 @@ struct Multimodal {
 };
 
 /// Qwen2-VL (arXiv 2409.12191, 2.1): text has time = height = width; an image at position p has p + frame, p + row, p
-/// + column; the next segment starts at the largest id so far + 1.
+/// + column; the next segment starts at the largest id so far + 1 (after VideoWithSound: after its last tokens), decoded
+/// tokens at the largest id of all + 1.
 Multimodal multimodal(std::span<const Segment> segments);
 
 /// What was planned so far: `tokens` tokens, and the delta of their plan.

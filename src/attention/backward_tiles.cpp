@@ -75,7 +75,7 @@ struct KeyHead {
     if (!turns.present()) return;
     const AlignedFloats rows(count * dim);
     std::copy_n(unturned.data(), count * dim, rows.data());
-    for (std::int64_t key = 0; key < count; ++key) turns.turn_key(region, key, rows.data() + key * dim);
+    turns.turn_keys(region, {.count = count, .data = rows.data(), .stride = dim});
     const AttendKernels plain = attend_kernels(ElementType::float32);
     const StoredRows from{.data = rows.data(), .stride = dim, .rows = count, .dim = dim};
     plain.pack_keys(from, keys.data());
@@ -85,9 +85,7 @@ struct KeyHead {
   /// Adds what the region gave to the keys.
   void leave(std::int64_t count) {
     if (!turns.present()) return;
-    for (std::int64_t key = 0; key < count; ++key) {
-      turns.turn_key(region, key, key_gradient.data() + key * padded_dim, Direction::inverse);
-    }
+    turns.turn_keys(region, {.count = count, .data = key_gradient.data(), .stride = padded_dim}, Direction::inverse);
     for (std::int64_t i = 0; i < count * padded_dim; ++i) key_sums.data()[i] += key_gradient.data()[i];
     std::fill_n(key_gradient.data(), count * padded_dim, 0.0f);
   }
@@ -147,9 +145,10 @@ class QueryHead {
       relative_.make_products(rows, position_.data() + first * dim_, table_products_.data());
       for (std::int64_t key = 0; key < document_.keys; key += block_keys_) {
         const std::int64_t columns = std::min(block_keys_, document_.keys - key);
-        if (!shape.move_to(key, columns) || !enter_region(first, rows, key, columns)) continue;
+        const TilePlace tile{.first_query = first, .rows = rows, .first_key = key, .columns = columns};
+        if (!shape.move_to(key, columns) || !enter_region(tile)) continue;
         ++tiles;
-        run_tile({.first_query = first, .rows = rows, .first_key = key, .columns = columns}, shape);
+        run_tile(tile, shape);
       }
     }
     bias_gradient_.finish();
@@ -177,25 +176,36 @@ class QueryHead {
       const auto factor = static_cast<float>(problem_.scale() * log2_e);
       kernels_.widen_rows(stored(problem_.call().query), factor, query_.data(), dim_);
     }
-    for (std::int64_t i = 0; i < document_.queries; ++i) k_.turns.turn_query(k_.region, i, query_.data() + i * dim_);
+    k_.turns.turn_queries(k_.region, {.count = document_.queries, .data = query_.data(), .stride = dim_});
     query_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(query_));
   }
 
-  // Returns whether the tile has pairs of this region; regions_ is empty if all of them are.
-  bool enter_region(std::int64_t first, std::int64_t rows, std::int64_t key, std::int64_t columns) {
-    regions_.clear();
+  // Returns whether the tile has pairs of this region; mixed_ says whether it has others too.
+  bool enter_region(const TilePlace& tile) {
+    mixed_ = false;
     if (!k_.turns.present()) return true;
-    const std::uint32_t found = k_.turns.regions_of(first, rows, key, columns, regions_), own = 1u << k_.region;
-    if (found == own) regions_.clear();
+    const std::uint32_t found = k_.turns.regions_of(tile, regions_), own = 1u << k_.region;
+    mixed_ = found != own;
     return (found & own) != 0;
   }
 
   void hide_other_regions(const TilePlace& tile, float* scores) const {
-    if (regions_.empty()) return;
+    if (!mixed_) return;
+    constexpr float hidden = -std::numeric_limits<float>::infinity();
     for (std::int64_t i = 0; i < tile.rows; ++i) {
+      float* row = scores + i * stride_;
+      if (document_.ids_advance) {
+        const RegionTurns::Keys own = k_.turns.keys_of(k_.region, tile.first_query + i);
+        const auto column = [&](std::int64_t key) {
+          return std::clamp<std::int64_t>(key - tile.first_key, 0, tile.columns);
+        };
+        std::fill(row, row + column(own.begin), hidden);
+        std::fill(row + column(std::max(own.begin, own.end)), row + tile.columns, hidden);
+        continue;
+      }
       const std::uint8_t* of = regions_.data() + i * tile.columns;
       for (std::int64_t c = 0; c < tile.columns; ++c) {
-        if (of[c] != k_.region) scores[i * stride_ + c] = -std::numeric_limits<float>::infinity();
+        if (of[c] != k_.region) row[c] = hidden;
       }
     }
   }
@@ -329,9 +339,11 @@ class QueryHead {
   // Adds what this region gave to the queries; with the last one, query_gradient_ is the sum of all.
   bool join_regions() {
     float* sums = k_.query_sums[static_cast<std::size_t>(head_ % problem_.group())].data();
+    k_.turns.turn_queries(k_.region,
+                          {.count = document_.queries, .data = query_gradient_.data(), .stride = padded_dim_},
+                          Direction::inverse);
     for (std::int64_t i = 0; i < document_.queries; ++i) {
       float* row = query_gradient_.data() + i * padded_dim_;
-      k_.turns.turn_query(k_.region, i, row, Direction::inverse);
       for (std::int64_t j = 0; j < dim_; ++j) row[j] = sums[i * padded_dim_ + j] += row[j];
     }
     return k_.region + 1 == k_.turns.regions();
@@ -371,7 +383,8 @@ class QueryHead {
   std::vector<float> mean_, lse_;
   AlignedFloats scores_, products_, slopes_;         ///< a tile each
   AlignedFloats query_gradient_, through_relative_;  ///< [queries][padded dim]
-  std::vector<std::uint8_t> regions_;                ///< of a tile, if it has pairs of several
+  bool mixed_ = false;                               ///< a tile has pairs of several regions
+  std::vector<std::uint8_t> regions_;                ///< of its pairs, if ids do not advance
 };
 
 }  // namespace

@@ -40,6 +40,8 @@ class TokenNumbers {
   const Document& document_;
   std::int64_t count_ = 0;
   std::vector<double> query_[2], key_[2];
+  std::vector<double> scaled_query_, scaled_key_;  ///< times log2 e, if there is one number
+  decltype(AttendKernels::add_differences) add_differences_ = nullptr;
 };
 
 /// The score bias of one head, times log2 e.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "attention/position_terms.h"
+#include "kernels/kernel_state.h"
 
 namespace locus {
 namespace {
@@ -34,10 +35,12 @@ BiasTerm::BiasTerm(const Problem& problem, const Document& document, std::int64_
       by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * (-slope * distance));
     }
   }
+  const KernelState* state = bias.network_weights > 0 ? &kernel_state_of(*problem.call().encoding) : nullptr;
   for (; i < count; ++i) {
     const Position offset = first_offset_ + i;
     if (future_unseen && offset > 0) break;
-    by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * bias.value(head, 0, offset));
+    const double own = state != nullptr ? state->bias->value(head, offset) : bias.value(head, 0, offset);
+    by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * own);
   }
 }
 

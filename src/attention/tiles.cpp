@@ -13,11 +13,13 @@
 // roundings of 2^-24, dim <= 256) and of the norms.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "attention/attend.h"
+#include "attention/packed_head.h"
 #include "attention/position_terms.h"
 #include "attention/region_turns.h"
 #include "attention/tile_shape.h"
@@ -34,77 +36,6 @@ struct BlockSizes {
 BlockSizes block_sizes(bool skipping, std::int64_t panel) {
   return skipping ? BlockSizes{60, round_up(64, panel)} : BlockSizes{120, round_up(128, panel)};
 }
-
-/// Keys and values of one head in one document, packed, with the norms for skipping.
-class PackedHead {
- public:
-  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, std::int64_t block,
-             bool with_norms, const RegionTurns& turns)
-      : dim_(problem.head_dim()),
-        panel_(attend_kernels(problem.call().query.type).panel),
-        room_(round_up(document.keys, panel_)),
-        keys_(room_ * dim_),
-        values_(room_ * round_up(dim_, panel_)) {
-    if (turns.present()) pack_turned(problem, document, key_head, turns);
-    std::vector<std::byte> room;
-    for (std::int64_t first = 0; first < document.keys; first += block) {
-      const std::int64_t count = std::min(block, document.keys - first);
-      const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, first, count, room);
-      attend_kernels(keys.type).pack_keys(keys.rows, keys_.data() + first * dim_);
-      const TypedRows values = problem.rows(RowSupply::Part::values, document, key_head, first, count, room);
-      attend_kernels(values.type).pack_values(values.rows, values_.data() + first * panel_, values_stride());
-      if (with_norms) norms_.push_back(largest_norm(first, count));
-    }
-    up_to_.resize(norms_.size());
-    from_.resize(norms_.size());
-    const auto larger = [](float a, float b) { return std::max(a, b); };
-    std::partial_sum(norms_.begin(), norms_.end(), up_to_.begin(), larger);
-    std::partial_sum(norms_.rbegin(), norms_.rend(), from_.rbegin(), larger);
-  }
-
-  const float* keys(std::int64_t first) const { return keys_.data() + first * dim_; }
-  /// Keys of a region of an offset map.
-  const float* keys_in(std::size_t region, std::int64_t first) const { return turned_[region].data() + first * dim_; }
-  const float* values(std::int64_t first) const { return values_.data() + first * panel_; }
-  std::int64_t values_stride() const { return room_ * panel_; }
-  float largest_norm_up_to(std::int64_t block) const { return up_to_[static_cast<std::size_t>(block)]; }
-  float largest_norm_from(std::int64_t block) const { return from_[static_cast<std::size_t>(block)]; }
-
- private:
-  void pack_turned(const Problem& problem, const Document& document, std::int64_t key_head, const RegionTurns& turns) {
-    const AttendKernels plain = attend_kernels(ElementType::float32);
-    std::vector<std::byte> copied;
-    const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, 0, document.keys, copied);
-    AlignedFloats rows(document.keys * dim_);
-    for (std::size_t region = 0; region < turns.regions(); ++region) {
-      attend_kernels(keys.type).widen_rows(keys.rows, 1.0f, rows.data(), dim_);
-      for (std::int64_t key = 0; key < document.keys; ++key) turns.turn_key(region, key, rows.data() + key * dim_);
-      turned_.emplace_back(room_ * dim_);
-      plain.pack_keys({.data = rows.data(), .stride = dim_, .rows = document.keys, .dim = dim_}, turned_.back().data());
-    }
-  }
-
-  float largest_norm(std::int64_t first, std::int64_t count) const {
-    float largest = 0;
-    std::vector<float> squares(static_cast<std::size_t>(panel_));
-    for (std::int64_t t = first; t < first + count; t += panel_) {
-      std::fill(squares.begin(), squares.end(), 0.0f);
-      const float* panel = keys_.data() + t * dim_;
-      for (std::int64_t j = 0; j < dim_; ++j) {
-        for (std::int64_t c = 0; c < panel_; ++c) {
-          squares[static_cast<std::size_t>(c)] += panel[j * panel_ + c] * panel[j * panel_ + c];
-        }
-      }
-      for (const float square : squares) largest = largest >= square ? largest : square;  // propagates NaN
-    }
-    return std::sqrt(largest);
-  }
-
-  std::int64_t dim_, panel_, room_;
-  AlignedFloats keys_, values_;
-  std::vector<AlignedFloats> turned_;  ///< keys for each region of an offset map
-  std::vector<float> norms_, up_to_, from_;
-};
 
 /// One query head of a document.
 struct Head {
@@ -180,13 +111,6 @@ class QueryBlock {
           .rows = rows_,
           .dim = dim_};
       h_.kernels.widen_rows(from, static_cast<float>(h_.problem.scale() * log2_e), query_.data(), dim_);
-    }
-    for (std::size_t region = 0; h_.turns.present() && region < h_.turns.regions(); ++region) {
-      turned_.emplace_back(rows_ * dim_);
-      std::copy_n(query_.data(), rows_ * dim_, turned_.back().data());
-      for (std::int64_t i = 0; i < rows_; ++i) {
-        h_.turns.turn_query(region, first_ + i, turned_.back().data() + i * dim_);
-      }
     }
     for (std::int64_t i = 0; h_.skipping && i < rows_; ++i) {
       const float* q = query_.data() + i * dim_;
@@ -297,27 +221,82 @@ class QueryBlock {
     }
   }
 
-  // Scores of a tile under an offset map: one product where all pairs are in one region, else one per region.
+  // ---- offset maps
+
+  // The queries as a region turns them, computed when the first tile of that region is met.
+  const float* queries_in(std::size_t region) {
+    if (h_.turns.queries_stay(region)) return query_.data();
+    turned_.resize(h_.turns.regions());
+    AlignedFloats& turned = turned_[region];
+    if (turned.data() == nullptr) {
+      turned = AlignedFloats(rows_ * dim_);
+      h_.turns.turn_queries(region, {.first = first_,
+                                     .count = rows_,
+                                     .data = turned.data(),
+                                     .stride = dim_,
+                                     .from = query_.data(),
+                                     .from_stride = dim_});
+    }
+    return turned.data();
+  }
+
+  void score_region(std::size_t region, const TilePlace& place, const TileRows& shape, float* scores) {
+    h_.kernels.scores({.shape = shape,
+                       .dim = dim_,
+                       .query = queries_in(region),
+                       .query_stride = dim_,
+                       .keys = h_.packed.keys_in(region, place.first_key),
+                       .scores = scores,
+                       .stride = stride_});
+  }
+
+  // Scores of a tile under an offset map: one product where all pairs are in one region. Else, where ids advance, every
+  // row has the pairs of a region side by side, and only the panels that lie across a border are computed twice.
   void score_regions(const TilePlace& place, const TileRows& shape) {
-    const std::uint32_t found =
-        h_.turns.regions_of(place.first_query, place.rows, place.first_key, place.columns, regions_);
-    const bool several = (found & (found - 1)) != 0;
-    if (several && region_scores_.data() == nullptr) region_scores_ = AlignedFloats(rows_ * stride_);
+    const std::uint32_t found = h_.turns.regions_of(place, regions_);
+    if (std::has_single_bit(found)) {
+      return score_region(static_cast<std::size_t>(std::countr_zero(found)), place, shape, scores_.data());
+    }
+    if (region_scores_.data() == nullptr) region_scores_ = AlignedFloats(rows_ * stride_);
+    bool first = true;
     for (std::size_t region = 0; region < h_.turns.regions(); ++region) {
       if ((found >> region & 1) == 0) continue;
-      float* scores = several ? region_scores_.data() : scores_.data();
-      h_.kernels.scores({.shape = shape,
-                         .dim = dim_,
-                         .query = turned_[region].data(),
-                         .query_stride = dim_,
-                         .keys = h_.packed.keys_in(region, place.first_key),
-                         .scores = scores,
-                         .stride = stride_});
-      for (std::int64_t i = 0; several && i < place.rows; ++i) {
-        const std::uint8_t* own = regions_.data() + i * place.columns;
-        for (std::int64_t c = 0; c < place.columns; ++c) {
-          if (own[c] == region) scores_.data()[i * stride_ + c] = scores[i * stride_ + c];
-        }
+      const TileRows own = h_.document.ids_advance ? columns_in(region, place, shape) : shape;
+      score_region(region, place, own, first ? scores_.data() : region_scores_.data());
+      if (!first) take_region(region, place, own);
+      first = false;
+    }
+  }
+
+  // The columns of a region that each row sees.
+  TileRows columns_in(std::size_t region, const TilePlace& place, const TileRows& shape) {
+    region_begin_.resize(static_cast<std::size_t>(place.rows));
+    region_end_.resize(static_cast<std::size_t>(place.rows));
+    for (std::int64_t i = 0; i < place.rows; ++i) {
+      const RegionTurns::Keys keys = h_.turns.keys_of(region, place.first_query + i);
+      const std::int64_t begin = shape.begin == nullptr ? 0 : shape.begin[i];
+      const std::int64_t end = shape.end == nullptr ? place.columns : shape.end[i];
+      const auto inside = [&](std::int64_t key) {
+        return static_cast<std::int32_t>(std::clamp(key - place.first_key, begin, std::max(begin, end)));
+      };
+      region_begin_[static_cast<std::size_t>(i)] = inside(keys.begin);
+      region_end_[static_cast<std::size_t>(i)] = inside(keys.end);
+    }
+    return {.rows = shape.rows, .columns = shape.columns, .begin = region_begin_.data(), .end = region_end_.data()};
+  }
+
+  // Takes over the scores of a region.
+  void take_region(std::size_t region, const TilePlace& place, const TileRows& own) {
+    for (std::int64_t i = 0; i < place.rows; ++i) {
+      float* to = scores_.data() + i * stride_;
+      const float* from = region_scores_.data() + i * stride_;
+      if (h_.document.ids_advance) {
+        if (own.begin[i] < own.end[i]) std::copy(from + own.begin[i], from + own.end[i], to + own.begin[i]);
+        continue;
+      }
+      const std::uint8_t* regions = regions_.data() + i * place.columns;
+      for (std::int64_t c = 0; c < place.columns; ++c) {
+        if (regions[c] == region) to[c] = from[c];
       }
     }
   }
@@ -348,6 +327,7 @@ class QueryBlock {
   std::vector<AlignedFloats> turned_;  ///< queries for each region of an offset map
   AlignedFloats region_scores_;
   std::vector<std::uint8_t> regions_;
+  std::vector<std::int32_t> region_begin_, region_end_;
 };
 
 void run_pieces(Executor* executor, std::int64_t count, const std::function<void(std::int64_t)>& piece) {

@@ -27,6 +27,10 @@ TokenNumbers::TokenNumbers(const Problem& problem, const Document& document, std
   if (count_ == 0) return;
   read(problem.call().query_numbers, document.batch, document.first_query, head, query_);
   read(problem.call().key_numbers, document.batch, document.first_key, head, key_);
+  if (count_ != 1) return;
+  add_differences_ = attend_kernels(ElementType::float32).add_differences;
+  for (const double number : query_[0]) scaled_query_.push_back(log2_e * number);
+  for (const double number : key_[0]) scaled_key_.push_back(log2_e * number);
 }
 
 int TokenNumbers::which(std::int64_t query, std::int64_t key) const {
@@ -40,17 +44,19 @@ double TokenNumbers::of(std::int64_t query, std::int64_t key) const {
 }
 
 void TokenNumbers::add(const TilePlace& tile, float* scores, std::int64_t stride) const {
+  if (count_ == 1) {
+    return add_differences_({.rows = tile.rows,
+                             .columns = tile.columns,
+                             .row = scaled_query_.data() + tile.first_query,
+                             .column = scaled_key_.data() + tile.first_key,
+                             .scores = scores,
+                             .stride = stride});
+  }
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     float* row = scores + i * stride;
-    if (count_ == 2) {
-      for (std::int64_t c = 0; c < tile.columns; ++c) {
-        row[c] += static_cast<float>(log2_e * of(tile.first_query + i, tile.first_key + c));
-      }
-      continue;
+    for (std::int64_t c = 0; c < tile.columns; ++c) {
+      row[c] += static_cast<float>(log2_e * of(tile.first_query + i, tile.first_key + c));
     }
-    const double of_query = query_[0][static_cast<std::size_t>(tile.first_query + i)];
-    const double* of_key = key_[0].data() + tile.first_key;
-    for (std::int64_t c = 0; c < tile.columns; ++c) row[c] += static_cast<float>(log2_e * (of_query - of_key[c]));
   }
 }
 

@@ -49,7 +49,8 @@ Encoding::Encoding(std::string_view scheme_name, const Arguments& arguments, std
   const PositionRange range = range_of(result);
   const PositionRange float16_range = result.float16_range.value_or(range);
   const auto* rotation = std::get_if<Rotation>(&result.term);
-  const std::int64_t row_floats = rotation == nullptr ? 0 : rotation->rotary_dim;
+  const std::int64_t rows = rotation != nullptr && rotation->mix ? rotation->mix->heads : 1;
+  const std::int64_t row_floats = rotation == nullptr ? 0 : rows * rotation->rotary_dim;
   state_ =
       std::shared_ptr<const State>(new State{&scheme, std::move(checked), std::move(result), range, float16_range,
                                              table_bytes, RowTable(row_floats, rotation == nullptr ? 0 : table_bytes)});

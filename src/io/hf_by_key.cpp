@@ -193,6 +193,27 @@ Layers resolve_qwen(const Fields& model, const HfContext& context) {
   return layers;
 }
 
+/// A learned table of patches, and a rotation by column and row. The class token is the last token, not the first.
+Layers resolve_llama4_vision(const Fields& model, const HfContext& context) {
+  Layers layers = resolve_images(model, context, HfFamily::image_table);
+  layers.back().layer_type = "patch embeddings";
+  for (LayerEncoding& layer : resolve_rope(model, context)) {
+    const std::int64_t width = layer.arguments.integer("rotary_dim");
+    require(width % 4 == 0, model.subject("hidden_size"), " / num_attention_heads must be a multiple of 4, got ",
+            width);
+    const auto pairs = static_cast<double>(width / 4);  // half of them follow the column, half the row
+    layer.layer_type = "attention";
+    layer.arguments.set("axes", std::string("sections"));
+    layer.arguments.set("sections", std::vector<double>{pairs, pairs});
+    layer.arguments.set("frequency_index", std::string("restarting"));
+    layer.not_applied.emplace_back(
+        "a patch has the ids column + 1 and row + 1, the class token, which is the last token, 0 and 0; the caller "
+        "passes them");
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
 /// Sines and cosines of the index of each tube of patches.
 Layers resolve_videomae(const Fields& model, const HfContext& context) {
   return {resolve_sinusoidal(model, context, "interleaved", "vaswani")};
@@ -233,7 +254,7 @@ struct Resolver {
   std::string_view name;
   Layers (*resolve)(const Fields&, const HfContext&);
 };
-constexpr std::array<Resolver, 21> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
+constexpr std::array<Resolver, 22> resolvers = {{{"audio-spectrogram-transformer", resolve_spectrogram},
                                                  {"beit", resolve_beit},
                                                  {"chatglm", resolve_chatglm},
                                                  {"data2vec-vision", resolve_beit},
@@ -242,6 +263,7 @@ constexpr std::array<Resolver, 21> resolvers = {{{"audio-spectrogram-transformer
                                                  {"esm", resolve_esm},
                                                  {"hubert", resolve_convolution},
                                                  {"led", resolve_led},
+                                                 {"llama4_vision_model", resolve_llama4_vision},
                                                  {"qwen", resolve_qwen},
                                                  {"reformer", resolve_reformer},
                                                  {"seamless_m4t", resolve_seamless},

@@ -84,6 +84,8 @@ class RopeLayerReader {
     }
     type_ = "rope_type " + new_name.value_or(old_name.value_or("default"));
     is_mrope_ = new_name == "mrope" || old_name == "mrope";
+    is_video_ = new_name == "video_rope" || old_name == "video_rope";
+    is_ming_ = is_video_ || new_name == "3D" || old_name == "3D";
     // Only vLLM knows this type: fixed divisors, or mixed ones.
     if (rule_ == "ntk") {
       rule_ = "ntk_mixed";
@@ -403,13 +405,18 @@ class RopeLayerReader {
       sections.emplace(model_.sections.begin(), model_.sections.end());
       block_.note_default("mrope_section", to_text(Value(*sections)), why_default());
     }
+    if (!sections && is_ming_) {
+      sections = std::vector<double>{8, 12, 12};
+      block_.note_default("mrope_section", to_text(Value(*sections)), "the default of Ming's code");
+    }
     if (!sections) {
       require(!is_mrope_, block_.subject("mrope_section"), " is missing, but rope_type mrope needs it");
       return set("axes", std::string("1d"));
     }
-    if (model_.axes == "first_last") {  // the file counts height, width, time
+    if (is_video_ || model_.axes == "first_last") {  // height and width alternate, then time
       require(sections->size() == 3, block_.subject("mrope_section"), " must have 3 entries, got ", sections->size());
-      std::rotate(sections->begin(), sections->begin() + 2, sections->end());
+      // Ernie's file counts height, width, time; Ming's counts time first, as here.
+      if (!is_video_) std::rotate(sections->begin(), sections->begin() + 2, sections->end());
       set("axes", std::string("sections"));
       set("section_order", std::string("first_last"));
       return set("sections", *sections);
@@ -470,6 +477,7 @@ class RopeLayerReader {
   std::optional<std::int64_t> max_length_ = {};
   RopeWidth width_ = {};
   bool is_mrope_ = false;
+  bool is_ming_ = false, is_video_ = false;  ///< Ming's types 3D and video_rope
   bool is_xdrope_ = false;
   OtherBase other_base_ = {};
   bool whole_head_reading_ = false;

@@ -314,6 +314,25 @@ inline void value_tile(const ValueTile& tile) {
   }
 }
 
+//   for (i < rows) for (c < columns) scores[i][c] += float(row[i] - column[c]);
+inline void add_differences_tile(const DifferenceTile& tile) {
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    float* HWY_RESTRICT scores = tile.scores + i * tile.stride;
+    std::int64_t c = 0;
+#if HWY_HAVE_FLOAT64
+    const hn::ScalableTag<double> d;
+    const hn::Rebind<float, decltype(d)> df;
+    const auto row = hn::Set(d, tile.row[i]);
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    for (; c + lanes <= tile.columns; c += lanes) {
+      const auto difference = hn::DemoteTo(df, hn::Sub(row, hn::LoadU(d, tile.column + c)));
+      hn::StoreU(hn::Add(hn::LoadU(df, scores + c), difference), df, scores + c);
+    }
+#endif
+    for (; c < tile.columns; ++c) scores[c] += static_cast<float>(tile.row[i] - tile.column[c]);
+  }
+}
+
 // ---- softmax
 
 //   for (i < rows) for (c < columns) scores[i][c] = limit * tanh(scores[i][c] / limit);

@@ -19,6 +19,7 @@ AttendKernels kernels_of() {
           .pack_values = pack_values<T>,
           .widen_rows = widen_rows<T>,
           .scores = score_tile,
+          .add_differences = add_differences_tile,
           .cap = cap_tile,
           .softmax = softmax_tile,
           .values = value_tile,

@@ -38,6 +38,15 @@ struct ScoreTile {
   std::int64_t stride = 0;
 };
 
+/// score = score + float(row - column), the difference in double.
+struct DifferenceTile {
+  std::int64_t rows = 0, columns = 0;
+  const double* row = nullptr;
+  const double* column = nullptr;
+  float* scores = nullptr;  ///< [rows][stride]
+  std::int64_t stride = 0;
+};
+
 /// One step of the online softmax: scores become 2^(score - top), where `top` is the largest so far; masked columns
 /// become 0 up to whole vectors. Earlier sums must be multiplied by `rescale`.
 struct SoftmaxTile {
@@ -86,6 +95,7 @@ struct AttendKernels {
   void (*pack_values)(const StoredRows& from, float* to, std::int64_t panel_stride);
   void (*widen_rows)(const StoredRows& from, float factor, float* to, std::int64_t to_stride);
   void (*scores)(const ScoreTile& tile);
+  void (*add_differences)(const DifferenceTile& tile);
   void (*cap)(const SoftmaxTile& tile, float limit);  ///< score = limit * tanh(score / limit)
   void (*softmax)(const SoftmaxTile& tile);
   void (*values)(const ValueTile& tile);

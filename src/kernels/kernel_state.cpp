@@ -5,6 +5,9 @@ namespace locus {
 
 KernelState::KernelState(const Encoding& encoding) {
   if (encoding.site() == Site::query_key) rotation.emplace(encoding.rotation().turns, start_of(encoding.rotation()));
+  if (encoding.site() == Site::score && encoding.score().toeplitz && encoding.score().network_weights > 0) {
+    bias.emplace(encoding.score());
+  }
   if (encoding.site() != Site::hidden) return;
   hidden.emplace(encoding.hidden());
   if (encoding.hidden().neighbours) neighbours.emplace(encoding.hidden());

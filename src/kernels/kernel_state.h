@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "kernels/bias_rows.h"
 #include "kernels/exact_rows.h"
 #include "kernels/hidden_rows.h"
 #include "kernels/neighbours.h"
@@ -16,6 +17,7 @@ class KernelState {
   explicit KernelState(const Encoding& encoding);
 
   std::optional<StepRows> rotation;         ///< at the site query_key
+  std::optional<BiasRows> bias;             ///< at the site score, if a network has the offset only
   std::optional<HiddenPlan> hidden;         ///< at the site hidden
   std::optional<NeighbourPlan> neighbours;  ///< where rows come from neighbours
 };

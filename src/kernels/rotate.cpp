@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/head_rows.h"
 #include "kernels/row_source.h"
 #include "kernels/token_access.h"
 #include "locus/error.h"
@@ -122,8 +123,8 @@ class TokenRotator {
                .rows = run_.data(),
                .inverse = inverse_,
                .scratch = row_scratch_.data()};
-    runs_ = turn_ != nullptr && pairs_ > 0 && !rotation_.mix && scratch_.empty() &&
-            (in_place || rotation_.rotary_dim == rotation_.head_dim);
+    runs_ =
+        turn_ != nullptr && pairs_ > 0 && scratch_.empty() && (in_place || rotation_.rotary_dim == rotation_.head_dim);
   }
 
   /// Rotates token `from` of the input into token `to` of the output.
@@ -132,11 +133,7 @@ class TokenRotator {
     tokens_.out = at(output_, place.batch, place.to, 0, rotation_.rotary_offset);
     tokens_.tokens = 1;
     if (!scratch_.empty()) move_to_scratch(place);
-    if (rotation_.mix) {
-      turn_by_head(ids);
-    } else if (pairs_ > 0) {
-      turn(ids);
-    }
+    if (pairs_ > 0) turn(ids);
     const double factor = query_factor(rotation_, role_, ids[0]);
     if (factor != 1) {
       scale_rest(input_, output_, rotation_, place, factor);
@@ -154,7 +151,7 @@ class TokenRotator {
     tokens_.in = at(input_, batch, token, 0, rotation_.rotary_offset);
     tokens_.out = at(output_, batch, token, 0, rotation_.rotary_offset);
     tokens_.tokens = count;
-    turn_(tokens_);
+    turn_rows();
     return static_cast<std::int64_t>(count);
   }
 
@@ -164,36 +161,44 @@ class TokenRotator {
   void turn(std::span<const Position> ids) {
     if (turn_ != nullptr) {
       run_[0] = rows_.row(ids);
-      turn_(tokens_);
-      return;
+      return turn_rows();
     }
+    if (rotation_.mix) return turn_doubles_by_head(ids);
     const auto cos = std::span(double_row_).first(pairs_);
     const auto sin = std::span(double_row_).last(pairs_);
     rotation_row(rotation_, role_, ids, cos, sin);
     rotate_token_double(tokens_, layout_, cos.data(), sin.data(), inverse_);
   }
 
-  // Heads that share a key head have one row.
-  void turn_by_head(std::span<const Position> ids) {
+  // What tokens_ says, for the heads of one key head.
+  RotateTokens heads_of(std::int64_t key_head) const {
     RotateTokens group = tokens_;
-    const std::int64_t key_heads = rotation_.mix->heads;
-    group.heads = static_cast<std::size_t>(input_.heads / key_heads);
-    std::vector<double> row(2 * pairs_);
-    std::vector<float> single(2 * pairs_);
-    const float* rows = single.data();
-    group.rows = &rows;
-    for (std::int64_t head = 0; head < key_heads; ++head) {
-      head_row(rotation_, role_, ids, head, std::span(row).first(pairs_), std::span(row).last(pairs_));
-      const std::ptrdiff_t first = head * static_cast<std::ptrdiff_t>(group.heads);
-      const auto size = static_cast<std::ptrdiff_t>(size_of(input_.type));
-      group.in = static_cast<const std::byte*>(tokens_.in) + first * tokens_.in_head_stride * size;
-      group.out = static_cast<std::byte*>(tokens_.out) + first * tokens_.out_head_stride * size;
-      if (turn_ == nullptr) {
-        rotate_token_double(group, layout_, row.data(), row.data() + pairs_, inverse_);
-        continue;
-      }
-      std::transform(row.begin(), row.end(), single.begin(), [](double value) { return static_cast<float>(value); });
+    group.heads = static_cast<std::size_t>(input_.heads / rotation_.mix->heads);
+    const std::ptrdiff_t first = key_head * static_cast<std::ptrdiff_t>(group.heads);
+    const auto size = static_cast<std::ptrdiff_t>(size_of(input_.type));
+    group.in = static_cast<const std::byte*>(tokens_.in) + first * tokens_.in_head_stride * size;
+    group.out = static_cast<std::byte*>(tokens_.out) + first * tokens_.out_head_stride * size;
+    return group;
+  }
+
+  // By the rows in run_. If heads mix frequencies, every key head has its own.
+  void turn_rows() {
+    if (!rotation_.mix) return turn_(tokens_);
+    std::array<const float*, std::tuple_size_v<decltype(run_)>> of_head = run_;
+    for (std::int64_t head = 0; head < rotation_.mix->heads; ++head) {
+      RotateTokens group = heads_of(head);
+      group.rows = of_head.data();
       turn_(group);
+      for (std::size_t t = 0; t < tokens_.tokens; ++t) of_head[t] += 2 * pairs_;
+    }
+  }
+
+  void turn_doubles_by_head(std::span<const Position> ids) {
+    std::vector<double> rows(static_cast<std::size_t>(rotation_.mix->heads) * 2 * pairs_);
+    head_rows(rotation_, role_, ids, rows);
+    const double* row = rows.data();
+    for (std::int64_t head = 0; head < rotation_.mix->heads; ++head, row += 2 * pairs_) {
+      rotate_token_double(heads_of(head), layout_, row, row + pairs_, inverse_);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/head_rows.h"
 #include "kernels/kernel_state.h"
 #include "locus/rows.h"
 #include "positions/coordinates.h"
@@ -22,14 +23,27 @@ RowSource::RowSource(const Encoding& encoding, Role role)
       table_(encoding.row_table()),
       rotation_(encoding.rotation()),
       role_(role),
-      tabled_(rotation_.map.kind == PositionMap::Kind::direct && !rotation_.scale),
+      tabled_(rotation_.map.kind == PositionMap::Kind::direct && !rotation_.scale &&
+              (!rotation_.mix || rotation_.axes == 1)),
       first_scaled_(role == Role::query && rotation_.query_scale ? rotation_.query_scale->first_scaled()
                                                                  : max_position + 1),
       fill_([this](Position first, std::int64_t count, float* rows) { uniform_rows(first, count, rows); }) {}
 
+void RowSource::mix_heads(Role role, std::span<const Position> ids, float* rows) {
+  mixed_.resize(row_floats());
+  head_rows(rotation_, role, ids, mixed_);
+  std::transform(mixed_.begin(), mixed_.end(), rows, [](double value) { return static_cast<float>(value); });
+}
+
 // Rows whose coordinates all equal the position.
 void RowSource::uniform_rows(Position first, std::int64_t count, float* rows) {
   const auto pairs = static_cast<std::size_t>(rotation_.pairs());
+  if (rotation_.mix) {
+    for (Position position = first; position < first + count; ++position, rows += row_floats()) {
+      mix_heads(Role::key, std::span(&position, 1), rows);
+    }
+    return;
+  }
   if (is_exact(rotation_)) {
     if (!exact_) exact_.emplace(*kernel_state_of(encoding_).rotation, rotation_.magnitude);
     exact_->rows(first, count, rows, 2 * pairs);
@@ -45,7 +59,7 @@ void RowSource::uniform_rows(Position first, std::int64_t count, float* rows) {
 
 const float* RowSource::whole_row(Position position, std::vector<float>& scratch) {
   if (const float* kept = table_.row(position, fill_)) return kept;
-  scratch.resize(static_cast<std::size_t>(rotation_.rotary_dim));
+  scratch.resize(row_floats());
   uniform_rows(position, 1, scratch.data());
   return scratch.data();
 }
@@ -53,8 +67,10 @@ const float* RowSource::whole_row(Position position, std::vector<float>& scratch
 // The factor is part of the magnitude, so that a row is rounded once.
 const float* RowSource::scaled_row(std::span<const Position> ids) {
   const auto pairs = static_cast<std::size_t>(rotation_.pairs());
-  scratch_.resize(2 * pairs);
-  if (is_exact(rotation_) && tabled_ && ids.size() == 1) {
+  scratch_.resize(row_floats());
+  if (rotation_.mix) {
+    mix_heads(role_, ids, scratch_.data());
+  } else if (is_exact(rotation_) && tabled_ && ids.size() == 1) {
     if (!scaled_) scaled_.emplace(*kernel_state_of(encoding_).rotation, rotation_.magnitude);
     scaled_->set_magnitude(rotation_.magnitude * rotation_.query_scale->at(ids[0]));
     scaled_->row(ids[0], scratch_.data(), scratch_.data() + pairs);

@@ -11,7 +11,8 @@
 
 namespace locus {
 
-/// One object per thread and call. A returned row, [cos | sin], is valid until the next call.
+/// One object per thread and call. A returned row, [cos | sin], is valid until the next call; if heads mix frequencies
+/// it is [key heads][cos | sin].
 class RowSource {
  public:
   RowSource(const Encoding& encoding, Role role);
@@ -35,6 +36,10 @@ class RowSource {
 
  private:
   const float* other_row(std::span<const Position> ids);
+  std::size_t row_floats() const {
+    return static_cast<std::size_t>((rotation_.mix ? rotation_.mix->heads : 1) * rotation_.rotary_dim);
+  }
+  void mix_heads(Role role, std::span<const Position> ids, float* rows);
   const float* scaled_row(std::span<const Position> ids);
   void uniform_rows(Position first, std::int64_t count, float* rows);
   const float* whole_row(Position position, std::vector<float>& scratch);
@@ -50,6 +55,7 @@ class RowSource {
   RowTable::Fill fill_;
   std::vector<float> scratch_;
   std::vector<float> other_;
+  std::vector<double> mixed_;  // rows of all key heads
 };
 
 }  // namespace locus

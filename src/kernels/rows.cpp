@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "kernels/exact_rows.h"
+#include "kernels/head_rows.h"
 #include "kernels/hidden_rows.h"
 #include "locus/error.h"
 #include "locus/turns.h"
@@ -105,22 +106,45 @@ void rotation_row(const Rotation& rotation, Role role, std::span<const Position>
   std::copy(rest.begin(), rest.end(), sin.begin());
 }
 
+namespace {
+
+// to_j = sum over i of row_i weights[i, j] for the first n entries; the other pairs have cos = sin = 1.
+void mix_row(const Rotation& rotation, const float* weights, std::span<const double> row, std::span<double> to) {
+  const auto n = static_cast<std::size_t>(rotation.mix->frequencies);
+  std::fill(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
+  std::fill(to.begin() + static_cast<std::ptrdiff_t>(n), to.end(), rotation.magnitude);
+  double* sums = to.data();
+  for (std::size_t i = 0; i < n; ++i, weights += n) {
+    const double factor = row[i];
+    for (std::size_t j = 0; j < n; ++j) sums[j] += factor * static_cast<double>(weights[j]);
+  }
+}
+
+}  // namespace
+
 void head_row(const Rotation& rotation, Role role, std::span<const Position> ids, std::int64_t key_head,
               std::span<double> cos, std::span<double> sin) {
+  if (!rotation.mix) return rotation_row(rotation, role, ids, cos, sin);
+  std::vector<double> own(2 * cos.size());
+  const auto own_cos = std::span(own).first(cos.size()), own_sin = std::span(own).last(sin.size());
+  rotation_row(rotation, role, ids, own_cos, own_sin);
+  const std::int64_t first = key_head * rotation.mix->frequencies * rotation.mix->frequencies;
+  mix_row(rotation, rotation.mix->cos.data.data() + first, own_cos, cos);
+  mix_row(rotation, rotation.mix->sin.data.data() + first, own_sin, sin);
+}
+
+void head_rows(const Rotation& rotation, Role role, std::span<const Position> ids, std::span<double> rows) {
+  const auto pairs = static_cast<std::size_t>(rotation.pairs());
+  const HeadMix& mix = *rotation.mix;
+  std::vector<double> own(2 * pairs);
+  const auto cos = std::span(own).first(pairs), sin = std::span(own).last(pairs);
   rotation_row(rotation, role, ids, cos, sin);
-  if (!rotation.mix) return;
-  const auto n = static_cast<std::size_t>(rotation.mix->frequencies);
-  const auto mixed = [&](const Tensor& weights, std::span<double> row) {
-    const float* of_head = weights.data.data() + static_cast<std::size_t>(key_head) * n * n;
-    std::vector<double> sums(n, 0.0);
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) sums[j] += row[i] * static_cast<double>(of_head[i * n + j]);
-    }
-    std::copy(sums.begin(), sums.end(), row.begin());
-    std::fill(row.begin() + static_cast<std::ptrdiff_t>(n), row.end(), rotation.magnitude);
-  };
-  mixed(rotation.mix->cos, cos);
-  mixed(rotation.mix->sin, sin);
+  const std::int64_t square = mix.frequencies * mix.frequencies;
+  for (std::int64_t head = 0; head < mix.heads; ++head) {
+    const auto of_head = rows.subspan(static_cast<std::size_t>(head) * 2 * pairs, 2 * pairs);
+    mix_row(rotation, mix.cos.data.data() + head * square, cos, of_head.first(pairs));
+    mix_row(rotation, mix.sin.data.data() + head * square, sin, of_head.last(pairs));
+  }
 }
 
 namespace {

@@ -3,6 +3,8 @@
 //   time   0 1 | 2 2 2 2 2 2 | 5 6
 //   height 0 1 | 2 2 2 3 3 3 | 5 6
 //   width  0 1 | 2 3 4 2 3 4 | 5 6        largest id 6, 10 tokens: decode_delta = 7 - 10 = -3
+// Video and sound: 4 frames of one token and 6 tokens of sound, a frame lasts 2 ids, chunks of 4 ids:
+//   time   0 0 | 1 3 | 1 2 3 4 | 5 7 | 5 6 | 7 7      two tokens begin it, two end it; the largest id is 7
 // Deviations of transformers: 4.x multiplies second_per_grid_t in float32, later also without its fraction, so a time
 // id may differ; 5.x continues at p + max(rows, cols) after a video, even if its time ids reach further.
 #include <algorithm>
@@ -37,6 +39,13 @@ std::int64_t count(const Audio& audio) {
   return audio.tokens;
 }
 
+std::int64_t count(const VideoWithSound& both) {
+  require_at_least("multimodal.audio.tokens", both.audio.tokens, 1);
+  require_at_least("multimodal.ids_per_chunk", both.ids_per_chunk, 1);
+  constexpr std::int64_t marks = 4;
+  return checked_sum(subject, checked_sum(subject, count(both.video), count(both.audio)), marks);
+}
+
 /// The number of ids from the first frame to this one.
 std::int64_t elapsed(double time_scale, std::int64_t frame) {
   constexpr double limit = 0x1p62;  // far below the overflow of the conversion
@@ -45,10 +54,22 @@ std::int64_t elapsed(double time_scale, std::int64_t frame) {
   return static_cast<std::int64_t>(ids);
 }
 
-/// Appends tokens to the three axes; `next` is the largest id so far + 1.
+/// Where pieces of at most ids_per_chunk ids end, for tokens at these times. As in transformers' get_chunked_index, a
+/// token ends one piece at most: after a jump over several, the next tokens have pieces of one token.
+std::vector<std::int64_t> piece_ends(const std::vector<std::int64_t>& times, std::int64_t ids_per_chunk) {
+  std::vector<std::int64_t> ends;
+  for (std::size_t token = 0; token < times.size(); ++token) {
+    const auto pieces = static_cast<std::int64_t>(ends.size()) + 1;
+    if (times[token] / ids_per_chunk >= pieces) ends.push_back(static_cast<std::int64_t>(token));
+  }
+  ends.push_back(std::ssize(times));
+  return ends;
+}
+
+/// Appends tokens to the three axes; `next` is the id after the last segment.
 class Writer {
  public:
-  Writer(PositionIds& ids, Position first) : ids_(ids), next_(first) {}
+  Writer(PositionIds& ids, Position first) : ids_(ids), next_(first), after_largest_(first) {}
 
   void operator()(const Text& text) {
     const Position first = next_;
@@ -78,7 +99,41 @@ class Writer {
     }
   }
 
-  Position next() const { return next_; }
+  void operator()(const VideoWithSound& both) {
+    put_twice(next_);
+    const Position first = checked_sum(subject, next_, 1);
+    const Vision& video = both.video;
+    const std::int64_t cells = video.rows * video.cols;
+    std::vector<std::int64_t> seen, heard;  // times
+    for (std::int64_t token = 0; token < video.frames * cells; ++token) {
+      seen.push_back(elapsed(video.time_scale, token / cells));
+    }
+    for (std::int64_t token = 0; token < both.audio.tokens; ++token) {
+      heard.push_back(elapsed(both.audio.time_scale, token));
+    }
+    checked_sum(subject, first, std::max(seen.back(), heard.back()) + 2);  // no id overflows
+    const auto frames = piece_ends(seen, both.ids_per_chunk), sounds = piece_ends(heard, both.ids_per_chunk);
+    for (std::size_t piece = 0; piece < std::max(frames.size(), sounds.size()); ++piece) {
+      const auto tokens = [&](const std::vector<std::int64_t>& ends, const auto& token_at) {
+        if (piece >= ends.size()) return;
+        next_ = first;
+        for (std::int64_t token = piece == 0 ? 0 : ends[piece - 1]; token < ends[piece]; ++token) token_at(token);
+      };
+      tokens(frames, [&](std::int64_t token) {
+        put(first + seen[static_cast<std::size_t>(token)], first + token % cells / video.cols,
+            first + token % video.cols);
+      });
+      tokens(sounds, [&](std::int64_t token) {
+        const Position id = first + heard[static_cast<std::size_t>(token)];
+        put(id, id, id);
+      });
+    }
+    put_twice(next_);
+    ++next_;
+  }
+
+  /// The id after the largest of all.
+  Position after_largest() const { return after_largest_; }
 
  private:
   void put(Position time, Position height, Position width) {
@@ -87,11 +142,20 @@ class Writer {
     ids_.ids[tokens + written_] = height;
     ids_.ids[2 * tokens + written_] = width;
     ++written_;
+    next_ = std::max({next_, time + 1, height + 1, width + 1});
+    after_largest_ = std::max(after_largest_, next_);
+  }
+
+  // The tokens that begin or end picture and sound share an id, which next_ stays at.
+  void put_twice(Position id) {
+    put(id, id, id);
+    put(id, id, id);
+    next_ = id;
   }
 
   PositionIds& ids_;
   std::size_t written_ = 0;
-  Position next_;
+  Position next_, after_largest_;
 };
 
 }  // namespace
@@ -128,7 +192,7 @@ Multimodal multimodal_after(const MultimodalPrefix& prefix, std::span<const Segm
   Multimodal result{make_ids(subject, 3, 1, tokens)};
   Writer writer(result.ids, next_id(prefix));
   for (const Segment& segment : segments) std::visit(writer, segment);
-  result.decode_delta = writer.next() - checked_sum(subject, prefix.tokens, tokens);
+  result.decode_delta = writer.after_largest() - checked_sum(subject, prefix.tokens, tokens);
   return result;
 }
 

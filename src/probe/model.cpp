@@ -8,6 +8,7 @@
 #include "locus/error.h"
 #include "locus/io/sniff.h"
 #include "locus/names.h"
+#include "probe/memory.h"
 #include "probe/network.h"
 
 namespace locus::probe {
@@ -94,11 +95,16 @@ Model load(const std::filesystem::path& path, std::optional<std::int64_t> window
   require(window.value_or(0) >= 0, "the window of a model must be at least 0, got ", window.value_or(0));
   Source source = open(path);
   const auto read = std::make_shared<std::set<std::string>>();
-  source.find = [find = std::move(source.find), read](const std::string& name) {
-    read->insert(name);
-    return find(name);
+  const auto bytes = std::make_shared<double>(0);
+  source.find = [find = std::move(source.find), read, bytes](const std::string& name) {
+    std::optional<StoredTensor> found = find(name);
+    if (read->insert(name).second && found) *bytes += static_cast<double>(found->bytes.size());
+    return found;
   };
   const std::shared_ptr<Network> network = find_family(source.config.architecture)->make(source);
+  // Weights are mapped: until they are used, they take no memory. With less memory than weights, every token would read
+  // the file again.
+  require_memory(source.file + ": the model", *bytes);
   note_unread(source, *read, network->notes);
   if (window) network->config.window = *window;
   return Model(network);

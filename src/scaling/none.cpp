@@ -26,7 +26,7 @@ const Rule& none_rule() {
       .paper = "Su et al. 2021, arXiv 2104.09864",
       .parameters = {},
       .example = {},
-      .hf_types = {"default", "mrope"},
+      .hf_types = {"default", "mrope", "3D", "video_rope"},
       .gguf_type = "none",
       .compared = false,
       .exact = none<DoubleDouble>,

@@ -183,5 +183,29 @@ TEST(HfFamilies, ASoftmaxScaleOfItsOwnIsRead) {
   EXPECT_FALSE(resolve_hf_config(R"({"model_type": "llama"})", "c").layers.at(0).softmax_scale.has_value());
 }
 
+// inclusionAI/Ming modeling_bailing_moe_v2.py, apply_3d_rotary_pos_emb: with video_rope the first section[1] + section[2]
+// pairs alternate height and width and the last section[0] follow time; with 3D the sections stand in order. Files write
+// "factor": null, and sections default to 8, 12, 12.
+TEST(HfFamilies, MingsVideoRope) {
+  const auto rotation_of = [](const std::string& block) {
+    const HfConfig config = resolve_hf_config(
+        R"({"model_type": "bailingmm_moe_v2_lite", "llm_config": {"model_type": "bailing_moe_v2", "head_dim": 128,
+            "hidden_size": 2048, "num_attention_heads": 16, "partial_rotary_factor": 0.5, "rope_theta": 2400000,
+            "rope_scaling": )" +
+            block + "}}",
+        "c");
+    return Encoding(config.layers.at(0).scheme, config.layers.at(0).arguments);
+  };
+  const Encoding video = rotation_of(R"({"factor": null, "type": "video_rope"})");
+  const Encoding plain = rotation_of(R"({"factor": null, "type": "3D", "mrope_section": [8, 12, 12]})");
+  ASSERT_EQ(video.rotation().pairs(), 32);
+  EXPECT_EQ(video.rotation().axes, 3);
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(video.rotation().axis[i], i < 24 ? 1 + i % 2 : 0) << i;
+    EXPECT_EQ(plain.rotation().axis[i], i < 8 ? 0 : i < 20 ? 1 : 2) << i;
+    EXPECT_NEAR(video.rotation().inv_freq[i], std::pow(2400000.0, -static_cast<double>(i) / 32), 1e-12) << i;
+  }
+}
+
 }  // namespace
 }  // namespace locus::io

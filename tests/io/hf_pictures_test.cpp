@@ -2,8 +2,10 @@
 // Image models with windows: which windows their stages and layers have, as the modeling code of transformers does it.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
+#include "locus/encoding.h"
 #include "locus/error.h"
 #include "locus/io/hf_config.h"
 
@@ -63,6 +65,36 @@ TEST(HfPictures, SamHasWindowsAndGlobalLayers) {
   ASSERT_EQ(smallest.layers.size(), 3u);
   EXPECT_EQ(smallest.layers[1].layer_type, "windows");
   EXPECT_EQ(number_of(smallest.layers[1], "grid_width"), 1);
+}
+
+// transformers llama4: Llama4VisionRotaryEmbedding rotates neighbouring coordinates, the first half of the pairs by
+// column + 1 and the second by row + 1, with theta^(-2i / (head_dim / 2)) in each half; the table of patches has a row for
+// the class token. The sizes are those of Llama 4 Scout's vision_config.
+TEST(HfPictures, Llama4HasATableAndRotatesByColumnAndRow) {
+  const HfConfig config = read_picture_config(
+      R"("model_type": "llama4_vision_model", "hidden_size": 1408, "num_attention_heads": 16, "image_size": 336,
+         "patch_size": 14, "rope_theta": 10000)");
+  ASSERT_EQ(config.layers.size(), 2u);
+  EXPECT_EQ(config.layers[0].scheme, "learned");
+  EXPECT_EQ(number_of(config.layers[0], "max_positions"), 24 * 24 + 1);
+  EXPECT_EQ(number_of(config.layers[0], "dim"), 1408);
+  const LayerEncoding& layer = config.layers[1];
+  EXPECT_EQ(layer.scheme, "rope");
+  const Encoding rope(layer.scheme, layer.arguments);
+  const Rotation& rotation = rope.rotation();
+  EXPECT_EQ(rotation.pairing, Pairing::interleaved);
+  ASSERT_EQ(rotation.pairs(), 44);
+  EXPECT_EQ(rotation.axes, 2);
+  for (std::size_t i = 0; i < 44; ++i) {
+    EXPECT_EQ(rotation.axis[i], i / 22) << i;
+    EXPECT_NEAR(rotation.inv_freq[i], std::pow(10000.0, -static_cast<double>(i % 22) / 22), 1e-12) << i;
+  }
+}
+
+TEST(HfPictures, Llama4NeedsHeadsThatAreFourTimesAWholeNumber) {
+  EXPECT_THROW(
+      read_picture_config(R"("model_type": "llama4_vision_model", "hidden_size": 96, "num_attention_heads": 16)"),
+      Error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "locus/error.h"
 #include "locus/positions.h"
 
 namespace locus::positions {
@@ -27,6 +28,56 @@ TEST(Multimodal, TextImageText) {
   EXPECT_EQ(axis(plan, 1), (Ids{0, 1, 2, 2, 2, 3, 3, 3, 5, 6}));
   EXPECT_EQ(axis(plan, 2), (Ids{0, 1, 2, 3, 4, 2, 3, 4, 5, 6}));
   EXPECT_EQ(plan.decode_delta, -3);
+}
+
+// transformers 4.52, modeling_qwen2_5_omni.py, get_rope_index with use_audio_in_video and get_chunked_index, worked by
+// hand: text of 2; 4 frames of 1 x 2 tokens, one second or 25 ids each; 60 tokens of sound; text of 1. Picture and sound
+// both count from 3, in pieces of 50 ids.
+TEST(Multimodal, VideoWithItsSound) {
+  const VideoWithSound both{.video = {4, 1, 2, 25.0}, .audio = {60}};
+  const Multimodal plan = multimodal(Segments{Text{2}, both, Text{1}});
+  Ids time{0, 1, 2, 2, 3, 3, 28, 28}, width{0, 1, 2, 2, 3, 4, 3, 4};
+  for (Position id = 3; id < 53; ++id) time.push_back(id);
+  width.insert(width.end(), time.end() - 50, time.end());
+  time.insert(time.end(), {53, 53, 78, 78});
+  width.insert(width.end(), {3, 4, 3, 4});
+  for (Position id = 53; id < 63; ++id) time.push_back(id);
+  width.insert(width.end(), time.end() - 10, time.end());
+  // Two tokens end it, after the last piece of sound, although the last frame has 78; the text follows them.
+  time.insert(time.end(), {63, 63, 64});
+  width.insert(width.end(), {63, 63, 64});
+  EXPECT_EQ(axis(plan, 0), time);
+  EXPECT_EQ(axis(plan, 2), width);
+  EXPECT_EQ(plan.ids.tokens, 2 + 4 + 8 + 60 + 1);
+  EXPECT_EQ(plan.decode_delta, 79 - plan.ids.tokens);  // decoding goes on after the largest id
+}
+
+// A frame of 150 ids jumps over two pieces: every token ends one piece at most.
+TEST(Multimodal, FramesLongerThanAPieceOfSound) {
+  const VideoWithSound both{.video = {2, 1, 3, 150.0}, .audio = {2}};
+  const Multimodal plan = multimodal(Segments{both});
+  EXPECT_EQ(axis(plan, 0), (Ids{0, 0, 1, 1, 1, 1, 2, 151, 151, 151, 152, 152}));
+  EXPECT_EQ(axis(plan, 2), (Ids{0, 0, 1, 2, 3, 1, 2, 1, 2, 3, 152, 152}));
+}
+
+// Sound that lasts as long as the frames: in chunks, in turns and decoded, ids are those of the whole.
+TEST(Multimodal, VideoWithItsSoundInParts) {
+  const VideoWithSound both{.video = {3, 2, 2, 4.0}, .audio = {12}, .ids_per_chunk = 5};
+  const Multimodal whole = multimodal(Segments{Text{3}, both, Text{4}});
+  const Multimodal turn = multimodal(Segments{Text{3}, both});
+  const MultimodalPrefix prefix{turn.ids.tokens, turn.decode_delta};
+  const Multimodal next = multimodal_after(prefix, Segments{Text{4}});
+  EXPECT_EQ(next.ids.ids, chunk(whole.ids, turn.ids.tokens, 4).ids);
+  EXPECT_EQ(multimodal_decode(prefix, 4).ids, next.ids.ids);
+  EXPECT_EQ(next.decode_delta, whole.decode_delta);
+  for (std::int64_t first = 0; first < turn.ids.tokens; ++first) {
+    EXPECT_EQ(chunk(turn.ids, first, 1).ids, chunk(whole.ids, first, 1).ids);
+  }
+}
+
+TEST(Multimodal, RefusesAVideoWithoutItsSound) {
+  EXPECT_THROW(multimodal(Segments{VideoWithSound{.video = {}, .audio = {0}}}), Error);
+  EXPECT_THROW(multimodal(Segments{VideoWithSound{.video = {}, .audio = {1}, .ids_per_chunk = 0}}), Error);
 }
 
 // The example in the documentation of transformers' Qwen2-VL get_rope_index: a video of 3 x 2 x 2 and 5 text tokens.

@@ -133,6 +133,40 @@ TEST(Errors, CheckMemoryFirst) {
   expect_message([&] { Cache(model, std::int64_t{1} << 40); }, {"1099511627776 tokens needs", "GB"});
 }
 
+/// Writes the folder of a model whose embedding has `vocab` rows; all weights are zeros that take no space on the disk.
+void write_sparse_folder(TinyModel tiny, std::int64_t vocab, const std::filesystem::path& folder) {
+  std::filesystem::create_directory(folder);
+  tiny.config["vocab_size"] = vocab;
+  std::ofstream(folder / "config.json") << tiny.config;
+  nlohmann::json header;
+  std::uint64_t end = 0;
+  for (auto& [name, tensor] : tiny.tensors) {
+    if (name == "model.embed_tokens.weight") tensor.shape[0] = vocab;
+    std::uint64_t size = sizeof(float);
+    for (const std::int64_t length : tensor.shape) size *= static_cast<std::uint64_t>(length);
+    header[name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {end, end + size}}};
+    end += size;
+  }
+  const std::string text = header.dump();
+  const std::uint64_t length = text.size();
+  {
+    std::ofstream file(folder / "model.safetensors", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), sizeof length);
+    file << text;
+  }
+  std::filesystem::resize_file(folder / "model.safetensors", sizeof length + length + end);
+}
+
+TEST(Errors, AModelThatDoesNotFitIsRefusedWithItsSize) {
+  if (!available_memory()) GTEST_SKIP() << "this system does not tell its memory";
+  const TemporaryFolder folder;
+  const TinyModel tiny = make_tiny("llama", {.layers = 1, .dim = 1024}, true);
+  write_sparse_folder(tiny, 50, folder / "small");
+  EXPECT_NO_THROW(load(folder / "small"));
+  write_sparse_folder(tiny, (std::int64_t{1} << 31) - 1, folder / "large");  // x 1024 x 4 bytes: 8.8e12
+  expect_message([&] { load(folder / "large"); }, {"large", "the model needs 879", " GB of memory, but only "});
+}
+
 TEST(Errors, ABadCallLeavesTheCacheUnchanged) {
   TinyModel tiny = make_tiny("gpt2");
   const TemporaryFolder folder;

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encodings as values, errors, figures as files, and the example programs."""
+import ast
+import contextlib
+import io
+import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -93,7 +98,34 @@ class Figures(unittest.TestCase):
         self.assertIn(self.figure._repr_html_()[:2000], page)
 
 
+def sources_of(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) + "\n" for cell in cells if cell["cell_type"] == "code"]
+
+
+def run_notebook(path):
+    """Runs the cells in order, as Jupyter does; returns what they print, and the values of last expressions."""
+    printed, values, scope = io.StringIO(), [], {"__name__": "__main__"}
+    for source in sources_of(path):
+        body = ast.parse(source).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        with contextlib.redirect_stdout(printed):
+            exec(compile(ast.Module(body, []), path.name, "exec"), scope)
+            if last:
+                values.append(eval(compile(ast.Expression(last.value), path.name, "eval"), scope))
+    return printed.getvalue(), values
+
+
 class Examples(unittest.TestCase):
+    @unittest.skipUnless(hasattr(locus._core, "make_figure"), "built without figures")
+    def test_the_notebook_prints_what_it_says(self):
+        path = EXAMPLES / "first_steps.ipynb"
+        printed, values = run_notebook(path)
+        wanted = re.findall(r"^print\(.*\)  # (.*)$", "".join(sources_of(path)), re.MULTILINE)
+        self.assertGreaterEqual(len(wanted), 3)
+        self.assertEqual(printed.splitlines(), wanted)
+        self.assertIn(locus.Figure, [type(value) for value in values])
+
     def test_print_what_they_say(self):
         found = sorted(EXAMPLES.glob("*.py"))
         self.assertGreaterEqual(len(found), 3)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values of one head in one document, packed for tiles, with the norms for skipping and, under an offset map,
+// the keys of every region.
+#pragma once
+
+#include <vector>
+
+#include "attention/aligned_floats.h"
+#include "attention/problem.h"
+#include "attention/region_turns.h"
+
+namespace locus {
+
+class PackedHead {
+ public:
+  /// `block`: keys per norm, if there are norms.
+  PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, std::int64_t block,
+             bool with_norms, const RegionTurns& turns);
+
+  const float* keys(std::int64_t first) const { return keys_ + first * dim_; }
+  /// Keys of a region of an offset map.
+  const float* keys_in(std::size_t region, std::int64_t first) const { return in_region_[region] + first * dim_; }
+  const float* values(std::int64_t first) const { return values_ + first * panel_; }
+  std::int64_t values_stride() const { return room_ * panel_; }
+  float largest_norm_up_to(std::int64_t block) const { return up_to_[static_cast<std::size_t>(block)]; }
+  float largest_norm_from(std::int64_t block) const { return from_[static_cast<std::size_t>(block)]; }
+
+ private:
+  void pack_turned(const StoredRows& keys, ElementType type, const RegionTurns& turns, std::int64_t first);
+  float largest_norm(std::int64_t first, std::int64_t count) const;
+
+  std::int64_t dim_, panel_, room_;
+  AlignedFloats all_;  ///< keys, values and turned keys: one array, since malloc returns many large ones to the system
+  float *keys_, *values_;
+  std::vector<float*> turned_;           ///< per region, if its keys turn and no earlier region has the same; else null
+  std::vector<RegionTurns::Keys> met_;   ///< those of them that pairs can have
+  std::vector<const float*> in_region_;  ///< per region: keys_ or one of turned_
+  std::vector<float> norms_, up_to_, from_;
+};
+
+}  // namespace locus
