@@ -107,6 +107,11 @@ constexpr std::array catalogue{
           "Coordinates that are not rotated have no temperature."},
     Fault{"temperature_wrong", "wrong temperature", magnitude,
           "Queries have another factor by position than the expected temperature."},
+    Fault{"polar_missing", "heads not polar", magnitude, "Heads were not made polar before the rotation."},
+    Fault{"phases_missing", "phases missing", magnitude, "Polar keys have no phases."},
+    Fault{"phases_negated", "phases negated", magnitude, "The phases of polar keys have the wrong sign."},
+    Fault{"phases_on_queries", "phases on queries", magnitude,
+          "Polar queries have the phases, which belong to keys alone."},
     Fault{"roles_exchanged", "query and key scales exchanged", magnitude,
           "Queries got the scale of keys, or the other way round."},
 
