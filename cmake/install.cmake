@@ -24,7 +24,7 @@ if(LOCUS_BUILD_C)
           LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
   install(EXPORT locusCTargets NAMESPACE locus:: DESTINATION ${LOCUS_CMAKE_DIR})
   install(TARGETS locus_c_static EXPORT locusTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(FILES bindings/c/include/locus.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY bindings/c/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 if(TARGET locus_mpi)
   # A separate export: only who asks for the component needs MPI.

@@ -5,11 +5,12 @@
     cmake --build build/release --target locus_cli locus_lab verbs_text
     scripts/make_site_models.py [build/release/bin [SCHEME ...]]
 
-One model per scheme (absent: all of the lab's preset full), of the task verbs, seed 1, at the size of the preset standard; its weights are stored in 16
-bits, and its characters are its tokenizer. Beside them: index.json, which lists them with what the lab measured (guess: the
+One model per scheme (absent: all of the lab's preset full), of the task verbs, seed 1, at the size of the preset standard;
+its weights are stored in 16 bits, and its characters are its tokenizer. Beside them: index.json, which lists them with what the lab measured (guess: the
 loss of the best fixed distribution of characters), and verbs.txt, sentences that no model saw in training. The lab's folder,
 build/site-models, is kept: run the script again to continue. Training rounds differently on other machines."""
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -85,22 +86,28 @@ def in_half(data, characters):
     return head + bytes(-len(head) % ALIGNMENT) + weights
 
 
+def titles_of(schemes):
+    """The titles of schemes in each language of the site: those that have no translation are names."""
+    spanish = dict(re.findall(r'LOCUS_PHRASE\("([^"]*)",\s*"([^"]*)"\)', (ROOT / "src/messages/phrases.def").read_text()))
+    return {one["name"]: {"en": one["title"], "es": spanish.get(one["title"], one["title"])} for one in schemes}
+
+
 def write_index(schemes, titles, results):
     task = results["tasks"][0]
     measured = {(one["line"], one["name"], one["length"]): one["mean"] for one in results["numbers"]}
     index = {"trained_length": task["train_length"], "steps": task["steps"], "guess": task["majority"],
              "version": results["run"]["versions"]["locus"]}
-    models = [{"scheme": scheme, "title": titles[scheme], "bytes": (TARGET / f"{scheme}.gguf").stat().st_size,
+    models = [{"scheme": scheme, "titles": titles[scheme], "bytes": (TARGET / f"{scheme}.gguf").stat().st_size,
                "loss": measured[scheme, "loss", task["train_length"]],
                "agreement": measured[scheme, "agreement", task["train_length"]]} for scheme in schemes]
-    lines = ",\n".join(json.dumps(model) for model in models)
+    lines = ",\n".join(json.dumps(model, ensure_ascii=False) for model in models)
     (TARGET / "index.json").write_text(json.dumps(index)[:-1] + ', "models": [\n' + lines + "\n]}\n")
 
 
 def main():
     programs = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/release/bin"
     locus = str(programs / "locus")
-    titles = {scheme["name"]: scheme["title"] for scheme in json.loads(output(locus, "list", "--json"))["schemes"]}
+    titles = titles_of(json.loads(output(locus, "list", "--json"))["schemes"])
     plan = json.loads(output(locus, "lab", "plan", "--preset", "full", "--tasks", "verbs", "--seeds", "1", "--json"))
     schemes = sys.argv[2:] or [trial["scheme"] for trial in plan["trials"]]
     options = ["--preset", "standard", "--tasks", "verbs", "--schemes", ",".join(schemes), "--seeds", "1"]

@@ -7,8 +7,10 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "learn/grade.h"
+#include "learn/spoken_error.h"
 #include "learn/tools_needed.h"
 #include "learn_output.h"
 #include "locus/error.h"
@@ -32,8 +34,18 @@ struct Classroom {
   learn::Course course;
   learn::Workspace workspace;
   Sentences sentences;
+  bool told_not_kept = false;
 
   learn::Texts texts(const learn::Exercise& exercise) const { return course.texts(exercise, sentences.language()); }
+  /// Progress that cannot be kept, in a folder that is read-only, is no reason to withhold a grade or a hint.
+  void keep_progress() {
+    try {
+      workspace.save();
+    } catch (const learn::SpokenError& error) {
+      if (std::exchange(told_not_kept, true)) return;
+      std::cerr << "locus: " << sentences.text("ui.not_kept", {{"reason", error.in(sentences)}}) << '\n';
+    }
+  }
   /// The named exercise, else the next one; the last if all are passed.
   const learn::Exercise& choose(const std::string& name) {
     if (!name.empty()) return learn::find_exercise(name);
@@ -84,8 +96,10 @@ void show_path(const LearnRequest& request) {
 /// not lay exercises out within exercises.
 std::optional<learn::Workspace> started_before(const LearnRequest& request) {
   if (request.folder.empty()) return find_workspace(request);
-  return fs::exists(fs::path(request.folder) / learn::Workspace::file_name) ? learn::Workspace::find(request.folder)
-                                                                            : std::nullopt;
+  std::error_code none;
+  return fs::exists(fs::path(request.folder) / learn::Workspace::file_name, none)
+             ? learn::Workspace::find(request.folder)
+             : std::nullopt;
 }
 
 /// Error: what was asked for now differs from what the folder was started with.
@@ -105,9 +119,11 @@ void start(const LearnRequest& request) {
   const fs::path folder = before                   ? before->folder()
                           : request.folder.empty() ? fs::path("locus-learn")
                                                    : fs::path(request.folder);
-  require(!fs::exists(folder) || fs::is_directory(folder),
+  std::error_code failed;
+  require(!fs::exists(folder, failed) || fs::is_directory(folder, failed),
           sentences.text("ui.not_a_folder", {{"folder", folder.string()}}));
-  fs::create_directories(folder);
+  fs::create_directories(folder, failed);
+  if (failed) throw learn::SpokenError("ui.cannot_create", {{"folder", folder.string()}});
   learn::Workspace workspace =
       before ? *before
              : learn::Workspace(fs::absolute(folder), request.language.empty() ? "python" : request.language,
@@ -134,7 +150,7 @@ void check_all(const LearnRequest& request, Classroom& room, const learn::Grader
   bool all_passed = true, explained = false;
   for (const learn::Exercise& exercise : learn::exercises()) {
     const learn::Grade grade = grader.grade(room.workspace, exercise);
-    room.workspace.save();
+    room.keep_progress();
     all_passed = all_passed && grade.passed;
     if (request.json) {
       print_json(json_of(grade, exercise, room.workspace.progress(exercise).hints));
@@ -158,7 +174,7 @@ void check(const LearnRequest& request) {
   }
   const learn::Exercise& exercise = learn::find_exercise(request.exercise);
   const learn::Grade grade = grader.grade(room.workspace, exercise);
-  room.workspace.save();
+  room.keep_progress();
   if (request.json) {
     print_json(json_of(grade, exercise, room.workspace.progress(exercise).hints));
   } else {
@@ -197,7 +213,7 @@ void watch(const LearnRequest& request) {
     const fs::path path = room.workspace.path_of(exercise);
     const fs::file_time_type seen = last_change(path);
     const learn::Grade grade = grader.grade(room.workspace, exercise);
-    room.workspace.save();
+    room.keep_progress();
     print_grade(grade, exercise, room.texts(exercise));
     if (grade.passed) {
       std::cout << '\n';
@@ -224,7 +240,7 @@ void hint(const LearnRequest& request) {
       {"exercise", std::string(exercise.id)}, {"number", std::to_string(shown)}, {"all", std::to_string(hints.size())}};
   print_wrapped(room.sentences.text(more ? "ui.hint" : "ui.last_hint", parameters));
   print_wrapped(hints[static_cast<std::size_t>(shown - 1)]);
-  room.workspace.save();
+  room.keep_progress();
 }
 
 void explain(const LearnRequest& request) {
@@ -251,8 +267,29 @@ void explain(const LearnRequest& request) {
 void start_again(const LearnRequest& request) {
   Classroom room = enter(request);
   const learn::Exercise& exercise = learn::find_exercise(request.exercise);
-  learn::reset(room.course, room.workspace, exercise, room.sentences.language());
-  print_wrapped(room.sentences.text("ui.reset", {{"file", room.workspace.path_of(exercise).string()}}));
+  const std::optional<fs::path> old = learn::reset(room.course, room.workspace, exercise, room.sentences.language());
+  Parameters parameters = {{"file", room.workspace.path_of(exercise).string()}};
+  if (old) parameters["old"] = old->filename().string();
+  print_wrapped(room.sentences.text(old ? "ui.reset" : "ui.laid_out", parameters));
+}
+
+/// The learner's language, as far as it is known when something went wrong.
+Sentences sentences_of_learner(const LearnRequest& request) {
+  std::optional<Language> spoken;
+  try {
+    const std::optional<learn::Workspace> workspace = find_workspace(request);
+    if (workspace) spoken = workspace->spoken;
+  } catch (const Error&) {  // the progress file itself is what is wrong
+  }
+  return sentences_for(request, spoken);
+}
+
+void run_spoken(void (*run)(const LearnRequest&), const LearnRequest& request) {
+  try {
+    run(request);
+  } catch (const learn::SpokenError& error) {
+    fail(error.in(sentences_of_learner(request)));
+  }
 }
 
 using Shared = std::shared_ptr<LearnRequest>;
@@ -261,7 +298,7 @@ CLI::App* add_part(CLI::App& learn, const char* name, const char* meaning, const
                    void (*run)(const LearnRequest&), const Shared& request) {
   CLI::App* part = learn.add_subcommand(name, meaning)->fallthrough();
   part->footer(std::string("Example: ") + example);
-  part->callback([run, request] { run(*request); });
+  part->callback([run, request] { run_spoken(run, *request); });
   return part;
 }
 
@@ -319,7 +356,7 @@ void add_learn_command(CLI::App& app) {
       "  locus learn watch --lang es");
   add_parts(*command, request);
   command->callback([command, request] {
-    if (command->get_subcommands().empty()) show_path(*request);
+    if (command->get_subcommands().empty()) run_spoken(show_path, *request);
   });
 }
 

@@ -52,6 +52,8 @@ export default defineConfig({
         .replace('class="katex-display"', `class="katex-display" tabindex="0" role="group" aria-label="${env.relativePath?.startsWith('es/') ? es['formula'] : en['formula']}"`);
       // Indented code scrolls too; fenced code does by itself.
       md.renderer.rules.code_block = (tokens, index) => `<pre class="plain" tabindex="0" v-pre><code>${md.utils.escapeHtml(tokens[index].content)}</code></pre>\n`;
+      // So do tables.
+      md.renderer.rules.table_open = () => '<table tabindex="0">\n';
       // Documents are Markdown, not Vue: {{ and <name> are text.
       md.set({ html: true });
     },

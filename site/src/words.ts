@@ -15,7 +15,9 @@ export function useWords() {
   const language = computed(() => lang.value.slice(0, 2) as Language);
   const t = (key: Key, values: Record<string, string | number> = {}) =>
     (catalogues[language.value]?.[key] ?? en[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  // As the library writes them: Spanish groups digits by a narrow space.
   const number = (value: number, digits = 3) =>
-    value.toLocaleString(language.value, { maximumSignificantDigits: digits, useGrouping: Math.abs(value) >= 10000 });
+    value.toLocaleString('en', { maximumSignificantDigits: digits, useGrouping: Math.abs(value) >= 10000 })
+      .replace('-', '−').replaceAll(',', language.value === 'es' ? '\u202f' : ',');
   return { t, number, language };
 }

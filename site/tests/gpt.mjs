@@ -18,6 +18,7 @@ export function modelFiles(site, check) {
   const sum = sizes.reduce((total, one) => total + one, 0);
   check(sum <= 6e6, `models: ${sum} bytes in all`);
   check(names.sort().join() === index.models.map((one) => `${one.scheme}.gguf`).sort().join(), 'models: index.json does not list the files');
+  for (const one of index.models) check(one.titles?.en && one.titles?.es, `models: the titles of ${one.scheme}`);
   for (const one of index.models) check(one.bytes === statSync(join(folder, `${one.scheme}.gguf`)).size, `models: the size of ${one.scheme} in index.json`);
   console.log(`models: ${names.length} of at most ${Math.max(...sizes)} bytes, ${sum} in all`);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens every page of the built site in a headless Chromium, in both languages, light and dark, desktop and phone.
 // node pages.mjs SITE NODE_MODULES CHROMIUM [PICTURES]
+// LOCUS_SITE_TESTS=stretch,keyboard runs only these.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -9,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { serve } from '../serve.mjs';
 import { gptTests, modelFiles } from './gpt.mjs';
+import { keyboard } from './keyboard.mjs';
 
 const [site, modules, chromium, pictures] = process.argv.slice(2);
 const { chromium: browserType } = createRequire(pathToFileURL(resolve(modules, 'x.js')))('playwright-core');
@@ -69,15 +71,24 @@ async function accessible(page, where) {
 
 const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-async function lookAt({ path, ready }, language, view) {
-  const { context, page, where } = await open(language + path, view);
+/** One page in every view: loaded once, as a window that is resized and a theme that changes. */
+async function lookAt({ path, ready }, language) {
+  const { context, page } = await open(language + path, views[0]);
   await page.waitForSelector(ready, patience);
-  check(await overflow(page) <= 0, `${where}: wider than the window by ${await overflow(page)} pixels`);
-  check(await page.getAttribute('html', 'lang') === (language ? 'es' : 'en'), `${where}: the language of the page`);
-  await accessible(page, where);
-  if (pictures) {
-    const name = `${path.replaceAll('/', '-') || 'home'}-${language ? 'es' : 'en'}-${view.name}.png`;
-    await page.screenshot({ path: join(pictures, name), fullPage: true });
+  check(await page.getAttribute('html', 'lang') === (language ? 'es' : 'en'), `${language}${path}: the language of the page`);
+  for (const { name, width, height, colorScheme } of views) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    // Charts are as wide as their box: they follow in a frame, and are drawn in the next.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+    const where = `${language}${path || 'home'} at ${name}`, wider = await overflow(page);
+    check(wider <= 0, `${where}: wider than the window by ${wider} pixels`);
+    check(await page.evaluate(() => document.documentElement.classList.contains('dark')) === (colorScheme === 'dark'), `${where}: the theme follows the system`);
+    await accessible(page, where);
+    if (pictures) {
+      const file = `${path.replaceAll('/', '-') || 'home'}-${language ? 'es' : 'en'}-${name}.png`;
+      await page.screenshot({ path: join(pictures, file), fullPage: true });
+    }
   }
   await context.close();
 }
@@ -130,13 +141,17 @@ async function explorer() {
   for (const name of names) {
     await page.selectOption('.encoding-controls .scheme select', name);
     const shown = await page.locator('.views .view-frame').count(), error = await page.locator('.encoding-controls .error').allTextContents();
-    check(shown > 0 || name === 'nope' || error.length > 0, `explorer: ${name} shows nothing`);
-    if (error.length > 0) console.log(`explorer: ${name}: ${error[0]}`);
+    check(shown > 0 || name === 'nope', `explorer: ${name} shows nothing`);
+    check(error.length === 0, `explorer: ${name}: ${error[0]}`);
   }
   // A link shows what one saw.
   await page.selectOption('.encoding-controls .scheme select', 't5');
   await page.waitForSelector('[data-view="buckets"]', patience);
   await page.getByRole('button', { name: /Compare/ }).click();
+  await page.waitForSelector('[data-view="rows-b"]', patience);
+  await page.selectOption('.encoding-controls .scheme select >> nth=1', 'alibi'); // as many heads as T5's
+  await page.waitForSelector('[data-view="score-difference"] path', patience);
+  await page.selectOption('.encoding-controls .scheme select >> nth=1', 'rope');
   await page.waitForSelector('[data-view="rows-b"]', patience);
   await page.waitForURL(/a=t5.*&b=/, patience);
   const address = page.url(), drawn = await page.$$eval('[data-view="bias"] path', (all) => all.map((one) => one.getAttribute('d')).join());
@@ -179,6 +194,29 @@ async function explorer() {
   await context.close();
 }
 
+/** Drags the length of Llama 2 to the end; its frequencies are 10000^(-2i/128), its trained length is 4096. */
+async function stretchBy64(page) {
+  await page.locator('.controls label:first-child select').selectOption('Llama 2 7B');
+  const drawn = () => page.$$eval('[data-view="rules"] svg.drawing path', (all) => all.map((one) => one.getAttribute('d')));
+  const flags = () => page.textContent('.view-frame.flags');
+  const before = { drawn: await drawn(), flags: await flags() };
+  const slider = await page.locator('.stretch input[type=range]').boundingBox(), y = slider.y + slider.height / 2;
+  await page.mouse.move(slider.x + slider.width / 3, y);
+  await page.mouse.down();
+  await page.mouse.move(slider.x + slider.width / 2, y, { steps: 4 });
+  await page.mouse.move(slider.x + slider.width + 40, y, { steps: 4 });
+  await page.mouse.up();
+  check(/262,144 .*64 /.test(await page.textContent('.controls output')), `stretch: the length after a drag to the end: ${await page.textContent('.controls output')}`);
+  check((await drawn()).join() !== before.drawn.join(), 'stretch: the rules are drawn again as the length is dragged');
+  check(/262144/.test(await flags()) && await flags() !== before.flags, 'stretch: the flags follow the length');
+  const [download] = await Promise.all([page.waitForEvent('download', patience), page.locator('[data-view="rules"]').getByRole('button', { name: 'CSV' }).click()]);
+  const [header, ...rows] = readFileSync(await download.path(), 'utf8').trim().split('\n').map((line) => line.split(','));
+  const off = (name, turns) => Math.max(...rows.map((row, i) => Math.abs(Number(row[header.indexOf(name)]) / turns(i) - 1)));
+  const turnsIn = (tokens) => (i) => (tokens * 10000 ** (-i / 64)) / (2 * Math.PI);
+  check(rows.length === 64 && off('none', turnsIn(262144)) < 1e-6, 'stretch: turns without a rule, at 64 times the length');
+  check(off('linear', turnsIn(4096)) < 1e-6, 'stretch: interpolation turns as far as in training');
+}
+
 async function stretch() {
   const { context, page } = await open('stretch');
   await page.waitForSelector('[data-view="float32"] path', patience);
@@ -189,6 +227,7 @@ async function stretch() {
     await page.waitForTimeout(50);
     check(await page.locator('[data-view="rules"] path').count() >= 7, `stretch: ${name}: not every rule is drawn (${await page.locator('.controls .error').allTextContents()})`);
   }
+  await stretchBy64(page);
   await page.fill('.stretch textarea', '{"model_type": "mamba"}');
   await page.waitForSelector('.stretch .error', patience);
   await page.fill('.stretch textarea', '{');
@@ -329,16 +368,18 @@ async function offline() {
   await context.close();
 }
 
-for (const language of ['', 'es/']) for (const page of pages) for (const view of views) {
-  if (!(page.languages ?? [language]).includes(language)) continue;
-  await lookAt(page, language, view).catch((error) => check(false, `${language}${page.path} at ${view.name}: ${error.message.split('\n')[0]}`));
+async function everyPage() {
+  for (const language of ['', 'es/']) for (const page of pages) {
+    if (!(page.languages ?? [language]).includes(language)) continue;
+    await lookAt(page, language).catch((error) => check(false, `${language}${page.path}: ${error.message.split('\n')[0]}`));
+  }
 }
-for (const test of [firstView, home, explorer, stretch, doctor, largeFiles, results, changeLanguage, offline]) {
-  await test().catch((error) => check(false, `${test.name}: ${error.message.split('\n')[0]}`));
-}
+
 modelFiles(site, check);
-for (const test of gptTests) {
-  await test({ open, check, patience, accessible }).catch((error) => check(false, `gpt ${test.name}: ${error.message.split('\n')[0]}`));
+const only = process.env.LOCUS_SITE_TESTS?.split(',');
+for (const test of [everyPage, firstView, home, explorer, stretch, doctor, largeFiles, results, changeLanguage, offline, keyboard, ...gptTests]) {
+  if (only && !only.includes(test.name)) continue;
+  await test({ open, check, patience, accessible, pages }).catch((error) => check(false, `${test.name}: ${error.message.split('\n')[0]}`));
 }
 await browser.close();
 server.close();

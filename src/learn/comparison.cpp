@@ -191,7 +191,9 @@ void grade_comparison(Workspace& workspace, const Exercise& exercise, const Sent
                       std::vector<std::string>& notes) {
   const fs::path folder = workspace.path_of(exercise);
   for (const char* name : {"prediction.txt", "argument.md"}) {
-    if (!fs::exists(folder / name)) throw BrokenLaw{"run.no_file", {}, {{"file", name}}};
+    if (!fs::exists(folder / name)) {
+      throw BrokenLaw{"run.no_file", {}, {{"file", name}, {"exercise", std::string(exercise.id)}}};
+    }
   }
   const std::string written = text_at(folder / "prediction.txt");
   read_prediction(written);

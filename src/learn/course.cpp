@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "learn/laws/laws.h"
-#include "locus/error.h"
+#include "learn/spoken_error.h"
 #include "locus/names.h"
 
 namespace locus::learn {
@@ -56,6 +56,17 @@ std::string_view id_in(std::string_view name) {
   return has_place ? name.substr(3) : name;
 }
 
+/// Error: always, naming the nearest exercise if there is one.
+[[noreturn]] void fail_unknown_exercise(std::string_view id) {
+  const std::vector<std::string_view> known = names_of(path, [](const Exercise& one) { return one.id; });
+  Parameters parameters = {{"exercise", std::string(id)}};
+  std::string& all = parameters["known"];
+  for (const std::string_view one : known) all.append(all.empty() ? "" : ", ").append(one);
+  const auto nearest = nearest_name(id, known);
+  if (nearest) parameters["nearest"] = std::string(*nearest);
+  throw SpokenError(nearest ? "ui.unknown_exercise_near" : "ui.unknown_exercise", std::move(parameters));
+}
+
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \n");
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \n") - first + 1);
@@ -70,10 +81,15 @@ const Exercise& find_exercise(std::string_view name) {
   const bool is_number = !id.empty() && id.size() <= 2 && id.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number) {
     const std::size_t place = std::stoul(std::string(id));
-    require(place >= 1 && place <= path.size(), "exercises are numbered from 1 to ", path.size(), ", got ", id);
+    if (place < 1 || place > path.size()) {
+      throw SpokenError("ui.exercise_number", {{"all", std::to_string(path.size())}, {"number", std::string(id)}});
+    }
     return path[place - 1];
   }
-  return find_named("exercise", path, id, [](const Exercise& one) { return one.id; });
+  for (const Exercise& one : path) {
+    if (one.id == id) return one;
+  }
+  fail_unknown_exercise(id);
 }
 
 std::string file_stem(const Exercise& exercise) {
@@ -83,7 +99,7 @@ std::string file_stem(const Exercise& exercise) {
 
 std::string text_at(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  require(stream.good(), "cannot read ", file.string());
+  if (!stream.good()) throw SpokenError("ui.cannot_read", {{"file", file.string()}});
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
@@ -94,9 +110,9 @@ Course::Course(const fs::path& folder) : folder_(folder) {
   if (folder_.empty()) {
     folder_ = fs::read_symlink("/proc/self/exe", none).parent_path().parent_path() / "share" / "locus" / "exercises";
   }
-  require(fs::is_regular_file(folder_ / "python" / "harness.py", none), "the exercises of the course are not in ",
-          folder_.string(),
-          ": install or build locus as a whole, or name learn/exercises of its sources by --exercises");
+  if (!fs::is_regular_file(folder_ / "python" / "harness.py", none)) {
+    throw SpokenError("ui.no_course", {{"folder", folder_.string()}});
+  }
 }
 
 fs::path Course::folder_of(const Exercise& exercise) const {

@@ -30,7 +30,7 @@ struct Exercise {
 /// All exercises, in the order of the path.
 std::span<const Exercise> exercises();
 /// By its id, its place in the path (from 1) or the name of a learner's file.
-/// Error naming the nearest known id.
+/// Error: SpokenError, naming the nearest known id.
 const Exercise& find_exercise(std::string_view name);
 /// "03-symmetry": the place in the path and the id, as files and folders are called.
 std::string file_stem(const Exercise& exercise);

@@ -4,31 +4,27 @@
 
 #include "learn/detective/cases.h"
 #include "learn/workspace.h"
-#include "locus/error.h"
-#include "locus/io/atomic_file.h"
 
 namespace locus::learn {
 namespace {
 
 namespace fs = std::filesystem;
 
-void write_text(const fs::path& file, const std::string& text) {
-  const io::ByteChunk chunk = std::as_bytes(std::span(text));
-  io::write_atomically(file, std::span(&chunk, 1));
-}
-
-/// The title and the text as comment lines.
-std::string as_comment(const Texts& texts, const std::string& mark) {
-  std::istringstream lines(texts.title + "\n\n" + texts.intro);
+/// A text as comment lines.
+std::string as_comment(const std::string& text, const std::string& mark) {
+  std::istringstream lines(text);
   std::string comment;
   for (std::string line; std::getline(lines, line);) comment += line.empty() ? mark + "\n" : mark + " " + line + "\n";
   return comment;
 }
 
-void lay_out_code(const Course& course, const Workspace& workspace, const Exercise& exercise, const Texts& texts) {
+void lay_out_code(const Course& course, const Workspace& workspace, const Exercise& exercise, Language language) {
+  const Texts texts = course.texts(exercise, language);
   const bool cpp = workspace.program_language() == "cpp";
   const fs::path given = course.folder_of(exercise) / (cpp ? "template.cpp" : "template.py");
-  write_text(workspace.path_of(exercise), as_comment(texts, cpp ? "//" : "#") + "\n" + text_at(given));
+  std::string text = texts.title + "\n\n" + texts.intro;
+  if (cpp) text += "\n\n" + Sentences(language).text("ui.cpp");
+  write_text(workspace.path_of(exercise), as_comment(text, cpp ? "//" : "#") + "\n" + text_at(given));
   if (cpp) {  // beside the exercises, so that an editor finds it
     const fs::path header = workspace.folder() / "locus_exercise.h";
     if (!fs::exists(header)) write_text(header, text_at(course.folder() / "cpp" / "locus_exercise.h"));
@@ -40,11 +36,11 @@ void lay_out_code(const Course& course, const Workspace& workspace, const Exerci
 void lay_out(const Course& course, const Workspace& workspace, const Exercise& exercise, Language language) {
   const fs::path path = workspace.path_of(exercise);
   if (fs::exists(path)) return;
-  const Texts texts = course.texts(exercise, language);
   if (exercise.kind == Kind::code) {
-    lay_out_code(course, workspace, exercise, texts);
+    lay_out_code(course, workspace, exercise, language);
     return;
   }
+  const Texts texts = course.texts(exercise, language);
   fs::create_directories(path);
   if (exercise.kind == Kind::detective) {
     const std::string story = detective::write_case(path, workspace, exercise.number, language);
@@ -57,16 +53,19 @@ void lay_out(const Course& course, const Workspace& workspace, const Exercise& e
   }
 }
 
-void reset(const Course& course, Workspace& workspace, const Exercise& exercise, Language language) {
+std::optional<fs::path> reset(const Course& course, Workspace& workspace, const Exercise& exercise, Language language) {
   const fs::path path = workspace.path_of(exercise);
+  require_writable(workspace.folder());
+  std::optional<fs::path> kept;
   if (fs::exists(path)) {
-    const fs::path old = path.string() + ".old";
-    fs::remove_all(old);
-    fs::rename(path, old);
+    kept = path.string() + ".old";
+    for (int number = 2; fs::exists(*kept); ++number) kept = path.string() + ".old" + std::to_string(number);
+    fs::rename(path, *kept);
   }
   workspace.progress(exercise) = {};
   lay_out(course, workspace, exercise, language);
   workspace.save();
+  return kept;
 }
 
 }  // namespace locus::learn

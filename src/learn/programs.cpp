@@ -53,7 +53,10 @@ std::vector<std::string> python_words(const Course& course) {
 std::string compiler_word() { return setting("CXX", "c++"); }
 
 Program::Program(const Course& course, const std::string& language, const fs::path& file) {
-  if (!fs::is_regular_file(file)) throw BrokenLaw{"run.no_file", {}, {{"file", file.filename().string()}}};
+  if (!fs::is_regular_file(file)) {
+    const std::string name = file.filename().string();
+    throw BrokenLaw{"run.no_file", {}, {{"file", name}, {"exercise", name}}};
+  }
   if (language == "cpp") {
     compile(course, file);
     return;

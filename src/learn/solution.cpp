@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learn/solution.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -109,6 +110,13 @@ std::vector<std::string> Solution::read_words() {
 void Solution::refused(const std::vector<std::string>& words) {
   const std::string& kind = words.at(1);
   const std::string text = read_bytes(std::stoull(words.at(3)));
+  if (kind == "index" || kind == "axes") {  // "INDEX SIZE", of a C++ Array
+    const std::size_t space = std::min(text.find(' '), text.size() - 1);
+    Parameters parameters = {{"index", text.substr(0, space)}, {"size", text.substr(space + 1)}};
+    const std::string law = kind == "index" ? "run.raised_index" : "run.raised_axes";
+    parameters["error"] = Sentences().text(law, parameters);
+    throw BrokenLaw{law, {}, parameters};
+  }
   const Parameters parameters = {{"function", text}, {"error", text}, {"line", words.at(2)}};
   if (kind == "missing") throw BrokenLaw{"run.missing", {}, parameters};
   if (kind == "not_written") throw BrokenLaw{"run.not_written", {}, parameters};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learn/workspace.h"
 
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
-#include "locus/error.h"
+#include "learn/spoken_error.h"
 #include "locus/io/atomic_file.h"
 
 namespace locus::learn {
@@ -11,6 +13,29 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+Workspace read_workspace(const fs::path& file) {
+  try {
+    const Json json = Json::parse(text_at(file));
+    const std::string language = json.at("language"), code = json.value("lang", "");
+    if (language != "python" && language != "cpp") {
+      throw SpokenError("ui.bad_program_language", {{"file", file.string()}, {"language", language}});
+    }
+    Workspace workspace(file.parent_path(), language, json.at("seed"));
+    if (!code.empty()) {
+      for (const Language one : all_languages) {
+        if (code_of(one) == code) workspace.spoken = one;
+      }
+      if (!workspace.spoken) throw SpokenError("ui.bad_lang", {{"file", file.string()}, {"lang", code}});
+    }
+    for (const auto& [id, one] : json.at("exercises").items()) {
+      workspace.progress(id) = {one.value("passed", false), one.value("hints", 0), one.value("prediction", "")};
+    }
+    return workspace;
+  } catch (const Json::exception& error) {
+    throw SpokenError("ui.bad_progress", {{"file", file.string()}, {"reason", error.what()}});
+  }
+}
 
 }  // namespace
 
@@ -21,21 +46,7 @@ std::optional<Workspace> Workspace::find(const fs::path& folder) {
   std::error_code none;
   for (fs::path at = fs::absolute(folder);; at = at.parent_path()) {
     const fs::path file = at / file_name;
-    if (fs::is_regular_file(file, none)) {
-      try {
-        const Json json = Json::parse(text_at(file));
-        Workspace workspace(at, json.at("language"), json.at("seed"));
-        if (const std::string code = json.value("lang", ""); !code.empty()) workspace.spoken = find_language(code);
-        require(workspace.program_language_ == "python" || workspace.program_language_ == "cpp", file.string(),
-                ": language must be python or cpp, got ", workspace.program_language_);
-        for (const auto& [id, one] : json.at("exercises").items()) {
-          workspace.progress_[id] = {one.value("passed", false), one.value("hints", 0), one.value("prediction", "")};
-        }
-        return workspace;
-      } catch (const Json::exception& error) {
-        fail(file.string(), " is not a progress file of locus learn: ", error.what());
-      }
-    }
+    if (fs::is_regular_file(file, none)) return read_workspace(file);
     if (at == at.parent_path()) return {};
   }
 }
@@ -61,9 +72,17 @@ void Workspace::save() const {
     if (!one.prediction.empty()) entry["prediction"] = one.prediction;
     all[id] = std::move(entry);
   }
-  const std::string text = json.dump(1) + "\n";
+  write_text(folder_ / file_name, json.dump(1) + "\n");
+}
+
+void require_writable(const fs::path& folder) {
+  if (access(folder.c_str(), W_OK) != 0) throw SpokenError("ui.read_only", {{"folder", folder.string()}});
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  require_writable(file.parent_path());
   const io::ByteChunk chunk = std::as_bytes(std::span(text));
-  io::write_atomically(folder_ / file_name, std::span(&chunk, 1));
+  io::write_atomically(file, std::span(&chunk, 1));
 }
 
 }  // namespace locus::learn

@@ -36,11 +36,12 @@ class Workspace {
 
   /// The learner's file, or folder for exercises that are not code.
   std::filesystem::path path_of(const Exercise& exercise) const;
-  Progress& progress(const Exercise& exercise) { return progress_[std::string(exercise.id)]; }
+  Progress& progress(const std::string& id) { return progress_[id]; }
+  Progress& progress(const Exercise& exercise) { return progress(std::string(exercise.id)); }
   /// The first exercise that is not passed; null if all are.
   const Exercise* next();
 
-  /// Writes the progress file, atomically.
+  /// Writes the progress file, atomically. Error: the folder cannot be written to.
   void save() const;
 
  private:
@@ -53,7 +54,15 @@ class Workspace {
 /// Writes the learner's files of an exercise, unless they are there already.
 void lay_out(const Course& course, const Workspace& workspace, const Exercise& exercise, Language language);
 
-/// Writes them anew and forgets that it was passed; the old ones stay beside them, with the ending .old.
-void reset(const Course& course, Workspace& workspace, const Exercise& exercise, Language language);
+/// Writes them anew and forgets that it was passed. Returns where the old ones are now: beside them, with the ending
+/// .old, or .old2 and so on, so that nothing is lost; absent if there were none.
+std::optional<std::filesystem::path> reset(const Course& course, Workspace& workspace, const Exercise& exercise,
+                                           Language language);
+
+/// Error: there is no permission to write to the folder, or its disk is read-only.
+void require_writable(const std::filesystem::path& folder);
+
+/// Writes a file, atomically. Error: its folder cannot be written to.
+void write_text(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace locus::learn

@@ -8,6 +8,7 @@
 #include "locus/io/hf_config.h"
 #include "locus/io/npy.h"
 #include "locus/io/safetensors.h"
+#include "parse/strict_json.h"
 
 namespace locus::io {
 namespace {
@@ -24,6 +25,13 @@ void read_as_config(const std::string& text) { resolve_hf_config(text, "config.j
 void read_as_gguf(const std::string& file) { parse_gguf(on_heap(file), "model.gguf"); }
 void read_as_npy(const std::string& file) { parse_npy(on_heap(file), "q.npy"); }
 void read_as_safetensors(const std::string& file) { parse_safetensors(on_heap(file), "model.safetensors"); }
+
+std::string repeated(const std::string& text, std::size_t times) {
+  std::string all;
+  all.reserve(text.size() * times);
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
 
 constexpr const char* config_start = R"({"model_type": "llama", "head_dim": 8, "rope_theta": 10000)";
 
@@ -52,6 +60,28 @@ TEST(Limits, OfConfigs) {
       read_as_config);
 }
 
+TEST(Limits, OfLayersInConfigs) {
+  expect_limit(
+      64, "at most 64 layer types",
+      [](std::size_t types) {
+        std::string blocks = R"("t0": {"rope_type": "default", "rope_theta": 10000})";
+        for (std::size_t i = 1; i < types; ++i) {
+          blocks.append(R"(, "t)")
+              .append(std::to_string(i))
+              .append(R"(": {"rope_type": "default", "rope_theta": 10000})");
+        }
+        return R"({"model_type": "llama", "head_dim": 8, "rope_parameters": {)" + blocks + "}}";
+      },
+      read_as_config);
+  expect_limit(
+      4096, "at most 4096 entries",
+      [](std::size_t layers) {
+        return R"({"model_type": "muse_glimmer_text", "head_dim": 8, "layer_rope_theta": [)" +
+               repeated("5000, ", layers - 1) + "5000]}";
+      },
+      read_as_config);
+}
+
 TEST(Limits, OfGguf) {
   expect_limit(
       8, "nested at most 8",
@@ -72,6 +102,24 @@ TEST(Limits, OfGguf) {
     return file.number(std::uint32_t{0}).number(std::uint64_t{0}).pad_to(32).zeros(32).str();
   };
   expect_limit(4, "at most 4", with_axes, read_as_gguf);
+}
+
+// The JSON of tokenizers and safetensors files.
+TEST(Limits, OfJsonThatDescribesBytes) {
+  const auto read = [](const std::string& text) { parse_strict_json(text, "tokenizer.json"); };
+  expect_limit(
+      16, "nested at most 16",
+      [](std::size_t levels) {  // the object itself is the first
+        return R"({"x":)" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+      },
+      read);
+  expect_limit(
+      8'000'000, "at most 8000000 values",
+      [](std::size_t values) { return R"({"x":[)" + repeated("0,", values - 3) + "0]}"; },  // the object and the list
+      read);
+  expect_limit(
+      100'000'000, "at most 100000000 bytes", [](std::size_t size) { return "{" + std::string(size - 2, ' ') + "}"; },
+      read);
 }
 
 std::string npy_of(std::size_t header_bytes, std::size_t axes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `locus learn` as a student uses it: start, fail in several ways, ask for hints, pass, read the explanation.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -120,6 +121,7 @@ TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
   fails("return np.full((len(q), v.shape[1]), np.nan)", "NaN at [0, 0]");
   fails("return 'hello'", "must return numbers");
   fails("return None", "Is the return missing?");
+  fails("return np.zeros((30000, 30000))", "far more numbers than the exercise asks for");
   fails("return q @ v", "in line 4: ValueError");
   fails("input()", "EOFError");
   folder_.write("01-attention.py", "def attention(q, k, v)\n    return q\n");
@@ -146,6 +148,8 @@ TEST_F(LearnCommand, AStudentFailsAsksAndPasses) {
   EXPECT_EQ(locus({"reset", "1"}).exit_code, 0);
   EXPECT_NE(folder_.read("01-attention.py").find("NotImplementedError"), std::string::npos);
   EXPECT_NE(folder_.read("01-attention.py.old").find("working"), std::string::npos);
+  expect_says(locus({"reset", "1"}), "01-attention.py.old2");
+  EXPECT_NE(folder_.read("01-attention.py.old").find("working"), std::string::npos) << "a second reset loses nothing";
   expect_says(locus({}), "→ 01-attention");
   const CommandResult unknown = locus({"check", "atention"});
   EXPECT_EQ(unknown.exit_code, 2);
@@ -171,11 +175,23 @@ TEST_F(LearnCommand, SpeaksSpanishAndCpp) {
   fails("volatile int* nowhere = nullptr; *nowhere = 1; return q;", "de forma inesperada");
   fails("std::puts(\"dentro\"); return q;", "| dentro");
   fails("return Array({2});", "la forma [4, 3]");
-  fails("Array a = q; a(9, 9) = 1; return a;", "index 9 of an axis of size 4");
+  fails("Array a = q; a(9, 9) = 1; return a;", "Un índice está fuera de rango: 9 en un eje de tamaño 4");
   folder_.write("01-attention.cpp", solution(".cpp"));
   EXPECT_EQ(check().exit_code, 0);
   expect_says(locus({"explain"}), "conjunto");
   expect_says(locus({"hint"}), "pista 1 de 3");
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& why) {
+    const CommandResult result = locus(words);
+    EXPECT_EQ(result.exit_code, 2) << why;
+    EXPECT_NE(result.err.find(why), std::string::npos) << result.err;
+  };
+  refused({"check", "atention"}, "¿querías decir 'attention'?");
+  refused({"hint", "nada"}, "no hay ningún ejercicio 'nada'");
+  refused({"reset", "29"}, "los ejercicios van del 1 al 28");
+  refused({"start", "01-attention.cpp/x"}, "no se puede crear la carpeta");
+  fs::create_directories(folder_ / "other");
+  folder_.write("other/locus-learn.json", "{");
+  refused({"check", "--dir", (folder_ / "other").string(), "--lang", "es"}, "no es un fichero de progreso");
   expect_says(locus({"--lang", "en"}), "1 of 28 passed");
 }
 
@@ -195,6 +211,22 @@ TEST_F(LearnCommand, ATeacherGetsOneLinePerExercise) {
     EXPECT_EQ(json["message"] == "", count == 0);
   }
   EXPECT_EQ(count, learn::exercises().size());
+}
+
+// A class's folders may be mounted read-only where they are graded.
+TEST_F(LearnCommand, GradesWhatItCannotWriteTo) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  if (IsSkipped()) return;
+  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  const CommandResult result = check();
+  const CommandResult reset = locus({"reset", "attention"});
+  fs::permissions(folder_.path(), fs::perms::owner_all);
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  expect_says(result, "`attention` is still to be written");
+  EXPECT_NE(result.err.find("The progress was not kept"), std::string::npos) << result.err;
+  EXPECT_EQ(reset.exit_code, 2);
+  EXPECT_NE(reset.err.find("cannot be written to"), std::string::npos) << reset.err;
 }
 
 TEST_F(LearnCommand, WatchEndsWhenTheExerciseIsPassed) {

@@ -139,6 +139,8 @@ TEST(Cases, AreSolvedByTheToolAndByNothingElse) {
       };
       EXPECT_EQ(law_of(one.fault + "\n"), "passed");
       EXPECT_EQ(law_of(" `" + one.fault + "`. "), "passed");
+      EXPECT_EQ(law_of("[" + one.fault + "]"), "passed") << "as lint prints it";
+      EXPECT_EQ(law_of(one.fault + ": what was seen"), "passed") << "as diagnose prints it";
       // Wrong answers of kinds that learners write.
       const bool is_lint = one.tool == detective::Tool::lint;
       const std::string other = one.tool == detective::Tool::verify ? "case.other_cause" : "case.other_verdict";

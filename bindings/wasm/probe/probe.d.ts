@@ -22,9 +22,9 @@ export interface Candidate {
 export interface Attention {
   tokens: number;
   probabilities: Float32Array;
-  /** Before the softmax. */
+  /** Before the softmax; empty where the encoding acts on more than a query and a key (PoPE, gates). */
   scores: Float32Array;
-  /** The scores of the same queries and keys without positions; the rest of a score is the part of the positions. */
+  /** The scores of the same queries and keys without positions, or empty; the rest of a score is the part of the positions. */
   content: Float32Array;
 }
 

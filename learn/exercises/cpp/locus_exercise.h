@@ -25,6 +25,13 @@ namespace learn {
 
 using Ids = std::vector<std::int64_t>;
 
+/// An index that an Array does not have. The grader says it in the learner's language.
+struct WrongIndex : std::out_of_range {
+  WrongIndex(const char* what_kind, std::int64_t index, std::int64_t size)
+      : std::out_of_range(std::to_string(index) + " " + std::to_string(size)), kind(what_kind) {}
+  const char* kind;  ///< "index": beyond the axis; "axes": too many or too few of them
+};
+
 /// Real numbers in C order: a(i), a(i, j) and a(i, j, k) are elements; new ones are 0.
 struct Array {
   std::vector<std::int64_t> shape;
@@ -45,14 +52,14 @@ struct Array {
 
  private:
   std::size_t place(std::initializer_list<std::int64_t> indices) const {
-    if (indices.size() != shape.size()) throw std::out_of_range("an Array has another number of axes than indices");
+    if (indices.size() != shape.size()) {
+      throw WrongIndex("axes", static_cast<std::int64_t>(indices.size()), static_cast<std::int64_t>(shape.size()));
+    }
     std::int64_t at = 0;
     std::size_t axis = 0;
     for (const std::int64_t index : indices) {
       const std::int64_t size = shape[axis++];
-      if (index < 0 || index >= size) {
-        throw std::out_of_range("index " + std::to_string(index) + " of an axis of size " + std::to_string(size));
-      }
+      if (index < 0 || index >= size) throw WrongIndex("index", index, size);
       at = at * size + index;
     }
     return static_cast<std::size_t>(at);
@@ -221,6 +228,8 @@ inline int serve(const std::map<std::string, Function>& functions) {
       }
     } catch (const NotWritten&) {
       say_error("not_written", words[1]);
+    } catch (const WrongIndex& error) {
+      say_error(error.kind, error.what());
     } catch (const std::exception& error) {
       say_error("raised", error.what());
     }

@@ -14,6 +14,7 @@ import sys
 import traceback
 
 FILE = sys.argv[1]
+MOST_NUMBERS = 1 << 26
 questions = os.fdopen(3, "rb")
 answers = os.fdopen(os.dup(3), "wb")
 sys.stdout.reconfigure(line_buffering=True)  # the grader ends this process without a chance to flush
@@ -71,11 +72,13 @@ def write_value(value):
     except ValueError as error:  # rows of several lengths
         raise WrongType(str(error)) from error
     if array.dtype.kind not in "biuf" and array.size > 0:
-        raise WrongType(type(value).__name__ if array.dtype == object else str(array.dtype))
+        is_text = array.dtype.kind in "US"
+        raise WrongType(type(value).__name__ if array.dtype == object else "str" if is_text else str(array.dtype))
     kind, stored = ("real", "<f8") if array.dtype.kind == "f" or array.size == 0 else ("integer", "<i8")
-    array = np.ascontiguousarray(array, stored).reshape(array.shape)
     sizes = " ".join(str(size) for size in (array.ndim, *array.shape))
-    answers.write(f"{kind} {sizes}\n".encode() + array.tobytes())
+    answers.write(f"{kind} {sizes}\n".encode())
+    if array.size <= MOST_NUMBERS:  # the grader refuses more by their shape and reads no further
+        answers.write(np.ascontiguousarray(array, stored).tobytes())
 
 
 def callback(number):

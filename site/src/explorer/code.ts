@@ -2,7 +2,7 @@
 // The lines of C++ and Python that make the numbers of a view.
 import { choiceOf } from './state';
 
-export type View = 'rows' | 'similarity' | 'scores' | 'bias' | 'buckets' | 'frequencies';
+export type View = 'rows' | 'similarity' | 'scores' | 'bias' | 'buckets' | 'frequencies' | 'neighbours';
 
 const isNumber = (text: string) => text !== '' && Number.isFinite(Number(text));
 const quoted = (text: string) => (isNumber(text) || text === 'true' || text === 'false' ? text : `"${text}"`);
@@ -32,6 +32,7 @@ function pythonLines(view: View, rotates: boolean, length: number): string {
     case 'bias': return `bias = encoding.bias([${length - 1}], range(${length - 1}, -1, -1))`;
     case 'buckets': return `buckets = encoding.buckets([${length - 1}], range(${2 * length - 1}))`;
     case 'frequencies': return 'wavelengths = 2 * 3.141592653589793 / encoding.inv_freq';
+    case 'neighbours': return 'norms = locus.figure("neighbours", encoding).spec["data"]["values"]';
   }
 }
 
@@ -46,5 +47,6 @@ function cppLines(view: View, rotates: boolean, length: number): string {
     case 'bias': return `const auto bias = locus::bias_matrix(encoding, {{${length - 1}}}, keys);`;
     case 'buckets': return `const auto buckets = locus::bucket_matrix(encoding, {{${length - 1}}}, keys);`;
     case 'frequencies': return 'const std::vector<double>& inv_freq = encoding.rotation().inv_freq;';
+    case 'neighbours': return 'const std::vector<double>& weight = encoding.hidden().neighbours->weight;  // [dim, dim / groups, kernel]';
   }
 }

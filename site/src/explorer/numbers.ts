@@ -19,6 +19,7 @@ export interface Numbers {
   content: Float32Array[];
   bias: Float64Array[]; // per head, by distance
   buckets: Int32Array | null; // by offset -length + 1 ... length - 1
+  neighbours: { neighbour: number; norm: number }[]; // of rows that are made from tokens nearby
   lengthDependent: boolean;
 }
 
@@ -75,7 +76,7 @@ export function acceptedLength(core: Locus, choice: Choice, wanted: number): num
 export function numbersOf(core: Locus, choice: Choice, state: State): Numbers {
   const numbers: Numbers = {
     spelling: spellingOf(choice), error: '', site: 'none', width: 0, rows: null, most: 1, similarity: null, similarityCount: 0, invFreq: [],
-    trained: null, scores: [], content: [], bias: [], buckets: null, lengthDependent: false,
+    trained: null, scores: [], content: [], bias: [], buckets: null, neighbours: [], lengthDependent: false,
   };
   const encoding = { spelling: numbers.spelling, length: state.length };
   try {
@@ -83,6 +84,11 @@ export function numbersOf(core: Locus, choice: Choice, state: State): Numbers {
     numbers.site = String(shown.site);
     numbers.invFreq = (shown.inv_freq as number[] | undefined) ?? [];
     numbers.trained = (shown.trained_length as number | undefined) ?? null;
+    if ('taps_before' in shown) { // such rows depend on the tokens: a position alone has none
+      const { data } = core.figure('neighbours', { scheme: numbers.spelling }) as { data: { values: Numbers['neighbours'] } };
+      numbers.neighbours = data.values;
+      return numbers;
+    }
     if (numbers.site === 'hidden' || (numbers.site === 'query_key' && numbers.invFreq.length > 0)) {
       const rows = core.rows(encoding, range(state.length));
       numbers.width = rows.length / state.length;

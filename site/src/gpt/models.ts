@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The probe, loaded once and on first use, and the models of the lab, each loaded when it is chosen.
 import { withBase } from 'vitepress';
+import type { Language } from '../../wasm/locus.js';
 import type { Probe, ProbeModel } from '../../wasm/probe.js';
 
 /** A model of public/models, and what the lab measured at the trained length: the loss and the share of correct forms. */
 export interface Listed {
   scheme: string;
-  title: string;
+  titles: Record<Language, string>;
   bytes: number;
   loss: number;
   agreement: number;

@@ -13,12 +13,12 @@
 namespace locus::learn::detective {
 namespace {
 
-/// In small letters, without a bracketed detail, spaces as underscores: "Wrong pairing" is wrong_pairing, "positions
-/// wrapped (at 4096)" is positions_wrapped.
+/// In small letters, without a detail, spaces as underscores: "Wrong pairing" is wrong_pairing; "positions wrapped (at
+/// 4096)", "base_wrong: base is ..." and "[list-length]" are what tools print.
 std::string as_word(std::string_view text) {
   std::string word;
-  for (const char c : text.substr(0, text.find('('))) {
-    if (c == '\r' || c == '`' || c == '.' || c == '"') continue;
+  for (const char c : text.substr(0, text.find_first_of("(:"))) {
+    if (std::string_view("\r`.\"[]").find(c) != std::string_view::npos) continue;
     const auto letter = static_cast<unsigned char>(c);
     word += std::isspace(letter) ? '_' : static_cast<char>(std::tolower(letter));
   }
@@ -27,11 +27,15 @@ std::string as_word(std::string_view text) {
   return word;
 }
 
-/// The first line with something on it.
-std::string answer_in(const std::filesystem::path& file) {
+/// The first line with something on it, and the word in it.
+struct Answer {
+  std::string written, word;
+};
+
+Answer answer_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
-    if (const std::string word = as_word(line); !word.empty()) return word;
+    if (std::string word = as_word(line); !word.empty()) return {line.substr(0, line.find('\r')), std::move(word)};
   }
   return {};
 }
@@ -55,7 +59,7 @@ std::string id_of(const std::string& answer) {
 }
 
 /// How many known words an answer strings together by commas and the like.
-int words_in(const std::string& answer, const std::vector<std::string_view>& known) {
+int words_in(std::string_view answer, const std::vector<std::string_view>& known) {
   int count = 0;
   for (std::size_t begin = 0; begin < answer.size();) {
     const std::size_t end = std::min(answer.find_first_of(",;/+", begin), answer.size());
@@ -66,29 +70,31 @@ int words_in(const std::string& answer, const std::vector<std::string_view>& kno
 }
 
 /// Why an answer is no word of any tool.
-BrokenLaw unknown_answer(const std::string& answer, const std::vector<std::string_view>& known) {
+BrokenLaw unknown_answer(const Answer& given, const std::vector<std::string_view>& known) {
   constexpr std::array tools = {"diagnose", "lint", "verify", "locus_diagnose", "locus_lint", "locus_verify"};
-  if (words_in(answer, known) > 1) return {"case.unknown", "case.several", {{"answer", answer}}};
-  if (std::find(tools.begin(), tools.end(), answer) != tools.end()) {
-    return {"case.unknown", "case.tool", {{"answer", answer}}};
+  Parameters parameters = {{"answer", given.written}};
+  const std::string& word = given.word;
+  if (words_in(given.written, known) > 1) return {"case.unknown", "case.several", parameters};
+  if (std::find(tools.begin(), tools.end(), word) != tools.end()) return {"case.unknown", "case.tool", parameters};
+  if (const auto nearest = nearest_name(word, known)) {
+    parameters["nearest"] = std::string(*nearest);
+    return {"case.unknown", "case.nearest", parameters};
   }
-  if (const auto nearest = nearest_name(answer, known)) {
-    return {"case.unknown", "case.nearest", {{"answer", answer}, {"nearest", std::string(*nearest)}}};
-  }
-  const bool is_sentence = std::count(answer.begin(), answer.end(), '_') > 3;
-  return {"case.unknown", is_sentence ? "case.sentence" : "", {{"answer", answer}}};
+  const bool is_sentence = std::count(word.begin(), word.end(), '_') > 3;
+  return {"case.unknown", is_sentence ? "case.sentence" : "", parameters};
 }
 
 }  // namespace
 
 void grade_case(const std::filesystem::path& folder, std::uint64_t seed, int number) {
-  const std::string answer = id_of(answer_in(folder / "answer.txt"));
+  const Answer given = answer_in(folder / "answer.txt");
+  const std::string answer = id_of(given.word);
   if (answer.empty()) throw BrokenLaw{"case.no_answer"};
   const Case one = make_case(seed, number);
   if (answer == one.fault) return;
   const std::vector<std::string_view> known = known_words();
-  if (!contains(known, answer)) throw unknown_answer(answer, known);
-  const Parameters parameters = {{"answer", answer}};
+  if (!contains(known, answer)) throw unknown_answer(given, known);
+  const Parameters parameters = {{"answer", given.written}};
   if (answer == "as_expected") throw BrokenLaw{"case.not_this", "case.something_is", parameters};
   const bool finding = contains(lint_ids(), answer);
   if (finding != (one.tool == Tool::lint)) throw BrokenLaw{"case.not_this", "case.other_tool", parameters};

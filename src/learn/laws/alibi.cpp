@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "learn/laws/compare.h"
 #include "learn/laws/doctors_view.h"
@@ -56,6 +57,12 @@ std::string cause_of_slopes(const std::vector<double>& got, std::int64_t heads) 
                std::vector<double> slopes =
                    true_slopes(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(heads))));
                slopes.resize(static_cast<std::size_t>(heads));
+               return slopes;
+             }},
+            {"alibi.sorted",
+             [&] {
+               std::vector<double> slopes = true_slopes(heads);
+               std::sort(slopes.begin(), slopes.end(), std::greater<>());
                return slopes;
              }},
             {"alibi.second_series_from_start", [&] {

@@ -17,19 +17,34 @@ Array one_hot(std::int64_t size) {
   return unit;
 }
 
+/// Where every output is the right one times a number of its query, the sums of weights are wrong and nothing else.
+std::string cause_of_sums(const Array& got, const Array& right) {
+  if (agree(got.values, right.values)) return {};
+  double all = 0;
+  for (std::int64_t i = 0; i < right.size(0); ++i) {
+    const double factor = got(i, 0) / right(i, 0);
+    if (factor <= 0) return {};
+    for (std::int64_t c = 1; c < right.size(1); ++c) {
+      if (!agree(got(i, c), factor * right(i, c))) return {};
+    }
+    all += factor;
+  }
+  return agree(all, 1) ? "attention.over_all" : "attention.not_normalised";
+}
+
 std::string cause_of_attention(const Array& got, const Array& q, const Array& k, const Array& v) {
   const auto form = [&](const AttentionForm& wrong) {
     return [&, wrong] { return plain_attention(q, k, v, wrong).values; };
   };
-  return likely_cause(got.values,
-                      {{"attention.over_queries", form({.over_queries = true})},
-                       {"attention.not_normalised", form({.normalised = false})},
-                       {"attention.no_softmax", form({.softmax = false})},
-                       {"attention.causal", form({.causal = true})},
-                       {"attention.scaled", form({.scale = 1 / std::sqrt(static_cast<double>(attention_dim))})},
-                       {"attention.scaled", form({.scale = 1 / static_cast<double>(attention_dim)})},
-                       {"attention.sign", form({.scale = -1})},
-                       {"attention.values", [&] { return plain_attention(q, k, k).values; }}});
+  const std::string known = likely_cause(
+      got.values, {{"attention.over_queries", form({.over_queries = true})},
+                   {"attention.no_softmax", form({.softmax = false})},
+                   {"attention.causal", form({.causal = true})},
+                   {"attention.scaled", form({.scale = 1 / std::sqrt(static_cast<double>(attention_dim))})},
+                   {"attention.scaled", form({.scale = 1 / static_cast<double>(attention_dim)})},
+                   {"attention.sign", form({.scale = -1})},
+                   {"attention.values", [&] { return plain_attention(q, k, k).values; }}});
+  return known.empty() ? cause_of_sums(got, plain_attention(q, k, v)) : known;
 }
 
 /// With one-hot values the output is the weights: rows sum to 1, and ln(w_j / w_0) = q (k_j - k_0).

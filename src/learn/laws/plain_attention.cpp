@@ -29,7 +29,7 @@ Array plain_attention(const Array& query, const Array& key, const Array& value, 
       if (form.causal && j > i) weights(i, j) = 0;
     }
   }
-  if (form.softmax && form.normalised) normalise(weights, form.over_queries);
+  if (form.softmax) normalise(weights, form.over_queries);
   Array output = Array::real({queries, width}, std::vector<double>(static_cast<std::size_t>(queries * width)));
   for (std::int64_t i = 0; i < queries; ++i) {
     for (std::int64_t j = 0; j < keys; ++j) {

@@ -10,7 +10,6 @@ namespace locus::learn {
 struct AttentionForm {
   double scale = 1;
   bool over_queries = false;  ///< the softmax runs down the columns
-  bool normalised = true;     ///< false: e to the score, not divided by the sum
   bool softmax = true;        ///< false: the scores themselves are the weights
   bool causal = false;
 };

@@ -26,6 +26,23 @@ std::vector<double> taken(const Array& table, std::int64_t length, const std::fu
   return values;
 }
 
+/// Without the end rows: before the first centre and behind the last, rows lie on the line through the last two, or
+/// wrap round to the other end as a negative index does.
+std::vector<double> without_ends(const Array& table, std::int64_t length, bool wraps) {
+  const std::int64_t rows = table.size(0);
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const double at = (static_cast<double>(i) + 0.5) * static_cast<double>(rows) / static_cast<double>(length) - 0.5;
+    const auto below = static_cast<std::int64_t>(std::floor(at));
+    const std::int64_t first = wraps ? below : std::clamp<std::int64_t>(below, 0, rows - 2);
+    const std::int64_t low = (first + rows) % rows, high = wraps ? std::min(first + 1, rows - 1) : first + 1;
+    const double part = at - static_cast<double>(first);
+    for (std::int64_t c = 0; c < table.size(1); ++c)
+      values.push_back((1 - part) * table(low, c) + part * table(high, c));
+  }
+  return values;
+}
+
 std::string cause_of_rows(const Array& got, const Array& table, std::int64_t length) {
   const auto from = static_cast<double>(table.size(0)), to = static_cast<double>(length);
   return likely_cause(
@@ -52,6 +69,8 @@ std::string cause_of_rows(const Array& got, const Array& table, std::int64_t len
           return taken(
               table, length, [](double i) { return i; }, false);
         }},
+       {"table.wrapped", [&] { return without_ends(table, length, true); }},
+       {"table.extrapolated", [&] { return without_ends(table, length, false); }},
        {"table.zeros", [&] {
           std::vector<double> values = table.values;
           values.resize(static_cast<std::size_t>(length * table.size(1)));

@@ -57,6 +57,7 @@ std::string cause_of_waves(const Array& rows) {
             return wave_of(p * std::pow(10000.0, -static_cast<double>(c / 2) / wave_dim), c);
           });
         }},
+       {"sinusoidal.one_frequency", [&] { return waves([](double p, auto c) { return wave_of(p, c); }); }},
        {"sinusoidal.from_one", [&] { return waves([&](double p, auto c) { return wave_of(angle(p + 1, c), c); }); }},
        {"sinusoidal.degrees",
         [&] { return waves([&](double p, auto c) { return wave_of(angle(p, c) * std::numbers::pi / 180, c); }); }},

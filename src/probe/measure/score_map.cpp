@@ -61,8 +61,6 @@ ScoreMap measure_scores(const Model& model, const Encoding& encoding, std::span<
   const std::int64_t count = std::ssize(tokens), window = model.config().window;
   const Encoding used = encoding.at_length(count);
   const bool gated = used.site() == Site::score && used.score().token_numbers > 0;
-  require(polar_of(used) == nullptr && !gated, "the parts of a score are not defined for ", used.scheme().name,
-          ": its positions act on more than a query and a key");
   Cache cache(model, count, used);
   cache.set_placement(placement);
   std::vector<Position> key_ids(tokens.size()), query_ids(tokens.size());
@@ -79,10 +77,12 @@ ScoreMap measure_scores(const Model& model, const Encoding& encoding, std::span<
   call.on_attention = [&](const AttentionRows& attention) {
     map.probabilities.insert(map.probabilities.end(), attention.probabilities.begin(), attention.probabilities.end());
   };
-  call.on_heads = [&](const BareHeads& heads) {
-    append(map.scores, scores_of(heads, &used, query_ids, key_ids, window));
-    append(map.content, scores_of(heads, nullptr, query_ids, key_ids, window));
-  };
+  if (polar_of(used) == nullptr && !gated) {
+    call.on_heads = [&](const BareHeads& heads) {
+      append(map.scores, scores_of(heads, &used, query_ids, key_ids, window));
+      append(map.content, scores_of(heads, nullptr, query_ids, key_ids, window));
+    };
+  }
   (void)model.forward(call, cache);
   return map;
 }

@@ -14,14 +14,14 @@ namespace locus::probe {
 struct ScoreMap {
   std::int64_t layers = 0, heads = 0, tokens = 0;
   std::vector<float> probabilities = {};  ///< after the softmax, as the model computed them
-  std::vector<float> scores = {};         ///< before the softmax
-  /// The scores of the same queries and keys without positions; the rest of a score is the part of the positions. An
+  std::vector<float> scores = {};         ///< before the softmax; empty if the encoding is polar or gated
+  /// The scores of the same queries and keys without positions, or empty like `scores`; the rest of a score is the part of the positions. An
   /// encoding of the site hidden is in the vectors: its scores have no such rest.
   std::vector<float> content = {};
 };
 
 /// Reads `tokens` with `encoding`.
-/// Error: no tokens, a text longer than the encoding's positions, an encoding that is polar or gated.
+/// Error: no tokens, a text longer than the encoding's positions.
 /// Cost: O(tokens^2) memory per head.
 ScoreMap measure_scores(const Model& model, const Encoding& encoding, std::span<const Token> tokens,
                         const Placement& placement = {});
