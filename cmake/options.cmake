@@ -61,3 +61,10 @@ function(locus_unity target)
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
+
+# locus_mend_torch(TARGET SCOPE): in C++20, clang 14 needs the whole class IValue where libtorch 1.13 only declares it.
+function(locus_mend_torch target scope)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(${target} ${scope} "SHELL:-include ATen/core/ivalue.h")
+  endif()
+endfunction()

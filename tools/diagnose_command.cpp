@@ -20,6 +20,7 @@ struct DiagnoseRequest {
   std::string before;
   std::string after;
   std::string bias;
+  std::string gates;
   std::string axes;
   std::string positions;
   std::string role = "query";
@@ -117,6 +118,7 @@ std::string one_head(const DiagnoseRequest& request, io::NpyArray& before, io::N
 }
 
 void diagnose_rotation(const DiagnoseRequest& request) {
+  require(request.gates.empty(), "--gates goes with --bias");
   require(!request.before.empty() && !request.after.empty(), "give --before and --after, or --bias");
   io::NpyArray before = io::read_npy(request.before);
   io::NpyArray after = io::read_npy(request.after);
@@ -166,8 +168,9 @@ void diagnose_scores(const DiagnoseRequest& request) {
   const std::size_t rank = array.shape.size();
   require(rank == 2 || rank == 3, request.bias, " must have shape [heads, queries, keys] or [queries, keys], got ",
           rank, " axes");
-  const BiasDump dump{rank == 3 ? array.shape[0] : 1, array.shape[rank - 2], array.shape[rank - 1],
-                      numbers_of(array, request.bias)};
+  BiasDump dump{rank == 3 ? array.shape[0] : 1, array.shape[rank - 2], array.shape[rank - 1],
+                numbers_of(array, request.bias)};
+  if (!request.gates.empty()) dump.gates = numbers_of(io::read_npy(request.gates), request.gates);
   std::optional<ChosenEncoding> chosen;
   std::optional<Encoding> expected;
   if (has_encoding(request)) {
@@ -220,6 +223,8 @@ void add_diagnose_command(CLI::App& app) {
                     "Treat --before as rotated by the expected encoding, --after by the suspect one");
   command->add_option("--bias", request->bias,
                       "Read score biases [heads, queries, keys], instead of --before and --after");
+  command->add_option("--gates", request->gates,
+                      "With --bias: read the logarithms of the tokens' gates [heads, keys] (forget_gate)");
   add_encoding_options(*command, request->encoding);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
@@ -227,7 +232,8 @@ void add_diagnose_command(CLI::App& app) {
       "Examples:\n"
       "  locus diagnose --before q.npy --after mine.npy --axes htd\n"
       "  locus diagnose --before q.npy --after mine.npy --axes htd --config config.json --positions 0:16\n"
-      "  locus diagnose --bias bias.npy --scheme alibi:heads=8");
+      "  locus diagnose --bias bias.npy --scheme alibi:heads=8\n"
+      "  locus diagnose --bias bias.npy --gates log_f.npy --scheme forget_gate:heads=8");
   command->callback([request] {
     if (request->bias.empty()) {
       diagnose_rotation(*request);

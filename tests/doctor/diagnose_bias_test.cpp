@@ -174,5 +174,41 @@ TEST(DiagnoseBias, RefusesWhatIsNoBias) {
   EXPECT_THROW(diagnose_bias({1, 4, 3, std::vector<double>(12)}), Error);
 }
 
+// ln f of token t in head h; all different.
+double log_gate(std::int64_t head, std::int64_t token) {
+  return -0.01 * static_cast<double>(1 + head) - 0.03 * static_cast<double>(token * 7 % 5);
+}
+
+// Lin et al. 2025, arXiv 2503.02130: the bias of query i and key j is the sum of ln f_l over j < l <= i.
+TEST(DiagnoseBias, SumsOfGates) {
+  const Encoding forget("forget_gate", {{"heads", 2}});
+  const auto judged = [&](std::int64_t first, std::int64_t last, double sign) {
+    BiasDump dump = make_bias(2, 6, 9, [&](std::int64_t h, std::int64_t q, std::int64_t k) {
+      double sum = 0;
+      for (std::int64_t token = k + first; token <= q + last; ++token) sum += sign * log_gate(h, token);
+      return k > q ? -std::numeric_limits<double>::infinity() : sum;
+    });
+    for (std::int64_t n = 0; n < 2 * 9; ++n) dump.gates.push_back(log_gate(n / 9, n % 9));
+    return diagnose_bias(dump, forget);
+  };
+  EXPECT_TRUE(judged(1, 0, 1).as_expected());
+  EXPECT_EQ(first_of(judged(1, 0, -1)), "gates_negated");
+  EXPECT_EQ(first_of(judged(0, 0, 1)), "gates_off_by_one");
+  EXPECT_EQ(first_of(judged(0, -1, 1)), "gates_off_by_one");
+  EXPECT_EQ(first_of(judged(1, -1, 1)), "gates_off_by_one");
+  EXPECT_EQ(first_of(judged(1, 0, 0)), "gates_missing");
+  EXPECT_EQ(first_of(judged(1, 0, 2)), "unexplained");
+}
+
+TEST(DiagnoseBias, GatesAreRefusedWhereNobodyAddsThem) {
+  BiasDump dump = make_bias(2, 2, 3, [](std::int64_t, std::int64_t, std::int64_t) { return 0.0; });
+  EXPECT_THROW(diagnose_bias(dump, Encoding("forget_gate", {{"heads", 2}})), Error);
+  dump.gates = {1, 2, 3, 4, 5, 6};
+  EXPECT_THROW(diagnose_bias(dump, Encoding("alibi", {{"heads", 2}})), Error);
+  EXPECT_THROW(diagnose_bias(dump), Error);
+  dump.gates.pop_back();
+  EXPECT_THROW(diagnose_bias(dump, Encoding("forget_gate", {{"heads", 2}})), Error);
+}
+
 }  // namespace
 }  // namespace locus::testing

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "doctor/dump_maker.h"
@@ -281,6 +283,52 @@ TEST(DiagnoseDumps, HalfAPositionIsNoPosition) {
     const Diagnosis diagnosis =
         diagnose(make_dump(shape, culprit, type, random), {.encoding = plain(), .positions = meant});
     EXPECT_FALSE(diagnosis.as_expected()) << name_of(type) << diagnosis.verdicts.front().confidence;
+  }
+}
+
+// Polar heads, made and rotated by the formulas of PoPE: pair c of a token at p has the length softplus(x_c) and turns by
+// p w_c; that of a key starts at its phase.
+class PolarDumps : public ::testing::Test {
+ protected:
+  const Encoding pope_{"pope", {{"heads", 2}, {"head_dim", 16}, {"deviation", 0.5}}};
+
+  Diagnosis judged(Role role, const std::function<double(double phase)>& start, bool polar = true) const {
+    const Polar& form = *pope_.rotation().polar;
+    std::mt19937 random(12);
+    std::normal_distribution<double> normal;
+    RotationDump dump{.tokens = 9, .heads = 2, .head_dim = 2 * form.channels};
+    for (std::int64_t n = 0; n < 9 * 2 * form.channels; ++n) {
+      const std::int64_t c = n % form.channels, head = n / form.channels % 2, p = n / form.channels / 2;
+      const double first = start(form.phases[static_cast<std::size_t>(head * form.channels + c)]);
+      const double length = std::log1p(std::exp(normal(random)));
+      const double at = polar ? first : 2 * normal(random);
+      const double turned = at + static_cast<double>(p) * pope_.rotation().inv_freq[static_cast<std::size_t>(c)];
+      for (const auto& [angle, to] : {std::pair{at, &dump.before}, std::pair{turned, &dump.after}}) {
+        to->push_back(static_cast<float>(length * std::cos(angle)));
+        to->push_back(static_cast<float>(length * std::sin(angle)));
+      }
+    }
+    return diagnose(dump, {.encoding = pope_, .role = role});
+  }
+};
+
+TEST_F(PolarDumps, QueriesStartAtZeroAndKeysAtTheirPhases) {
+  const auto none = [](double) { return 0.0; };
+  const auto own = [](double phase) { return phase; };
+  const auto negated = [](double phase) { return -phase; };
+  EXPECT_TRUE(judged(Role::query, none).as_expected());
+  EXPECT_TRUE(judged(Role::key, own).as_expected());
+  EXPECT_EQ(judged(Role::query, own).verdicts.front().name, "phases_on_queries");
+  EXPECT_EQ(judged(Role::key, none).verdicts.front().name, "phases_missing");
+  EXPECT_EQ(judged(Role::key, negated).verdicts.front().name, "phases_negated");
+}
+
+TEST_F(PolarDumps, HeadsThatAreNotPolarAreNamed) {
+  for (const Role role : {Role::query, Role::key}) {
+    const Diagnosis diagnosis = judged(
+        role, [](double phase) { return phase; }, false);
+    EXPECT_EQ(diagnosis.verdicts.front().name, "polar_missing");
+    EXPECT_FALSE(diagnosis.as_expected());
   }
 }
 

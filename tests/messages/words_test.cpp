@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue says the same in every language: no text is missing, blanks agree, and no phrase is stale.
+#include "messages/check_names.h"
 #include "messages/sentences.h"
 
 #include <gtest/gtest.h>
@@ -127,6 +128,13 @@ TEST(Words, KnowPhrasesWithNumbersAndLabelsOfParts) {
   EXPECT_EQ(spanish.phrase("nobody says this"), "nobody says this");
   EXPECT_FALSE(spanish.has_phrase("nobody says this"));
   EXPECT_TRUE(english.has_phrase("nobody says this"));
+  EXPECT_EQ(check_name(english, "shifted = whole (float32)"), "shifted = whole (float32)");
+  EXPECT_EQ(check_name(spanish, "shifted = whole (float32)"), "trasladado = de una vez (float32)");
+  EXPECT_EQ(check_name(spanish, "norm_preserving: vectors keep their length, near 100"),
+            "conserva la norma: los vectores conservan su longitud, cerca de 100");
+  EXPECT_EQ(check_name(spanish, "not relative: shifting all ids changes the outputs"),
+            "no relativa: trasladar todos los ids cambia las salidas");
+  EXPECT_EQ(check_name(spanish, "shifted = what nobody says"), std::nullopt);
   EXPECT_EQ(spanish.label("RoPE + interpolation + fine-tuned"), "RoPE + interpolación + ajuste fino");
   EXPECT_EQ(spanish.label("RoPE, dynamic NTK"), "RoPE, NTK dinámico");
 }

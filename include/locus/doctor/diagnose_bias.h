@@ -16,6 +16,8 @@ struct BiasDump {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
   std::vector<double> bias = {};
+  /// The logarithms of the tokens' gates, [heads, keys], for an encoding whose tokens bring one number (forget_gate).
+  std::vector<double> gates = {};
 };
 
 struct BiasDiagnosis {
@@ -33,7 +35,8 @@ struct BiasDiagnosis {
 };
 
 /// Infers the bias and compares it with `expected`, if given. The last query is at the last key.
-/// Error: arrays that do not match the sizes, NaN, an encoding of another site than score or with other heads.
+/// Error: arrays that do not match the sizes, NaN, an encoding of another site than score or with other heads, gates
+/// without an encoding that takes them, such an encoding without gates.
 BiasDiagnosis diagnose_bias(const BiasDump& dump, const std::optional<Encoding>& expected = {});
 
 }  // namespace locus

@@ -347,6 +347,7 @@ Diagnosis diagnose(const RotationDump& dump, const Expectation& expected) {
   const bool turned = expected.encoding && expected.encoding->rotation().turns_output;
   if (expected.values) return turned ? diagnose_turned_values(dump, expected, storage) : judge_values(dump, expected);
   if (expected.encoding && expected.encoding->rotation().mix) return diagnose_mixed(dump, expected, storage);
+  if (expected.encoding && expected.encoding->rotation().polar) return diagnose_polar(dump, expected, storage);
   if (expected.encoding && expected.encoding->rotation().query_scale) return diagnose_tempered(dump, expected, storage);
   return diagnose_rotation(dump, expected, storage);
 }

@@ -9,6 +9,7 @@
 #include "doctor/diagnose/alibi_slopes.h"
 #include "doctor/diagnose/bias_shape.h"
 #include "doctor/diagnose/bucket_fits.h"
+#include "doctor/diagnose/gate_sums.h"
 #include "doctor/diagnose/placed_biases.h"
 #include "doctor/diagnose/position_faults.h"
 #include "doctor/diagnose/turning.h"
@@ -37,9 +38,18 @@ void check(const BiasDump& dump, const std::optional<Encoding>& expected) {
     require(!std::isnan(value) && value < std::numeric_limits<double>::infinity(),
             "a bias must be finite or -infinity, got ", value);
   }
+  require(expected || dump.gates.empty(), "gates need the encoding that adds them");
   if (!expected) return;
   require(expected->score().heads == dump.heads, "the encoding has ", expected->score().heads, " heads, the bias ",
           dump.heads);
+  const bool gated = expected->score().token_numbers > 0;
+  require(
+      gated == !dump.gates.empty(), expected->scheme().name,
+      gated ? ": the gates of the tokens must be given with the bias" : ": tokens bring no gates, but some were given");
+  require(!gated || expected->score().token_numbers == 1,
+          "gates can be judged if every token has one, the encoding has two");
+  require(!gated || dump.gates.size() == static_cast<std::size_t>(dump.heads * dump.keys), "gates must be ", dump.heads,
+          " x ", dump.keys, " numbers (heads x keys), got ", dump.gates.size());
 }
 
 // ---- a bias linear in distance or key
@@ -258,7 +268,11 @@ BiasDiagnosis diagnose_bias(const BiasDump& dump, const std::optional<Encoding>&
     return diagnosis;
   }
   diagnosis.verdicts = judge_alone(shape, diagnosis);
-  if (expected) diagnosis.verdicts = judge_expected(shape, *expected, std::move(diagnosis.verdicts));
+  if (!dump.gates.empty()) {
+    diagnosis.verdicts = judge_gates(shape);
+  } else if (expected) {
+    diagnosis.verdicts = judge_expected(shape, *expected, std::move(diagnosis.verdicts));
+  }
   if (diagnosis.masked > 0) {
     diagnosis.verdicts.push_back(
         {Verdict::About::dump, "mask_mixed_in",

@@ -117,13 +117,13 @@ class Equivalences {
          "pages, sharing or moves change what a sequence holds");
     // A shard does not know what the keys of the others count.
     if (ranks_for(sample_) > 0 && !counted) {
-      for (const auto& [kind, name] :
-           {std::pair{positions::ShardKind::contiguous, "contiguous"},
-            std::pair{positions::ShardKind::striped, "striped"}, std::pair{positions::ShardKind::zigzag, "zigzag"}}) {
+      for (const auto& [kind, name] : {std::pair{positions::ShardKind::contiguous, "sharded contiguous"},
+                                       std::pair{positions::ShardKind::striped, "sharded striped"},
+                                       std::pair{positions::ShardKind::zigzag, "sharded zigzag"}}) {
         const auto bound = [&](std::int64_t token, std::int64_t head, double want) {
           return 2 * error_.of_attention(token, head, want) + error_.of_merge(token, head);
         };
-        hold(std::string("sharded ") + name + ", merged = whole", sharded(sample_, type_, kind), whole_.output, bound,
+        hold(std::string(name) + ", merged = whole", sharded(sample_, type_, kind), whole_.output, bound,
              "a shard counts its keys from 0 instead of from their positions");
       }
     }

@@ -12,6 +12,7 @@
 #include "locus/error.h"
 #include "locus/io/atomic_file.h"
 #include "locus/text.h"
+#include "messages/check_names.h"
 #include "results/fields.h"
 #include "results/in_language.h"
 
@@ -89,6 +90,11 @@ Html stacked(const results::Estimate& estimate) {
 Html library_text(const Words& words, std::string_view english) {
   if (words.has_phrase(english)) return Html(words.phrase(english));
   return element("span", Html(english), "lang=\"en\"");
+}
+
+Html check_text(const Words& words, std::string_view english) {
+  if (const auto text = check_name(words, english)) return Html(*text);
+  return library_text(words, english);
 }
 
 std::string report_html(const results::Results& given, std::span<const Check> checks, Language language) {

@@ -25,6 +25,8 @@ std::string with_interval(const results::Estimate& estimate);
 Html stacked(const results::Estimate& estimate);
 /// Returns a text of the library in the page's language, or marked as English.
 Html library_text(const Words& words, std::string_view english);
+/// The same for the name or the note of a check.
+Html check_text(const Words& words, std::string_view english);
 /// Returns the sentence to append to a caption if results::is_cut holds; empty otherwise.
 std::string cut_note(bool cut, const Words& words);
 /// Returns " Tasks tested at the trained length only are ranked there: first."; empty if there is none.

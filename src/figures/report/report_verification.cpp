@@ -18,8 +18,8 @@ Table table_of(std::span<const Check* const> checks, const Words& words) {
   for (const Check* check : checks) {
     table.rows.push_back(
         {Cell(Html(words(check->pass ? Message::check_holds : Message::check_fails)), check->pass ? "good" : "bad"),
-         Cell(library_text(words, check->name), "wide"), significant(check->value, 4), significant(check->bound, 4),
-         Cell(library_text(words, check->note), "dim")});
+         Cell(check_text(words, check->name), "wide"), significant(check->value, 4), significant(check->bound, 4),
+         Cell(check_text(words, check->note), "dim")});
   }
   return table;
 }

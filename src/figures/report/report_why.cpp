@@ -41,9 +41,9 @@ void add_why_positions(Page& page, std::span<const Check> checks) {
                 {words(Message::head_bound), "number"},
                 words(Message::head_in_numbers)};
   for (const Check& check : three_token_checks(checks)) {
-    table.rows.push_back({check.scheme, library_text(words, check.name.substr(three_tokens.size())),
+    table.rows.push_back({check.scheme, check_text(words, check.name.substr(three_tokens.size())),
                           significant(check.value), significant(check.bound),
-                          Cell(library_text(words, check.note), "wide dim")});
+                          Cell(check_text(words, check.note), "wide dim")});
   }
   page.table(table);
 }

@@ -167,7 +167,7 @@ class JsonReader {
     static constexpr std::pair<std::string_view, NormalForm> forms[] = {
         {"NFC", NormalForm::nfc}, {"NFD", NormalForm::nfd}, {"NFKC", NormalForm::nfkc}, {"NFKD", NormalForm::nfkd}};
     const auto form =
-        std::find_if(std::begin(forms), std::end(forms), [&](const auto& one) { return one.first == type; });
+        std::find_if(std::begin(forms), std::end(forms), [&](const auto& known) { return known.first == type; });
     if (form != std::end(forms)) {
       require(!parts_.form && parts_.prefix.empty() && parts_.shown_as.empty(), name_, ": the normalizer ", type,
               " must come first and alone; other orders are not supported");
