@@ -93,6 +93,30 @@ async function attention({ open, check, patience, accessible }) {
   await context.close();
 }
 
+// Every listed model loads, writes, loses and attends in the page.
+async function everyModel({ open, check, patience }) {
+  const { context, page } = await open('gpt');
+  await page.waitForSelector('.models button', patience);
+  const schemes = await page.$$eval('.models button', (all) => all.map((one) => one.dataset.scheme));
+  check(schemes.length >= 23, `gpt: ${schemes.length} models`);
+  for (let i = 0; i < schemes.length; i += 4) {
+    const group = schemes.slice(i, i + 4);
+    await page.evaluate((models) => { location.hash = `models=${models.join(',')}&map=${models[0]}&length=64`; }, group);
+    for (const scheme of group) {
+      await page.waitForSelector(`.lanes li[data-scheme="${scheme}"] meter`, patience);
+      await page.waitForSelector(`.words li[data-scheme="${scheme}"]`, patience);
+      await page.selectOption('.which select', scheme);
+      await page.waitForSelector('.attention .cell h3', patience);
+    }
+    check(await page.locator('.gpt .error').count() === 0, `gpt: ${group}: ${await page.locator('.gpt .error').allTextContents()}`);
+  }
+  await page.evaluate(() => { location.hash = 'models=pope&map=pope'; });
+  const whole = () => /more than one query/.test(document.querySelector('.cell .caption')?.textContent ?? '');
+  await page.waitForFunction(whole, undefined, patience);
+  check(await page.locator('.cell output').count() === 0, 'gpt: a score of PoPE has no parts');
+  await context.close();
+}
+
 // A model that cannot be loaded costs its lane, not the page.
 async function fails({ open, check, patience }) {
   const { context, page } = await open('gpt#models=rope');
@@ -122,4 +146,4 @@ async function times({ open, patience }) {
   await context.close();
 }
 
-export const gptTests = [writes, breaks, attention, fails, times];
+export const gptTests = [writes, breaks, attention, everyModel, fails, times];

@@ -254,6 +254,8 @@ const std::vector<Case>& cases() {
       {"sinks_negative", "positions sinks 10 --sinks -1 --window 4", {"sinks", "-1"}},
       {"sinks_no_window", "positions sinks 10 --sinks 4 --window 0", {"window must be at least 1, got 0"}},
       {"mrope_segment", "positions mrope sound:5", {"text:N", "sound:5"}},
+      {"mrope_joined", "positions mrope image:1x2x2+audio:5", {"a video and its sound", "image:1x2x2+audio:5"}},
+      {"mrope_pieces", "positions mrope video:1x2x2+audio:5 --ids-per-chunk 0", {"ids_per_chunk", "at least 1, got 0"}},
       {"mrope_size", "positions mrope image:4x6", {"TxHxW", "4x6"}},
       {"mrope_zero", "positions mrope image:1x0x6", {"rows must be at least 1, got 0"}},
       {"mrope_negative_text", "positions mrope text:-1", {"tokens", "-1"}},

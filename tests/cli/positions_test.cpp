@@ -95,6 +95,14 @@ TEST(Positions, PrintsMasksKeptTokensAndTheDecodeDelta) {
   EXPECT_EQ(mixed["axis_names"], Json({"time", "height", "width"}));
 }
 
+// Frames last 2 ids and come in pieces of 4: frames 1 3, sound 1 2 3 4, frames 5 7, sound 5 6; two tokens begin and end it.
+TEST(Positions, NumbersAVideoWithItsSound) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(output_of(folder, "positions mrope video:4x1x1@2+audio:6 --ids-per-chunk 4"),
+            "time: 0,0,1,3,1,2,3,4,5,7,5,6,7,7\nheight: 0,0,1,1,1,2,3,4,1,1,5,6,7,7\n"
+            "width: 0,0,1,1,1,2,3,4,1,1,5,6,7,7\ndecode_delta: -6\n");
+}
+
 TEST(Positions, ReadsMasksFromFiles) {
   const TemporaryFolder folder;
   write_array<std::int64_t>(folder, "mask.npy", {2, 4}, {0, 0, 1, 1, 1, 1, 1, 1});
