@@ -40,10 +40,11 @@ def compare(shown, printed, source):
 
 @contextlib.contextmanager
 def workplace(learn):
-    """Makes a folder in which `learn` is the folder of the lessons and `locus` the built command."""
+    """Makes a folder in which `learn` is the folder of the lessons, `docs` that of the documents, `locus` the built command."""
     before = os.getcwd(), os.environ["PATH"]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "learn").symlink_to(learn)
+        (Path(folder) / "docs").symlink_to(Path(learn).parent / "docs")
         commands = Path(folder) / ".bin"
         commands.mkdir()
         (commands / "locus").symlink_to(os.path.abspath(os.environ["LOCUS_COMMAND"]))

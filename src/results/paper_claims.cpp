@@ -49,6 +49,24 @@ struct AboutLoss {
   double bar;
 };
 
+/// A paper claim that one line loses less than another.
+struct Comparison {
+  std::string line, other, source;
+};
+
+const std::vector<Comparison>& comparisons() {
+  static const std::vector<Comparison> all = {
+      {"xpos", "rope", "Sun et al. 2022, arXiv 2212.10554"},
+      {"kerple", "alibi", "Chi et al. 2022, arXiv 2205.09921"},
+      {"fire", "alibi", "Li et al. 2023, arXiv 2310.04418"},
+      {"cope", "shaw", "Golovneva et al. 2024, arXiv 2405.18719"},
+      {"fope", "rope", "Hua et al. 2024, arXiv 2412.17739"},
+      {"forget_gate", "rope", "Lin et al. 2025, arXiv 2503.02130"},
+      {"pope", "rope", "Gopalakrishnan et al. 2025, arXiv 2509.10534"},
+  };
+  return all;
+}
+
 class PaperClaims {
  public:
   PaperClaims(const Results& results, const Words& words) : results_(results), words_(words) {}
@@ -100,6 +118,7 @@ class PaperClaims {
     in_between(task, "nope", Message::claim_nope, "Kazemnejad et al. 2023, arXiv 2305.19466");
     in_between(task, "t5", Message::claim_t5, press);
     needs_tuning(task, chen);
+    for (const Comparison& one : comparisons()) compare(task, one);
   }
 
   std::string describe(const Task& task, const std::string& line, const std::optional<Estimate>& found) const {
@@ -126,10 +145,20 @@ class PaperClaims {
   void needs_tuning(const Task& task, const std::string& source) {
     const std::string plain = "rope+linear", tuned = "rope+linear+tuned";
     if (!task.has_line(plain) || !task.has_line(tuned)) return;
-    add(Message::claim_needs_tuning, source,
-        where(task) + describe(task, plain, lost(task, plain)) + ", " + describe(task, tuned, lost(task, tuned)) +
-            words_(Message::rule_difference),
-        loses_less(task, tuned, plain));
+    add(Message::claim_needs_tuning, source, difference_seen(task, plain, tuned), loses_less(task, tuned, plain));
+  }
+
+  void compare(const Task& task, const Comparison& one) {
+    if (!task.has_line(one.line) || !task.has_line(one.other)) return;
+    const std::string claim =
+        words_(Message::claim_loses_less, {{"line", results_.label(one.line)}, {"other", results_.label(one.other)}});
+    claims_.push_back({claim, one.source, difference_seen(task, one.line, one.other),
+                       text_of(loses_less(task, one.line, one.other))});
+  }
+
+  std::string difference_seen(const Task& task, const std::string& line, const std::string& other) const {
+    return where(task) + describe(task, line, lost(task, line)) + ", " + describe(task, other, lost(task, other)) +
+           words_(Message::rule_difference);
   }
 
   /// `back` needs exact relative positions, `first` exact absolute ones.

@@ -214,7 +214,10 @@ TEST(Claims, AreDecidedByTheShareOfWhatWasLearned) {
                  {"rope+linear", {{32, {1, 1, 1}}, {64, {1.5, 1.55, 1.5}}}},
                  {"rope+linear+tuned", {{32, {1, 1, 1}}, {64, {1.1, 1.1, 1.1}}}},
                  {"t5", {{32, {1, 1, 1}}, {64, {1.3, 1.35, 1.3}}}},
-                 {"nope", {{32, {1, 1, 1}}, {64, {2.5, 2.6, 2.5}}}}};
+                 {"nope", {{32, {1, 1, 1}}, {64, {2.5, 2.6, 2.5}}}},
+                 {"xpos", {{32, {1, 1, 1}}, {64, {1.3, 1.35, 1.3}}}},
+                 {"kerple", {{32, {1, 1, 1}}, {64, {1.11, 1.12, 1.13}}}},
+                 {"fire", {{32, {1, 1, 1}}, {64, {1.0, 1.02, 1.1}}}}};
   Json results = lab.results("verbs", given);
   EXPECT_EQ(says(results, "ALiBi stays flat"), "yes");
   EXPECT_EQ(says(results, "A learned table"), "yes");
@@ -223,6 +226,10 @@ TEST(Claims, AreDecidedByTheShareOfWhatWasLearned) {
   EXPECT_EQ(says(results, "T5's bias lies"), "yes");
   EXPECT_EQ(says(results, "NoPE lies"), "no");
   EXPECT_EQ(says(results, "Position interpolation"), "yes");
+  EXPECT_EQ(says(results, "xPos loses less beyond the trained length than RoPE"), "yes");
+  EXPECT_EQ(says(results, "KERPLE loses less beyond the trained length than ALiBi"), "no");
+  EXPECT_EQ(says(results, "FIRE loses less"), "cannot tell");
+  EXPECT_EQ(says(results, "CoPE loses less"), "missing");  // no such line in the run
 
   given["alibi"][64] = {1.8, 1.9, 1.85};                           // no longer flat
   given["rope"] = {{32, {2.5, 2.5, 2.5}}, {64, {2.5, 2.5, 2.5}}};  // did not learn
