@@ -176,7 +176,8 @@ TEST(CacheLimits, ShiftsReachFromOneEndToTheOther) {
 TEST(CacheLimits, Relocate) {
   KvCache cache = filled(rope(), range(0, 4));
   for (const auto& [begin, end] : std::vector<std::pair<std::int64_t, std::int64_t>>{{-1, 2}, {3, 2}, {0, 5}}) {
-    expect_refused([&] { cache.relocate(0, begin, end, 0); }, "relocate tokens within 0 .. 4");
+    expect_refused([&, begin = begin, end = end] { cache.relocate(0, begin, end, 0); },
+                   "relocate tokens within 0 .. 4");
   }
   expect_refused([&] { cache.relocate(0, 3, 4, max_position + 1); }, "relocate to a position");
   expect_refused([&] { cache.relocate(0, 3, 4, -max_position - 1); }, "relocate to a position");
@@ -192,7 +193,7 @@ TEST(CacheLimits, Relocate) {
 TEST(CacheLimits, Divide) {
   KvCache cache = filled(rope(), range(8, 4));
   for (const auto& [begin, end] : std::vector<std::pair<std::int64_t, std::int64_t>>{{-1, 2}, {3, 2}, {0, 5}}) {
-    expect_refused([&] { cache.divide(0, begin, end, 2); }, "divide tokens within 0 .. 4");
+    expect_refused([&, begin = begin, end = end] { cache.divide(0, begin, end, 2); }, "divide tokens within 0 .. 4");
   }
   expect_refused([&] { cache.divide(0, 0, 4, 0); }, "a group of at least 1, got 0");
   cache.divide(0, 0, 4, 1);

@@ -108,7 +108,7 @@ TEST(SchemeDefinitions, T5Buckets) {
                                      {"max_distance", max_distance},
                                      {"bidirectional", bidirectional},
                                      {"table", table}});
-      const auto check = [&](Int query, Int key) {
+      const auto check = [&, buckets = buckets, max_distance = max_distance](Int query, Int key) {
         const Int want = t5_bucket(key - query, buckets, max_distance, bidirectional);
         EXPECT_EQ(encoding.score().bucket(query, key), want) << query << " " << key << " of " << buckets;
         EXPECT_EQ(encoding.score().value(0, query, key), static_cast<double>(want) + 0.5);
