@@ -21,6 +21,15 @@ def rotated_wrongly(q):
     return np.stack(turned, -1).reshape(q.shape).astype(np.float32)
 
 
+def gate_bias(log_f):
+    """What a forgetting head adds for query i and key j: the logarithms of the gates after j, up to i."""
+    bias = np.zeros((HEADS, TOKENS, TOKENS))
+    for i in range(TOKENS):
+        for j in range(i):
+            bias[:, i, j] = log_f[:, j + 1 : i + 1].sum(-1)
+    return bias.astype(np.float32)
+
+
 def write_safetensors(path, tensors):
     header, data = {}, b""
     for name, values in tensors.items():
@@ -129,6 +138,9 @@ def main():
         np.save(FOLDER / f"{name}.npy", values)
     np.save(FOLDER / "vit.npy", normal(1 + 14 * 14, 8))  # a class token and a grid
     np.save(FOLDER / "bert.npy", normal(512, 8))
+    log_f = -np.logaddexp(0, -np.random.default_rng(20).normal(2, 1, (HEADS, TOKENS)))  # of a sigmoid
+    np.save(FOLDER / "log_f.npy", log_f.astype(np.float32))
+    np.save(FOLDER / "gate_bias.npy", gate_bias(log_f))
     llama = {
         "model_type": "llama",
         "hidden_size": HEADS * DIM,

@@ -181,9 +181,17 @@ void print_examined(const Examined& one) {
     print_text(*one.other, one.differences);
     if (one.differences.empty()) std::cout << "no difference\n";
   }
-  std::cout << '\n'
-            << one.total(Severity::error) << " errors, " << one.total(Severity::warning) << " warnings, "
-            << one.total(Severity::note) << " notes\n";
+  const auto total = [&](Severity severity, const char* name) {
+    const auto count = one.total(severity);
+    std::cout << count << ' ' << name << (count == 1 ? "" : "s");
+  };
+  std::cout << '\n';
+  total(Severity::error, "error");
+  std::cout << ", ";
+  total(Severity::warning, "warning");
+  std::cout << ", ";
+  total(Severity::note, "note");
+  std::cout << '\n';
 }
 
 void lint_files(const LintRequest& request) {

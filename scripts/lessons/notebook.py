@@ -14,7 +14,8 @@ os.environ["PATH"] = os.environ["PATH"] + os.pathsep + str(root / "build/release
 sys.path.append(str(root / "build/release/python"))
 work = tempfile.TemporaryDirectory()
 os.chdir(work.name)
-os.symlink(root / "learn", "learn")""",
+for name in ("docs", "learn"):
+    os.symlink(root / name, name)""",
     "es": """# Busca el clon en el que está este cuaderno y trabaja en una carpeta propia.
 import os, pathlib, sys, tempfile
 
@@ -23,7 +24,8 @@ os.environ["PATH"] = os.environ["PATH"] + os.pathsep + str(root / "build/release
 sys.path.append(str(root / "build/release/python"))
 work = tempfile.TemporaryDirectory()
 os.chdir(work.name)
-os.symlink(root / "learn", "learn")""",
+for name in ("docs", "learn"):
+    os.symlink(root / name, name)""",
 }
 
 

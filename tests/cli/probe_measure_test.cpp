@@ -33,7 +33,7 @@ TEST_P(ProbeMeasure, LossHasACurvePerRuleAndThreePerLengthDependentOne) {
   // The model's own greedy text within its trained length: it is certain of nearly every token, and only the curve of
   // linear differs.
   EXPECT_LT(none["buckets"][1]["mean"], 1.0);
-  for (const std::size_t same : {0, 3, 4, 5}) {
+  for (const std::size_t same : {0U, 3U, 4U, 5U}) {
     EXPECT_NEAR(json["curves"][same]["buckets"][1]["mean"].get<double>(), none["buckets"][1]["mean"].get<double>(),
                 1e-4);
   }

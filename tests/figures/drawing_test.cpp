@@ -180,7 +180,7 @@ TEST(Drawing, EveryFigureFits) {
   std::vector<Figure> all = figures::results_figures(results::read_results(Json::parse(stream)));
   for (const figures::FigureKind* kind : figures::figure_kinds()) all.push_back(figures::make_figure(*kind));
   for (const Figure& made : all) {
-    for (const std::size_t width : {40, 80, 133}) {
+    for (const std::size_t width : {40U, 80U, 133U}) {
       for (const bool colour : {false, true}) {
         std::istringstream lines(draw(made, {.width = width, .colour = colour}));
         std::size_t count = 0;

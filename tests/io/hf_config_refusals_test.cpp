@@ -63,8 +63,8 @@ const std::vector<Refusal> refusals = {
     {with_rope("\"linear\""), "rope_scaling must be an object, got \"linear\""},
     {with_rope("[]"), "rope_scaling must be an object, got a list"},
     {with_rope(R"({"type": "cubic"})"),
-     "rope_scaling.type: unknown rule 'cubic'; known: default, dynamic, linear, llama3, longrope, mrope, ntk, "
-     "proportional, su, telechat3-yarn, yarn"},
+     "rope_scaling.type: unknown rule 'cubic'; known: 3D, default, dynamic, linear, llama3, longrope, mrope, ntk, "
+     "proportional, su, telechat3-yarn, video_rope, yarn"},
     {with_rope(R"({"rope_type": 3})"), "rope_scaling.rope_type must be a string, got 3"},
     {with_rope(R"({"type": "linear"})"), "rope_scaling.factor is missing, but rope_type linear needs it"},
     {with_rope(R"({"type": "linear", "factor": [2]})"), "rope_scaling.factor must be a number, got a list"},

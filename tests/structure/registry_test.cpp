@@ -150,7 +150,7 @@ TEST(Registry, EnumeratorsHaveNames) {
 // The first line, or the second after #!. Files that cannot contain a comment are skipped, and so are READMEs of
 // rooms.
 TEST(Files, HaveALicence) {
-  const Names no_comments = {".json", ".npy", ".bin", ".md", ".xz", ".pyc"};
+  const Names no_comments = {".json", ".ipynb", ".npy", ".bin", ".md", ".xz", ".pyc"};
   int files = 0;
   for (const char* folder : {"src", "include", "tools", "bench", "tests", "examples", "fuzz"}) {
     if (!fs::exists(testing::source_dir() / folder)) continue;
