@@ -53,7 +53,7 @@ std::vector<PageSpan> spans_of(const std::vector<PageSpan>& all, std::int64_t be
     const std::int64_t last = std::min(span.count, end - first);
     first += span.count;
     if (skipped >= last) continue;
-    span.turn += skipped * span.turn_stride;
+    if (span.turn != nullptr) span.turn += skipped * span.turn_stride;
     span.keys += skipped * dim * layout.element_size;
     span.values += skipped * dim * layout.element_size;
     if (layout.integers) span.key_scales += skipped, span.value_scales += skipped;

@@ -41,29 +41,38 @@ TEST(SharedPages, EqualPagesAreKeptOnce) {
   }
 }
 
-// Blocks of keys begin inside a page of 24 tokens. Numbers of 8 bits have a scale per token, so a wrong one shows.
+void expect_attention_as_gathered(const KvCache& cache, SequenceId sequence, std::int64_t queries) {
+  std::vector<float> query = tokens_of<float>(5000, queries), paged(query.size()), plain(query.size());
+  const auto shaped = [&](std::vector<float>& data) {
+    return heads_view(data.data(), ElementType::float32, "bthd", {{1, queries, heads, dim}});
+  };
+  const std::vector<CachedQueries> all{{.sequence = sequence, .query = shaped(query), .output = shaped(paged)}};
+  cache.attend({.queries = all});
+  const CachedSequence gathered = cache.gather(sequence);
+  AttentionCall call;
+  call.query = shaped(query);
+  call.key = gathered.keys;
+  call.value = gathered.values;
+  call.output = shaped(plain);
+  call.mask = {.causal = true, .by_index = true};
+  attend(call);
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(paged[i], plain[i], 1e-5) << i;
+}
+
+// Blocks of keys, and the portions of 256 that units of work read, begin inside a page of 24 tokens, whose keys moved or
+// did not. Numbers of 8 bits have a scale per token, so a wrong one shows.
 TEST(SharedPages, AttentionReadsFromTheMiddleOfAPage) {
-  constexpr std::int64_t tokens = 200, queries = 20;
   for (const KvStorage storage : {KvStorage::elements, KvStorage::int8}) {
-    const Encoding encoding = rope();
-    KvCache cache(encoding, {.capacity = 240, .heads = heads, .head_dim = dim, .storage = storage, .page_size = 24});
-    const SequenceId sequence = cache.create();
-    append(cache, sequence, range(0, tokens), 0);
-    std::vector<float> query = tokens_of<float>(5000, queries), paged(query.size()), plain(query.size());
-    const auto shaped = [](std::vector<float>& data) {
-      return heads_view(data.data(), ElementType::float32, "bthd", {{1, queries, heads, dim}});
-    };
-    const std::vector<CachedQueries> all{{.sequence = sequence, .query = shaped(query), .output = shaped(paged)}};
-    cache.attend({.queries = all});
-    const CachedSequence gathered = cache.gather(sequence);
-    AttentionCall call;
-    call.query = shaped(query);
-    call.key = gathered.keys;
-    call.value = gathered.values;
-    call.output = shaped(plain);
-    call.mask = {.causal = true, .by_index = true};
-    attend(call);
-    for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(paged[i], plain[i], 1e-5) << i;
+    for (const KeyForm form : {KeyForm::rotated, KeyForm::raw}) {
+      KvCache cache(
+          rope(),
+          {.capacity = 720, .heads = heads, .head_dim = dim, .form = form, .storage = storage, .page_size = 24});
+      const SequenceId sequence = cache.create();
+      append(cache, sequence, range(0, 700), 0);
+      for (const std::int64_t queries : {1, 20}) expect_attention_as_gathered(cache, sequence, queries);
+      cache.shift(sequence, 3);
+      for (const std::int64_t queries : {1, 20}) expect_attention_as_gathered(cache, sequence, queries);
+    }
   }
 }
 
