@@ -26,7 +26,8 @@ function copyMarkdown(source, target) {
   for (const name of readdirSync(source)) {
     const path = join(source, name);
     if (statSync(path).isDirectory()) continue;
-    if (name.endsWith('.md')) writeFileSync(join(target, name), forVue(readFileSync(path, 'utf8')));
+    // Documents are the guide here.
+    if (name.endsWith('.md')) writeFileSync(join(target, name), forVue(readFileSync(path, 'utf8').replaceAll('](../../docs/', '](/guide/')));
     else if (/\.(svg|png)$/.test(name)) cpSync(path, join(target, name));
   }
 }
