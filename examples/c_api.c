@@ -18,12 +18,13 @@ int main(void) {
   const locus_ids ids = {.ids = positions, .tokens = TOKENS};
   const locus_setting settings[] = {
       {.name = "head_dim", .text = "64"}, {.name = "pairing", .text = "half"}, {.name = "base", .text = "5e5"}};
-  const locus_cache_shape shape = {.capacity = 16, .heads = HEADS, .head_dim = DIM, .type = LOCUS_FLOAT32};
+  const locus_cache_shape shape = {
+      .size = sizeof shape, .capacity = 16, .heads = HEADS, .head_dim = DIM, .type = LOCUS_FLOAT32};
   locus_encoding* rope = NULL;
   locus_cache* cache = NULL;
   locus_cached* cached = NULL;
-  locus_cached_view stored;
-  locus_attention call = {.encoding = NULL};
+  locus_cached_view stored = {.size = sizeof stored};
+  locus_attention call = {.size = sizeof call};
   locus_heads key, value;
   int64_t sequence;
   int i;

@@ -1,33 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text either resolves to layers that each have a scheme, or throws locus::Error. Each layer can be chosen by
-// name.
-#include <cstddef>
+// Any bytes.
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
-#include "locus/error.h"
-#include "locus/io/hf_config.h"
+#include "checks.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  try {
-    const locus::io::HfConfig config = locus::io::resolve_hf_config(text, "fuzz");
-    if (config.layers.empty()) std::abort();
-    for (const locus::io::LayerEncoding& layer : config.layers) {
-      if (layer.scheme.empty()) std::abort();
-      if (layer.scheme == "rope") {
-        const auto& arguments = layer.arguments;
-        if (arguments.integer("rotary_dim") > arguments.integer("head_dim")) std::abort();
-        if (!(arguments.real("base") > 0) || arguments.text("rule").empty()) std::abort();
-      }
-      if (layer.layer_type.empty()) continue;
-      locus::io::HfOptions options;
-      options.layer_type = layer.layer_type;
-      const auto one = locus::io::resolve_hf_config(text, "fuzz", options);
-      if (one.layers.size() != 1 || one.layers[0].scheme != layer.scheme) std::abort();
-    }
-  } catch (const locus::Error&) {
-  }
+  const auto bytes = std::as_bytes(std::span(data, size));
+  locus::fuzz::check_hf_config(locus::fuzz::text_in(bytes));
   return 0;
 }

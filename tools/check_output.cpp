@@ -69,10 +69,6 @@ std::vector<Summary> summaries_of(std::span<const Check> checks) {
   return summaries;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return concat(count, ' ', noun, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 Json check_json(const Check& check) {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/text_layout.h"
 #include "command.h"
 #include "locus/doctor/lint.h"
 #include "locus/error.h"
@@ -181,17 +182,12 @@ void print_examined(const Examined& one) {
     print_text(*one.other, one.differences);
     if (one.differences.empty()) std::cout << "no difference\n";
   }
-  const auto total = [&](Severity severity, const char* name) {
-    const auto count = one.total(severity);
-    std::cout << count << ' ' << name << (count == 1 ? "" : "s");
+  const auto total = [&](Severity severity, std::string_view name) {
+    return counted(static_cast<std::size_t>(one.total(severity)), name);
   };
-  std::cout << '\n';
-  total(Severity::error, "error");
-  std::cout << ", ";
-  total(Severity::warning, "warning");
-  std::cout << ", ";
-  total(Severity::note, "note");
-  std::cout << '\n';
+  std::cout << '\n'
+            << total(Severity::error, "error") << ", " << total(Severity::warning, "warning") << ", "
+            << total(Severity::note, "note") << '\n';
 }
 
 void lint_files(const LintRequest& request) {

@@ -22,6 +22,10 @@ std::string left_padded(std::string_view text, std::size_t columns) {
   return std::string(columns > own ? columns - own : 0, ' ') + std::string(text);
 }
 
+std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
+
 std::string shortened(std::string_view text, std::size_t columns) {
   if (columns_of(text) <= columns) return std::string(text);
   if (columns == 0) return {};

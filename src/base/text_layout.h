@@ -17,6 +17,9 @@ std::string right_padded(std::string_view text, std::size_t columns);
 /// Returns at most the first `columns` characters; the last is … if some are omitted.
 std::string shortened(std::string_view text, std::size_t columns);
 
+/// Returns a count with its noun: "1 error", "2 errors". The plural is formed by an s.
+std::string counted(std::size_t count, std::string_view noun);
+
 /// Breaks a text at blanks into lines of at most `width` columns, each ended by a newline.
 std::string wrapped(std::string_view text, std::size_t width);
 

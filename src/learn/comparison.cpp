@@ -5,8 +5,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -31,6 +31,8 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// Lines `task: scheme > scheme > scheme > scheme`.
 Prediction read_prediction(const std::string& text) {
   Prediction prediction;
@@ -38,12 +40,12 @@ Prediction read_prediction(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
-    const std::regex word("[a-z0-9_]+");
-    const std::string task = in_small_letters(line.substr(0, colon)), rest = in_small_letters(line.substr(colon + 1));
-    std::vector<std::string>& order = prediction[task];
-    for (std::sregex_iterator found(rest.begin(), rest.end(), word), end; found != end; ++found) {
-      order.push_back(found->str());
-    }
+    std::vector<std::string>& order = prediction[in_small_letters(line.substr(0, colon))];
+    std::string rest = in_small_letters(line.substr(colon + 1));
+    std::replace_if(
+        rest.begin(), rest.end(), [](char c) { return !is_digit(c) && !(c >= 'a' && c <= 'z') && c != '_'; }, ' ');
+    std::istringstream words(rest);
+    for (std::string word; words >> word;) order.push_back(word);
   }
   for (const char* task : compared_tasks) {
     if (!prediction.contains(task) || prediction[task].empty()) {
@@ -98,17 +100,30 @@ struct Stated {
   std::string text;
 };
 
-/// Numbers with a decimal point or comma, and percentages.
+/// Numbers with a decimal point or comma, and percentages. Not by std::regex, which recurses for every digit.
 std::vector<Stated> numbers_in(const std::string& text) {
-  static const std::regex pattern(R"((\d+)(?:[.,](\d+))?(\s?%)?)");
+  const auto after_digits = [&](std::size_t at) {
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at;
+  };
   std::vector<Stated> found;
-  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
-    const std::string fraction = (*match)[2];
-    const bool percent = (*match)[3].matched;
-    if (fraction.empty() && !percent) continue;
-    const double unit = std::pow(10.0, -static_cast<double>(fraction.size())) * (percent ? 0.01 : 1);
-    const double value = std::stod((*match)[1].str() + "." + fraction + "0") * (percent ? 0.01 : 1);
-    found.push_back({value, 0.5000001 * unit, match->str()});
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = std::max(end, begin + 1)) {
+    end = after_digits(begin);
+    if (end == begin) continue;
+    std::string digits = text.substr(begin, end - begin);
+    std::size_t decimals = 0;
+    if (end < text.size() && (text[end] == '.' || text[end] == ',')) {
+      decimals = after_digits(end + 1) - (end + 1);
+      digits += "." + text.substr(end + 1, decimals);
+      if (decimals > 0) end += 1 + decimals;
+    }
+    const std::size_t sign = end < text.size() && std::isspace(static_cast<unsigned char>(text[end])) ? end + 1 : end;
+    const bool percent = sign < text.size() && text[sign] == '%';
+    if (percent) end = sign + 1;
+    if (decimals == 0 && !percent) continue;
+    const double unit = std::pow(10.0, -static_cast<double>(decimals)) * (percent ? 0.01 : 1);
+    const double value = std::strtod(digits.c_str(), nullptr) * (percent ? 0.01 : 1);
+    found.push_back({value, 0.5000001 * unit, text.substr(begin, end - begin)});
   }
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "learn/spoken_error.h"
@@ -14,6 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+/// Error: Json::exception for anything but an integer from 0 on. By itself, the conversion would cut a fraction off, and
+/// has no defined result for 1e300.
+std::uint64_t integer_of(const Json& value) {
+  const Json text = value.is_number_unsigned() ? value : Json("not an integer");
+  return text.get<std::uint64_t>();
+}
+
 Workspace read_workspace(const fs::path& file) {
   try {
     const Json json = Json::parse(text_at(file));
@@ -21,7 +29,7 @@ Workspace read_workspace(const fs::path& file) {
     if (language != "python" && language != "cpp") {
       throw SpokenError("ui.bad_program_language", {{"file", file.string()}, {"language", language}});
     }
-    Workspace workspace(file.parent_path(), language, json.at("seed"));
+    Workspace workspace(file.parent_path(), language, integer_of(json.at("seed")));
     if (!code.empty()) {
       for (const Language one : all_languages) {
         if (code_of(one) == code) workspace.spoken = one;
@@ -29,7 +37,10 @@ Workspace read_workspace(const fs::path& file) {
       if (!workspace.spoken) throw SpokenError("ui.bad_lang", {{"file", file.string()}, {"lang", code}});
     }
     for (const auto& [id, one] : json.at("exercises").items()) {
-      workspace.progress(id) = {one.value("passed", false), one.value("hints", 0), one.value("prediction", "")};
+      workspace.progress(id) = {
+          one.value("passed", false),
+          static_cast<int>(std::min<std::uint64_t>(integer_of(one.value("hints", Json(0U))), 1000)),
+          one.value("prediction", "")};
     }
     return workspace;
   } catch (const Json::exception& error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared library exports exactly the functions of locus.h, listed in bindings/c/abi.txt; the structs have the sizes in
-// bindings/c/structs.txt.
+// The shared library exports exactly the functions of locus.h, with the versions listed in bindings/c/abi.txt; the structs
+// have the sizes in bindings/c/structs.txt.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -28,9 +28,12 @@ std::string headers() {
   return text_of("include/locus.h") + text_of("include/locus_cache.h") + text_of("include/locus_plans.h");
 }
 
-std::set<std::string> listed() {
+/// The version of every function.
+std::map<std::string, std::string> listed() {
   std::istringstream lines(text_of("abi.txt"));
-  return {std::istream_iterator<std::string>(lines), {}};
+  std::map<std::string, std::string> versions;
+  for (std::string name, version; lines >> name >> version;) versions[name] = version;
+  return versions;
 }
 
 TEST(Abi, LibraryExportsTheListedFunctions) {
@@ -38,11 +41,13 @@ TEST(Abi, LibraryExportsTheListedFunctions) {
   const testing::CommandResult nm =
       testing::run_command(LOCUS_NM, {"-D", "--defined-only", "-P", LOCUS_C_LIBRARY}, folder.path());
   ASSERT_EQ(nm.exit_code, 0) << nm.err;
-  std::set<std::string> shown;
+  std::map<std::string, std::string> shown;
   std::istringstream lines(nm.out);
   for (std::string line; std::getline(lines, line);) {
-    const std::string name = line.substr(0, line.find_first_of("@ "));
-    if (name != "LOCUS_0") shown.insert(name);  // the version itself
+    std::smatch parts;
+    if (line.starts_with("LOCUS_")) continue;  // the version itself
+    ASSERT_TRUE(std::regex_search(line, parts, std::regex(R"(^(\w+)@@(\S+) )"))) << "without a version: " << line;
+    shown[parts[1]] = parts[2];
   }
   EXPECT_EQ(shown, listed()) << "bindings/c/abi.txt lists what programs may link to; removing a name breaks them";
 }
@@ -54,7 +59,9 @@ TEST(Abi, HeaderDeclaresTheListedFunctions) {
   for (std::sregex_iterator match(header.begin(), header.end(), pattern), end; match != end; ++match) {
     declared.insert((*match)[1]);
   }
-  EXPECT_EQ(declared, listed());
+  std::set<std::string> names;
+  for (const auto& [name, version] : listed()) names.insert(name);
+  EXPECT_EQ(declared, names);
 }
 
 #define LOCUS_STRUCT(name) \
@@ -93,14 +100,30 @@ const std::map<std::string, std::size_t>& sizes() {
 }
 #undef LOCUS_STRUCT
 
-// A program may be older than the library it runs with: within a minor version, both must mean the same memory.
+// A program may be older than the library it runs with: both must mean the same memory. What is `sized` may grow.
 TEST(Abi, StructsHaveTheListedSizes) {
   if (sizeof(void*) != 8) GTEST_SKIP() << "the list is for 64 bits";
   std::map<std::string, std::size_t> wanted;
   std::istringstream lines(text_of("structs.txt"));
   std::size_t size = 0;
-  for (std::string name; lines >> name >> size;) wanted[name] = size;
+  for (std::string name, kind; lines >> name >> size >> kind;) wanted[name] = size;
   EXPECT_EQ(sizes(), wanted) << "a struct of another size breaks programs; docs/versions.md says when it may change";
+}
+
+TEST(Abi, StructsListedAsSizedStartWithTheirSize) {
+  const std::string header = headers();
+  static const std::regex pattern(R"(typedef struct (locus_\w+) \{\n  size_t size; +/\*\*< sizeof\((\w+)\) \*/)");
+  std::set<std::string> declared, wanted;
+  for (std::sregex_iterator match(header.begin(), header.end(), pattern), end; match != end; ++match) {
+    declared.insert((*match)[1]);
+    EXPECT_EQ((*match)[1], (*match)[2]);
+  }
+  std::istringstream lines(text_of("structs.txt"));
+  for (std::string name, size, kind; lines >> name >> size >> kind;) {
+    EXPECT_TRUE(kind == "sized" || kind == "fixed") << kind;
+    if (kind == "sized") wanted.insert(name);
+  }
+  EXPECT_EQ(declared, wanted);
 }
 
 TEST(Abi, EveryStructIsListed) {

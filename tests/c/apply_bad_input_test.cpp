@@ -34,8 +34,9 @@ void add_apply_cases(Cases& all) {
   all.emplace("locus_rows_f64",
               [](World& w) { return locus_rows_f64(w.sinusoidal.get(), 0, nullptr, w.doubles.data()); });
 
-  static const locus_rotation side_unknown{-1, LOCUS_FORWARD, nullptr}, way_unknown{LOCUS_QUERY, 2, nullptr},
-      back{LOCUS_KEY, LOCUS_INVERSE, nullptr};
+  static const locus_rotation side_unknown{sizeof(locus_rotation), -1, LOCUS_FORWARD, nullptr},
+      way_unknown{sizeof(locus_rotation), LOCUS_QUERY, 2, nullptr},
+      back{sizeof(locus_rotation), LOCUS_KEY, LOCUS_INVERSE, nullptr};
   all.emplace("locus_rotate", [](World& w) { return locus_rotate(nullptr, &w.view, nullptr, &w.ids, nullptr); });
   all.emplace("locus_rotate", [](World& w) {
     return locus_rotate(as<locus_encoding>(w.cache.get()), &w.view, nullptr, &w.ids, nullptr);
@@ -46,7 +47,7 @@ void add_apply_cases(Cases& all) {
   all.emplace("locus_rotate",
               [](World& w) { return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, &way_unknown); });
   all.emplace("locus_rotate", [](World& w) {
-    const locus_rotation how{LOCUS_QUERY, LOCUS_FORWARD, as<locus_pool>(w.rope.get())};
+    const locus_rotation how{sizeof how, LOCUS_QUERY, LOCUS_FORWARD, as<locus_pool>(w.rope.get())};
     return locus_rotate(w.rope.get(), &w.view, nullptr, &w.ids, &how);
   });
   all.emplace("locus_rotate", [](World& w) {

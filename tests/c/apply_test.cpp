@@ -25,7 +25,7 @@ TEST(CEncoding, EverySchemeEqualsCpp) {
     const Encoding expected(scheme->name, scheme->example);
     const OwnedEncoding encoding = c_encoding(scheme->name, scheme->example);
     ASSERT_NE(encoding, nullptr) << scheme->name;
-    locus_info info;
+    auto info = sized<locus_info>();
     ASSERT_OK(locus_encoding_info(encoding.get(), &info));
     EXPECT_EQ(info.scheme, scheme->name);
     EXPECT_EQ(info.site, static_cast<int>(scheme->site));
@@ -49,7 +49,7 @@ TEST(CEncoding, SettingsAreTextsInAnyOrder) {
   locus_encoding* made = nullptr;
   ASSERT_OK(locus_encoding_new("rope", settings, 5, &made));
   const OwnedEncoding encoding(made);
-  locus_info info;
+  auto info = sized<locus_info>();
   ASSERT_OK(locus_encoding_info(made, &info));
   EXPECT_EQ(info.width, 64);
   EXPECT_EQ(info.row_width, 64);
@@ -70,11 +70,11 @@ TEST(CEncoding, ReadsAConfigAndReportsDefaults) {
   EXPECT_NE(std::string(text).find("unknown: rope_thetaa"), std::string::npos) << text;
   const io::ModelEncoding expected = io::model_encoding(path);
   EXPECT_EQ(expected.encoding.rotation().head_dim, 16);
-  locus_info info;
+  auto info = sized<locus_info>();
   ASSERT_OK(locus_encoding_info(made, &info));
   EXPECT_EQ(info.width, 16);
 
-  locus_config_options options = {};
+  auto options = sized<locus_config_options>();
   options.pairing = "interleaved";
   options.profile = "hf";
   locus_encoding* other = nullptr;
@@ -120,7 +120,7 @@ TEST(CRows, EqualCpp) {
     const std::vector<Position> positions = {0, 1, 17, 35'000, std::min(encoding.position_range().last, max_position)};
     const locus_ids ids = {positions.data(), 1, 1, 5};
     const OwnedEncoding handle = c_encoding(encoding);
-    locus_info info;
+    auto info = sized<locus_info>();
     ASSERT_OK(locus_encoding_info(handle.get(), &info));
     const auto width = static_cast<std::size_t>(info.row_width);
     for (const Role role : {Role::query, Role::key}) {
@@ -184,7 +184,7 @@ TEST(CRotate, EqualsCpp) {
       locus_heads in = c_view(view);
       view.data = apart.data();
       const locus_heads out = c_view(view);
-      locus_rotation how{LOCUS_KEY, static_cast<int>(direction), nullptr};
+      locus_rotation how{sizeof how, LOCUS_KEY, static_cast<int>(direction), nullptr};
       ASSERT_OK(locus_rotate(handle.get(), &in, &out, &plain, &how));
       how.pool = made;
       ASSERT_OK(locus_rotate(handle.get(), &in, nullptr, &plain, &how));

@@ -42,16 +42,16 @@ void add_attention_cases(Cases& all) {
   }
   all.emplace("locus_attend_backward", [](World&) { return locus_attend_backward(nullptr); });
   all.emplace("locus_attend_backward", [](World&) {
-    const locus_attention_gradient gradient = {};
+    const auto gradient = sized<locus_attention_gradient>();
     return locus_attend_backward(&gradient);
   });
   all.emplace("locus_attend_backward", [](World& w) {
-    locus_attention_gradient gradient = {};
+    auto gradient = sized<locus_attention_gradient>();
     gradient.forward = &w.call;  // no gradients, no log_sum_exp
     return locus_attend_backward(&gradient);
   });
   all.emplace("locus_attend_backward", [](World& w) {  // learned weights that there are not, or not so
-    locus_attention_gradient gradient = {};
+    auto gradient = sized<locus_attention_gradient>();
     gradient.forward = &w.call;
     gradient.output_gradient = gradient.query_gradient = gradient.key_gradient = gradient.value_gradient = w.view;
     static double numbers[8];

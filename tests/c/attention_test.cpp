@@ -36,7 +36,7 @@ AttentionCall cpp_call(Tensors& t, ElementType type) {
   return call;
 }
 locus_attention c_call(Tensors& t, ElementType type) {
-  locus_attention call = {};
+  auto call = sized<locus_attention>();
   call.query = c_view(view(t.q, type, 4));
   call.key = c_view(view(t.k, type, 2));
   call.value = c_view(view(t.v, type, 2));
@@ -122,7 +122,7 @@ TEST(CAttend, BackwardEqualsCpp) {
   same.mask.causal = 1;
   same.log_sum_exp = lse2.data();
   ASSERT_OK(locus_attend(&same));
-  locus_attention_gradient gradient = {};
+  auto gradient = sized<locus_attention_gradient>();
   gradient.forward = &same;
   gradient.output_gradient = c_view(view(out, f32, 4));
   gradient.query_gradient = c_view(view(mine_gradient.q, f32, 4));
@@ -135,7 +135,7 @@ TEST(CAttend, BackwardEqualsCpp) {
   std::vector<std::vector<double>> found(static_cast<std::size_t>(count), std::vector<double>(4));
   std::vector<locus_learned_gradient> wanted;
   for (std::int64_t i = count - 1; i >= 0; --i) {
-    locus_learned_weight weight;
+    auto weight = sized<locus_learned_weight>();
     ASSERT_OK(locus_encoding_learned(handle.get(), i, &weight));
     EXPECT_EQ(weight.name, encoding.learned_weights()[static_cast<std::size_t>(i)].name);
     EXPECT_EQ(weight.rank, 1);
@@ -183,7 +183,7 @@ void expect_same(const KvCache& cache, const locus_cache* handle, std::int64_t s
   locus_cached* gathered = nullptr;
   ASSERT_OK(locus_cache_gather(handle, sequence, &gathered));
   const OwnedCached owned(gathered);
-  locus_cached_view got;
+  auto got = sized<locus_cached_view>();
   ASSERT_OK(locus_cached_get(gathered, &got));
   EXPECT_EQ(std::vector<std::int64_t>(got.ids.data, got.ids.data + got.ids.count), expected.ids);
   EXPECT_EQ(bytes_of(cpp_view(got.keys)), bytes_of(expected.keys));
@@ -207,7 +207,8 @@ void expect_same_attention(const KvCache& cache, const locus_cache* handle, std:
   batch.mask.sinks = 1;
   cache.attend(batch);
   const locus_cache_queries c_both[] = {
-      {a,
+      {sizeof(locus_cache_queries),
+       a,
        c_view(view(q, 0, 2)),
        c_view(view(c_output, 0, 2)),
        {},
@@ -215,8 +216,8 @@ void expect_same_attention(const KvCache& cache, const locus_cache* handle, std:
        c_lse.data(),
        {},
        {}},
-      {b, c_view(view(q, 2, 1)), c_view(view(c_output, 2, 1)), {}, {}, nullptr, {}, {}}};
-  locus_cache_attention call = {};
+      {sizeof(locus_cache_queries), b, c_view(view(q, 2, 1)), c_view(view(c_output, 2, 1)), {}, {}, nullptr, {}, {}}};
+  auto call = sized<locus_cache_attention>();
   call.queries = c_both;
   call.count = 2;
   call.window = 5;
@@ -239,7 +240,7 @@ TEST(CCache, EveryOperationEqualsCpp) {
                          .type = ElementType::bfloat16,
                          .form = raw == 1 ? KeyForm::raw : KeyForm::rotated,
                          .page_size = 16});
-    const locus_cache_shape shape = {64, 2, 8, LOCUS_BFLOAT16, raw, 16, 0, 0};
+    const locus_cache_shape shape = {sizeof shape, 64, 2, 8, LOCUS_BFLOAT16, raw, 16, 0, 0};
     locus_cache* made = nullptr;
     ASSERT_OK(locus_cache_new(handle.get(), &shape, &made));
     const OwnedCache owned(made);
@@ -312,7 +313,7 @@ void expect_verdicts(locus_diagnosis* diagnosis, const std::vector<Verdict>& exp
   ASSERT_OK(locus_diagnosis_count(diagnosis, &count));
   ASSERT_EQ(count, static_cast<std::int64_t>(expected.size()));
   for (std::int64_t i = 0; i < count; ++i) {
-    locus_verdict verdict;
+    auto verdict = sized<locus_verdict>();
     ASSERT_OK(locus_diagnosis_verdict(diagnosis, i, &verdict));
     const Verdict& same = expected[static_cast<std::size_t>(i)];
     EXPECT_EQ(verdict.name, same.name);
@@ -353,7 +354,7 @@ TEST(CDiagnosis, NamesTheFault) {
     return heads_view(bytes.data(), f32, "htd", {{2, 12, 16}});  // heads first, so that strides matter
   };
   rotate(wrong, view_of(after), ids);
-  locus_dump dump = {};
+  auto dump = sized<locus_dump>();
   dump.before = c_view(view_of(before));
   dump.after = c_view(view_of(after));
   dump.expected = handle.get();
@@ -362,7 +363,7 @@ TEST(CDiagnosis, NamesTheFault) {
   locus_diagnosis* made = nullptr;
   ASSERT_OK(locus_diagnose(&dump, &made));
   const OwnedDiagnosis owned(made);
-  locus_verdict first;
+  auto first = sized<locus_verdict>();
   ASSERT_OK(locus_diagnosis_verdict(made, 0, &first));
   EXPECT_NE(std::string(first.name).find("pairing"), std::string::npos) << first.name;
 
@@ -388,14 +389,14 @@ TEST(CDiagnosis, ValuesMustStay) {
   };
   for (const bool rotated : {false, true}) {
     if (rotated) rotate(rope, view_of(after), positions::prefill(12));
-    locus_dump dump = {};
+    auto dump = sized<locus_dump>();
     dump.before = c_view(view_of(before));
     dump.after = c_view(view_of(after));
     dump.role = LOCUS_VALUE;
     locus_diagnosis* made = nullptr;
     ASSERT_OK(locus_diagnose(&dump, &made));
     const OwnedDiagnosis owned(made);
-    locus_verdict first;
+    auto first = sized<locus_verdict>();
     ASSERT_OK(locus_diagnosis_verdict(made, 0, &first));
     EXPECT_STREQ(first.name, rotated ? "values_rotated" : "as_expected");
   }

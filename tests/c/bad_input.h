@@ -32,9 +32,9 @@ struct World {
   locus_ids ids = {positions.data(), 1, 1, 2};
   std::vector<std::int64_t> four = {0, 1, 2, 3};
   locus_ids four_ids = {four.data(), 1, 1, 4};
-  locus_cache_shape shape = {16, 2, 8, LOCUS_FLOAT32, 0, 16, 0, 0};
-  locus_attention call = {};
-  locus_dump dump = {};
+  locus_cache_shape shape = {sizeof(locus_cache_shape), 16, 2, 8, LOCUS_FLOAT32, 0, 16, 0, 0};
+  locus_attention call = sized<locus_attention>();
+  locus_dump dump = sized<locus_dump>();
 
   World() {
     locus_pool* new_pool = nullptr;

@@ -38,7 +38,7 @@ TEST(CBadInput, EveryFunctionThatCanFailHasCases) {
                                              "locus_pool_free",  "locus_plan_free",   "locus_encoding_free",
                                              "locus_cache_free", "locus_cached_free", "locus_diagnosis_free"};
   int count = 0;
-  for (std::string name; list >> name; ++count) {
+  for (std::string name, version; list >> name >> version; ++count) {
     EXPECT_TRUE(cannot_fail.contains(name) || all_cases().contains(name)) << name;
   }
   EXPECT_GT(count, 50);
@@ -53,7 +53,7 @@ TEST(CBadInput, FreeAcceptsNullAndRejectsOtherKinds) {
   locus_cached_free(nullptr);
   locus_diagnosis_free(nullptr);
   locus_encoding_free(as<locus_encoding>(world.plan.get()));
-  locus_plan_view view;
+  auto view = sized<locus_plan_view>();
   EXPECT_OK(locus_plan_get(world.plan.get(), &view));
 }
 

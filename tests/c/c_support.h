@@ -32,6 +32,15 @@ using OwnedDiagnosis = Owned<locus_diagnosis, locus_diagnosis_free>;
 #define EXPECT_OK(call) EXPECT_EQ(call, LOCUS_OK) << locus_last_error()
 #define ASSERT_OK(call) ASSERT_EQ(call, LOCUS_OK) << locus_last_error()
 
+/// A struct that carries its size; all else is zero.
+template <class Struct>
+Struct sized() {
+  Struct made = {};
+  made.size = sizeof made;
+  return made;
+}
+inline constexpr std::size_t segment_size = sizeof(locus_segment);
+
 /// The encoding with these arguments, made through the C API alone.
 inline OwnedEncoding c_encoding(std::string_view scheme, const Arguments& arguments) {
   std::vector<std::string> texts;

@@ -48,8 +48,8 @@ void add_cache_cases(Cases& all) {
     return locus_cache_shift_range(h, s, 0, 1, {&delta, 1});
   });
   add("locus_cache_attend", [](World& w, locus_cache* h, Sequence s) {
-    const locus_cache_queries one = {s, w.view, w.out, {}, {}, nullptr, {}, {}};
-    locus_cache_attention call = {};
+    const locus_cache_queries one = {sizeof one, s, w.view, w.out, {}, {}, nullptr, {}, {}};
+    auto call = sized<locus_cache_attention>();
     call.queries = &one;
     call.count = 1;
     return locus_cache_attend(h, &call);
@@ -89,8 +89,8 @@ void add_cache_cases(Cases& all) {
     return locus_cache_shift_range(w.cache.get(), w.sequence, 0, 1, {deltas, 2});
   });
   const auto attend = [](World& w, const std::function<void(locus_cache_queries&, locus_cache_attention&)>& spoil) {
-    locus_cache_queries one = {w.sequence, w.view, w.out, {}, {}, nullptr, {}, {}};
-    locus_cache_attention call = {};
+    locus_cache_queries one = {sizeof one, w.sequence, w.view, w.out, {}, {}, nullptr, {}, {}};
+    auto call = sized<locus_cache_attention>();
     call.queries = &one;
     call.count = 1;
     spoil(one, call);
@@ -143,13 +143,13 @@ void add_cache_cases(Cases& all) {
     return locus_cache_append_tree(w.cache.get(), w.sequence, &w.view, &w.out, {next, 1}, nullptr);
   });
   add("locus_cache_append_tokens", [](World& w, locus_cache* h, Sequence s) {
-    const locus_new_tokens tokens = {w.view, w.out, {next, 2}, 0, {}};
+    const locus_new_tokens tokens = {sizeof tokens, w.view, w.out, {next, 2}, 0, {}};
     return locus_cache_append_tokens(h, s, &tokens, nullptr);
   });
   all.emplace("locus_cache_append_tokens",
               [](World& w) { return locus_cache_append_tokens(w.cache.get(), w.sequence, nullptr, nullptr); });
   all.emplace("locus_cache_append_tokens", [](World& w) {  // RoPE takes no numbers from tokens
-    const locus_new_tokens tokens = {w.view, w.out, {next, 2}, 0, w.view};
+    const locus_new_tokens tokens = {sizeof tokens, w.view, w.out, {next, 2}, 0, w.view};
     return locus_cache_append_tokens(w.cache.get(), w.sequence, &tokens, nullptr);
   });
   all.emplace("locus_cache_attend", [attend](World& w) {
@@ -162,7 +162,7 @@ void add_cache_cases(Cases& all) {
   all.emplace("locus_cache_last_numbers", [](World& w) {
     return locus_cache_last_numbers(w.cache.get(), w.sequence, {last, 2});
   });
-  static locus_cached_view view;
+  static auto view = sized<locus_cached_view>();
   all.emplace("locus_cached_get", [](World&) { return locus_cached_get(nullptr, &view); });
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(w.cached.get(), nullptr); });
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(as<locus_cached>(w.cache.get()), &view); });

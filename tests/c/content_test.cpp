@@ -28,7 +28,8 @@ struct GatedCache {
   GatedCache() {
     for (std::int64_t i = 0; i < token_count; ++i) ids.push_back(i);
     for (auto* gate = reinterpret_cast<double*>(gates.data()); gate < gates_end(); ++gate) *gate = -std::abs(*gate);
-    const locus_cache_shape shape = {.capacity = 64,
+    const locus_cache_shape shape = {.size = sizeof shape,
+                                     .capacity = 64,
                                      .heads = heads,
                                      .head_dim = dim,
                                      .type = LOCUS_FLOAT32,
@@ -46,8 +47,12 @@ struct GatedCache {
     return heads_view(gates.data() + first * heads * 8, wide, "thd", {{tokens, heads, 1}});
   }
   locus_new_tokens tokens(std::int64_t first, std::int64_t length) {
-    return {
-        c_view(heads_in(k, first, length)), c_view(heads_in(v, first, length)), {ids.data() + first, length}, 0, {}};
+    return {sizeof(locus_new_tokens),
+            c_view(heads_in(k, first, length)),
+            c_view(heads_in(v, first, length)),
+            {ids.data() + first, length},
+            0,
+            {}};
   }
 };
 
@@ -59,7 +64,7 @@ TEST(CGates, ChunksInACacheEqualTheWhole) {
   EXPECT_EQ(sums, running_sums(gated.log_gates(0, token_count)));
 
   std::vector<std::byte> whole(gated.q.size()), chunked(gated.q.size());
-  locus_attention call = {};
+  auto call = sized<locus_attention>();
   call.query = c_view(heads_in(gated.q, 0, token_count));
   call.key = c_view(heads_in(gated.k, 0, token_count));
   call.value = c_view(heads_in(gated.v, 0, token_count));
@@ -80,11 +85,11 @@ TEST(CGates, ChunksInACacheEqualTheWhole) {
     locus_new_tokens added = gated.tokens(first, length);
     added.numbers = c_view(heads_view(part.data(), wide, "thd", {{length, heads, 1}}));
     ASSERT_OK(locus_cache_append_tokens(gated.cache.get(), gated.sequence, &added, nullptr));
-    locus_cache_queries queries = {};
+    auto queries = sized<locus_cache_queries>();
     queries.sequence = gated.sequence;
     queries.query = c_view(heads_in(gated.q, first, length));
     queries.output = c_view(heads_in(chunked, first, length));
-    locus_cache_attention attention = {};
+    auto attention = sized<locus_cache_attention>();
     attention.queries = &queries;
     attention.count = 1;
     ASSERT_OK(locus_cache_attend(gated.cache.get(), &attention));
@@ -96,7 +101,7 @@ TEST(CGates, ChunksInACacheEqualTheWhole) {
   locus_cached* gathered = nullptr;
   ASSERT_OK(locus_cache_gather(gated.cache.get(), gated.sequence, &gathered));
   const OwnedCached owned(gathered);
-  locus_cached_view view;
+  auto view = sized<locus_cached_view>();
   ASSERT_OK(locus_cached_get(gathered, &view));
   EXPECT_EQ(std::vector<double>(view.numbers.data, view.numbers.data + view.numbers.count), sums);
 }
@@ -132,11 +137,11 @@ TEST(CGates, AreGivenPerCallToo) {
   const locus_new_tokens added = gated.tokens(0, 4);
   ASSERT_OK(locus_cache_append_tokens(gated.cache.get(), gated.sequence, &added, nullptr));
   std::vector<std::byte> out(gated.q.size());
-  locus_cache_queries queries = {};
+  auto queries = sized<locus_cache_queries>();
   queries.sequence = gated.sequence;
   queries.query = c_view(heads_in(gated.q, 3, 1));
   queries.output = c_view(heads_in(out, 0, 1));
-  locus_cache_attention attention = {};
+  auto attention = sized<locus_cache_attention>();
   attention.queries = &queries;
   attention.count = 1;
   EXPECT_EQ(locus_cache_attend(gated.cache.get(), &attention), LOCUS_BAD_INPUT);
@@ -149,16 +154,16 @@ TEST(CGates, AreGivenPerCallToo) {
 // softplus of 2 at angle 0 for a query, rotated by 3: the definition, one pair by hand.
 TEST(CPolar, MakesHeadsPolarAndRotatesThem) {
   const OwnedEncoding pope = c_encoding("pope", {{"head_dim", 4}, {"heads", 1}, {"base", 10000.0}});
-  locus_info info;
+  auto info = sized<locus_info>();
   ASSERT_OK(locus_encoding_info(pope.get(), &info));
   EXPECT_EQ(info.polar_width, 4);
   ASSERT_EQ(info.width, 8);
   std::vector<float> x = {2, 2, 2, 2}, polar(8), rotated(8), both(8);
-  const std::int64_t narrow[] = {1, 4}, wide[] = {1, 8};
+  const std::int64_t heads_shape[] = {1, 4}, polar_shape[] = {1, 8};
   locus_heads from, to, done;
-  ASSERT_OK(locus_heads_view(x.data(), LOCUS_FLOAT32, "td", narrow, &from));
-  ASSERT_OK(locus_heads_view(polar.data(), LOCUS_FLOAT32, "td", wide, &to));
-  ASSERT_OK(locus_heads_view(both.data(), LOCUS_FLOAT32, "td", wide, &done));
+  ASSERT_OK(locus_heads_view(x.data(), LOCUS_FLOAT32, "td", heads_shape, &from));
+  ASSERT_OK(locus_heads_view(polar.data(), LOCUS_FLOAT32, "td", polar_shape, &to));
+  ASSERT_OK(locus_heads_view(both.data(), LOCUS_FLOAT32, "td", polar_shape, &done));
   ASSERT_OK(locus_to_polar(pope.get(), &from, &to, LOCUS_QUERY, nullptr));
   const std::int64_t position = 3;
   const locus_ids ids = {&position, 1, 1, 1};
@@ -185,7 +190,7 @@ TEST(CPolar, MakesHeadsPolarAndRotatesThem) {
 TEST(CTurnedOutput, DependsOnDifferencesOfPositions) {
   const OwnedEncoding rope =
       c_encoding("rope", {{"head_dim", dim}, {"pairing", "interleaved"}, {"turned_output", true}});
-  locus_info info;
+  auto info = sized<locus_info>();
   ASSERT_OK(locus_encoding_info(rope.get(), &info));
   EXPECT_EQ(info.turned_output, 1);
   std::vector<std::vector<std::byte>> outputs;
@@ -195,13 +200,13 @@ TEST(CTurnedOutput, DependsOnDifferencesOfPositions) {
     std::vector<std::byte>& out = outputs.emplace_back(q.size());
     const PositionIds ids = positions::prefill(token_count, start);
     const locus_ids c_positions = c_ids(ids);
-    locus_attention call = {};
+    auto call = sized<locus_attention>();
     call.query = c_view(heads_in(q, 0, token_count));
     call.key = c_view(heads_in(k, 0, token_count));
     call.value = c_view(heads_in(v, 0, token_count));
     call.output = c_view(heads_in(out, 0, token_count));
     call.mask.causal = 1;
-    const locus_rotation as_key = {LOCUS_KEY, LOCUS_FORWARD, nullptr};
+    const locus_rotation as_key = {sizeof as_key, LOCUS_KEY, LOCUS_FORWARD, nullptr};
     ASSERT_OK(locus_rotate(rope.get(), &call.query, nullptr, &c_positions, nullptr));
     ASSERT_OK(locus_rotate(rope.get(), &call.key, nullptr, &c_positions, &as_key));
     ASSERT_OK(locus_rotate(rope.get(), &call.value, nullptr, &c_positions, &as_key));

@@ -36,7 +36,7 @@ void add_diagnosis_cases(Cases& all) {
   bias([](World& w, const double* b) { return locus_diagnose_bias(b, 2, 2, 2, w.rope.get(), &d); });
   bias([](World& w, const double* b) { return locus_diagnose_bias(b, 2, 2, 2, as<locus_encoding>(w.pool.get()), &d); });
   static std::int64_t count = 0;
-  static locus_verdict verdict;
+  static auto verdict = sized<locus_verdict>();
   all.emplace("locus_diagnosis_count", [](World&) { return locus_diagnosis_count(nullptr, &count); });
   all.emplace("locus_diagnosis_count", [](World& w) { return locus_diagnosis_count(w.diagnosis.get(), nullptr); });
   all.emplace("locus_diagnosis_count",

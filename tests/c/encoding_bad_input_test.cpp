@@ -43,20 +43,20 @@ void add_encoding_cases(Cases& all) {
               [file](World&) { return locus_encoding_from_config(file, nullptr, nullptr); });
   all.emplace("locus_encoding_from_config", [file](World&) { return locus_encoding_from_config(file, nullptr, &e); });
   all.emplace("locus_encoding_from_config", [file](World&) {
-    const locus_config_options options = {nullptr, nullptr, nullptr, -1};
+    const locus_config_options options = {sizeof options, nullptr, nullptr, nullptr, -1};
     return locus_encoding_from_config(file, &options, &e);
   });
   all.emplace("locus_encoding_at_length", [](World&) { return locus_encoding_at_length(nullptr, 1, &e); });
   all.emplace("locus_encoding_at_length", [](World& w) { return locus_encoding_at_length(w.rope.get(), 1, nullptr); });
   all.emplace("locus_encoding_at_length",
               [](World& w) { return locus_encoding_at_length(as<locus_encoding>(w.plan.get()), 1, &e); });
-  static locus_info info;
+  static auto info = sized<locus_info>();
   all.emplace("locus_encoding_info", [](World&) { return locus_encoding_info(nullptr, &info); });
   all.emplace("locus_encoding_info", [](World& w) { return locus_encoding_info(w.rope.get(), nullptr); });
   all.emplace("locus_encoding_info",
               [](World& w) { return locus_encoding_info(as<locus_encoding>(w.cache.get()), &info); });
   static std::int64_t count = 0;
-  static locus_learned_weight weight;
+  static auto weight = sized<locus_learned_weight>();
   all.emplace("locus_encoding_learned_count", [](World&) { return locus_encoding_learned_count(nullptr, &count); });
   all.emplace("locus_encoding_learned_count",
               [](World& w) { return locus_encoding_learned_count(w.alibi.get(), nullptr); });

@@ -44,8 +44,10 @@ void add_plan_cases(Cases& all) {
   add("locus_plan_grid", [] { return locus_plan_grid(3, 4, 2, &p); });
   add("locus_plan_grid", [] { return locus_plan_grid(0, 4, 1, &p); });
   add("locus_plan_grid", [] { return locus_plan_grid(1, 1, 1, nullptr); });
-  static const locus_segment both = {1, 1, 1, 1, 0, 0}, neither = {}, backwards = {-1, 0, 0, 0, 0, 0},
-                             heard_and_seen = {2, 1, 1, 1, 0, 1}, to_the_past = {2, 0, 0, 0, -1, 1};
+  static const locus_segment both = {segment_size, 1, 1, 1, 1, 0, 0}, neither = {segment_size, 0, 0, 0, 0, 0, 0},
+                             backwards = {segment_size, -1, 0, 0, 0, 0, 0},
+                             heard_and_seen = {segment_size, 2, 1, 1, 1, 0, 1},
+                             to_the_past = {segment_size, 2, 0, 0, 0, -1, 1};
   for (const locus_segment* segment : {&both, &neither, &backwards, &heard_and_seen, &to_the_past}) {
     add("locus_plan_multimodal", [=] { return locus_plan_multimodal(segment, 1, &p); });
     add("locus_plan_multimodal_after", [=] { return locus_plan_multimodal_after({}, segment, 1, &p); });
@@ -85,7 +87,7 @@ void add_plan_cases(Cases& all) {
   });
   add("locus_plan_multimodal", [] { return locus_plan_multimodal(nullptr, 1, &p); });
   add("locus_plan_multimodal", [] { return locus_plan_multimodal(nullptr, 0, nullptr); });
-  static locus_plan_view view;
+  static auto view = sized<locus_plan_view>();
   add("locus_plan_get", [] { return locus_plan_get(nullptr, &view); });
   all.emplace("locus_plan_get", [](World& w) { return locus_plan_get(w.plan.get(), nullptr); });
   all.emplace("locus_plan_get", [](World& w) { return locus_plan_get(as<locus_plan>(w.rope.get()), &view); });

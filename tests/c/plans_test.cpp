@@ -16,7 +16,7 @@ struct Plan {
 Plan plan_of(int status, locus_plan* made) {
   EXPECT_OK(status);
   const OwnedPlan owned(made);
-  locus_plan_view view;
+  auto view = sized<locus_plan_view>();
   EXPECT_OK(locus_plan_get(made, &view));
   const auto copied = [](const locus_span_i64& span) {
     return std::vector<std::int64_t>(span.data, span.data + span.count);
@@ -71,7 +71,8 @@ TEST(CPlan, EqualCpp) {
   EXPECT_EQ(streaming.kept, positions::streaming(20, 2, 5).kept);
   status = locus_plan_grid(4, 6, 2, &p);
   expect_ids(plan_of(status, p), positions::grid(4, 6, 2));
-  const locus_segment segments[] = {{3, 0, 0, 0, 0, 0}, {0, 2, 2, 3, 0, 0}, {2, 0, 0, 0, 0, 0}};
+  const locus_segment segments[] = {
+      {segment_size, 3, 0, 0, 0, 0, 0}, {segment_size, 0, 2, 2, 3, 0, 0}, {segment_size, 2, 0, 0, 0, 0, 0}};
   status = locus_plan_multimodal(segments, 3, &p);
   const Plan pictures = plan_of(status, p);
   const std::vector<positions::Segment> same = {positions::Text{3}, positions::Vision{2, 2, 3}, positions::Text{2}};
@@ -81,7 +82,10 @@ TEST(CPlan, EqualCpp) {
 
 // Text, a video of 1.5 ids per frame and sound, planned whole, in two turns, in chunks, decoded and as a tree.
 TEST(CPlan, MultimodalTurnsChunksDecodingAndDrafts) {
-  const locus_segment segments[] = {{3, 0, 0, 0, 0, 0}, {0, 3, 2, 2, 1.5, 0}, {4, 0, 0, 0, 2, 1}, {2, 0, 0, 0, 0, 0}};
+  const locus_segment segments[] = {{segment_size, 3, 0, 0, 0, 0, 0},
+                                    {segment_size, 0, 3, 2, 2, 1.5, 0},
+                                    {segment_size, 4, 0, 0, 0, 2, 1},
+                                    {segment_size, 2, 0, 0, 0, 0, 0}};
   const std::vector<positions::Segment> same = {positions::Text{3}, positions::Vision{3, 2, 2, 1.5},
                                                 positions::Audio{4, 2}, positions::Text{2}};
   const positions::Multimodal expected = positions::multimodal(same);
@@ -122,7 +126,8 @@ TEST(CPlan, CompressedKeys) {
 
 TEST(CPlan, DocumentShardsCutAnyPlan) {
   const std::vector<std::int64_t> lengths = {7, 4, 5};
-  const locus_segment segments[] = {{7, 0, 0, 0, 0, 0}, {0, 1, 2, 2, 0, 0}, {5, 0, 0, 0, 0, 0}};
+  const locus_segment segments[] = {
+      {segment_size, 7, 0, 0, 0, 0, 0}, {segment_size, 0, 1, 2, 2, 0, 0}, {segment_size, 5, 0, 0, 0, 0, 0}};
   locus_plan* p = nullptr;
   ASSERT_OK(locus_plan_multimodal(segments, 3, &p));
   const OwnedPlan pictures(p);

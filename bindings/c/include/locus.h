@@ -6,7 +6,11 @@
  * Functions that can fail return LOCUS_OK or an error code. After an error, locus_last_error() returns the message of
  * the calling thread: thing, value and rule. Nothing is written on an error. The library lets no C++ exception escape,
  * and never aborts or prints. Handles are opaque. A NULL handle, or one of another type, is an error; freeing NULL is
- * not. Using a freed handle is undefined, as with free(). A struct set to zero means the defaults.
+ * not. Using a freed handle is undefined, as with free().
+ *
+ * A struct that starts with `size` must have its sizeof there, also if a function fills it; all else set to zero means the
+ * defaults: `locus_attention call = {.size = sizeof call};`. Programs compiled with another version of this header
+ * work: members that one side does not have count as zero (docs/versions.md).
  *
  * Several threads may use encodings and pools at the same time, but only one a cache.
  */
@@ -125,6 +129,7 @@ LOCUS_API int locus_encoding_new(const char* scheme, const locus_setting* settin
 
 /** Settings that override or complete a model's file. */
 typedef struct locus_config_options {
+  size_t size;            /**< sizeof(locus_config_options) */
   const char* layer_type; /**< required if there are several layer types, e.g. "sliding_attention" */
   const char* pairing;    /**< "half" or "interleaved", instead of what the model type implies */
   const char* profile;    /**< the arithmetic to reproduce: "exact" (or NULL), "hf", "ggml" or "vllm" */
@@ -141,6 +146,7 @@ LOCUS_API void locus_encoding_free(locus_encoding* encoding); /**< NULL is allow
 
 /** Facts about an encoding. Numbers that do not apply to its site are 0. */
 typedef struct locus_info {
+  size_t size;        /**< sizeof(locus_info) */
   const char* scheme; /**< valid as long as the library is loaded */
   int32_t site;       /**< enum locus_site */
   int32_t axes;       /**< rows of position ids: 1 for text, 3 for M-RoPE, 2 for grids */
@@ -163,6 +169,7 @@ LOCUS_API int locus_encoding_describe(const locus_encoding* encoding, const char
 
 /** A learned weight. Its pointers are valid as long as the encoding. */
 typedef struct locus_learned_weight {
+  size_t size;          /**< sizeof(locus_learned_weight) */
   const char* name;     /**< the parameter that takes the trained values */
   const int64_t* shape; /**< `rank` extents; [heads] for a list of numbers per head */
   int64_t rank;
@@ -222,6 +229,7 @@ LOCUS_API int locus_rows_f64(const locus_encoding* encoding, int role, const loc
 
 /** How vectors are rotated. NULL: as queries (locus_rotate_into: as keys), forward, on this thread. */
 typedef struct locus_rotation {
+  size_t size;       /**< sizeof(locus_rotation) */
   int32_t role;      /**< enum locus_role */
   int32_t direction; /**< enum locus_direction */
   locus_pool* pool;  /**< NULL: this thread only */
@@ -272,6 +280,7 @@ typedef struct locus_mask {
  * encodings of the sites score and relative_key are applied here. All views have the same batch, head_dim and type. The
  * number of query heads is a multiple of the number of key heads. */
 typedef struct locus_attention {
+  size_t size; /**< sizeof(locus_attention) */
   locus_heads query, key, value, output;
   const locus_encoding* encoding;    /**< NULL: none */
   locus_span_i64 query_ids, key_ids; /**< none: 0, 1, ... for keys, and the last query at the last key */
@@ -306,6 +315,7 @@ typedef struct locus_learned_gradient {
  * summed in double if memory is given. Gradients of queries and keys are those of the rotated vectors: apply
  * locus_rotate with LOCUS_INVERSE to them. */
 typedef struct locus_attention_gradient {
+  size_t size;                    /**< sizeof(locus_attention_gradient) */
   const locus_attention* forward; /**< as passed to locus_attend, with its output and log_sum_exp */
   locus_heads output_gradient;
   locus_heads query_gradient, key_gradient, value_gradient;
@@ -322,6 +332,7 @@ LOCUS_API int locus_attend_backward(const locus_attention_gradient* call);
  * @{ */
 /** Queries, keys or values before and after, with the same shape, and the expectation, all of which is optional. */
 typedef struct locus_dump {
+  size_t size; /**< sizeof(locus_dump) */
   locus_heads before, after;
   const locus_encoding* expected;
   const locus_ids* positions; /**< NULL: 0, 1, 2, ... are assumed */
@@ -336,6 +347,7 @@ LOCUS_API int locus_diagnose_bias(const double* bias, int64_t heads, int64_t que
 
 /** A verdict. The best comes first; it is "as_expected" if nothing is wrong. */
 typedef struct locus_verdict {
+  size_t size;      /**< sizeof(locus_verdict) */
   const char* name; /**< e.g. "position_offset"; stable, for programs */
   const char* text;
   const char* evidence;

@@ -18,6 +18,7 @@ extern "C" {
  * @{ */
 /** The shape of a cache. */
 typedef struct locus_cache_shape {
+  size_t size;      /**< sizeof(locus_cache_shape) */
   int64_t capacity; /**< tokens over all sequences, rounded up to whole pages; shared pages count once */
   int64_t heads;    /**< key/value heads */
   int64_t head_dim;
@@ -48,6 +49,7 @@ LOCUS_API int locus_cache_append_tree(locus_cache* cache, int64_t sequence, cons
                                       const locus_heads* values, locus_span_i64 ids, locus_pool* pool);
 /** Tokens for locus_cache_append_tokens. */
 typedef struct locus_new_tokens {
+  size_t size;              /**< sizeof(locus_new_tokens) */
   locus_heads keys, values; /**< batch 1; keys are not rotated yet */
   locus_span_i64 ids;       /**< [axes, tokens] */
   int32_t any_order;        /**< 1: positions may have any order (drafts of a tree) */
@@ -81,6 +83,7 @@ LOCUS_API int locus_cache_divide(locus_cache* cache, int64_t sequence, int64_t b
 LOCUS_API int locus_cache_settle(locus_cache* cache, int64_t sequence);
 /** The queries of one sequence, which belong to its last tokens: append first. */
 typedef struct locus_cache_queries {
+  size_t size; /**< sizeof(locus_cache_queries) */
   int64_t sequence;
   locus_heads query, output; /**< batch 1, of the cache's type; queries are rotated already */
   locus_span_i64 ids;        /**< none: those of the last cached tokens */
@@ -91,6 +94,7 @@ typedef struct locus_cache_queries {
 } locus_cache_queries;
 /** Attention of a batch of sequences over a cache. */
 typedef struct locus_cache_attention {
+  size_t size; /**< sizeof(locus_cache_attention) */
   const locus_cache_queries* queries;
   int64_t count;
   int64_t window, sinks;      /**< as in locus_mask, by index; every query sees the tokens up to its own */
@@ -107,6 +111,7 @@ LOCUS_API int locus_cache_gather(const locus_cache* cache, int64_t sequence, loc
 
 /** Gathered keys, values and ids. */
 typedef struct locus_cached_view {
+  size_t size; /**< sizeof(locus_cached_view) */
   locus_heads keys, values;
   locus_span_i64 ids;
   locus_span_f64 numbers; /**< [tokens, query heads, numbers] that were appended; NaN where none were */

@@ -35,6 +35,7 @@ LOCUS_API int locus_plan_grid(int64_t rows, int64_t cols, int64_t merge, locus_p
 /** A segment of text or sound (`tokens` > 0), or of an image or video (`tokens` 0): frames x rows x cols after
  * merging. */
 typedef struct locus_segment {
+  size_t size; /**< sizeof(locus_segment) */
   int64_t tokens;
   int64_t frames, rows, cols;
   double time_scale; /**< ids per frame, or per token of sound; 0 counts as 1 */
@@ -71,6 +72,7 @@ LOCUS_API int locus_plan_cut(const locus_plan* plan, const locus_plan* shard, lo
 
 /** The content of a plan, valid as long as the plan. */
 typedef struct locus_plan_view {
+  size_t size; /**< sizeof(locus_plan_view) */
   locus_ids ids;
   locus_span_u8 mask;   /**< padded: [batch, tokens]; tree: [nodes, nodes]; document shard: [tokens]; otherwise empty */
   locus_span_i64 kept;  /**< streaming, document shard: indices of the tokens in the text; accepted path: the nodes */

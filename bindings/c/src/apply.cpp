@@ -11,6 +11,7 @@
 #include "locus/rotate.h"
 #include "locus/rows.h"
 #include "locus/turn_output.h"
+#include "sized.h"
 
 namespace locus::c {
 namespace {
@@ -57,6 +58,11 @@ int rows_of(const locus_encoding* encoding, int role, const locus_ids* ids, Real
   return guarded([&] { fill_rows(encoding_of(encoding), role_of(role), ids_of(ids), &at(rows, "rows")); });
 }
 
+locus_rotation rotation_or(locus_role role, const locus_rotation* how) {
+  if (how != nullptr) return read_sized(how, "how");
+  return {.size = sizeof(locus_rotation), .role = role, .direction = LOCUS_FORWARD, .pool = nullptr};
+}
+
 }  // namespace
 }  // namespace locus::c
 
@@ -77,7 +83,7 @@ int locus_rotate(const locus_encoding* encoding, const locus_heads* input, const
   return guarded([&] {
     const locus::HeadsView from = heads_of(input, "input");
     const locus::HeadsView to = output == nullptr ? from : heads_of(output, "output");
-    const locus_rotation as = how == nullptr ? locus_rotation{LOCUS_QUERY, LOCUS_FORWARD, nullptr} : *how;
+    const locus_rotation as = rotation_or(LOCUS_QUERY, how);
     locus::rotate(encoding_of(encoding), {from, to}, ids_of(ids), role_of(as.role), direction_of(as.direction),
                   executor_of(as.pool));
   });
@@ -94,7 +100,7 @@ int locus_rotate_query_key(const locus_encoding* encoding, const locus_heads* qu
 int locus_rotate_into(const locus_encoding* encoding, const locus_heads* input, const locus_heads* cache,
                       locus_span_i64 slots, const locus_ids* ids, const locus_rotation* how) {
   return guarded([&] {
-    const locus_rotation as = how == nullptr ? locus_rotation{LOCUS_KEY, LOCUS_FORWARD, nullptr} : *how;
+    const locus_rotation as = rotation_or(LOCUS_KEY, how);
     locus::require(direction_of(as.direction) == locus::Direction::forward,
                    "locus_rotate_into rotates forward only, got direction ", as.direction);
     locus::rotate_into(encoding_of(encoding), heads_of(input, "input"),

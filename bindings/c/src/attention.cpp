@@ -10,6 +10,7 @@
 #include "handles.h"
 #include "locus/named_gradients.h"
 #include "locus/names.h"
+#include "sized.h"
 
 namespace locus::c {
 namespace {
@@ -76,7 +77,7 @@ using namespace locus::c;
 extern "C" {
 
 int locus_attend(const locus_attention* call) {
-  return guarded([&] { locus::attend(call_of(at(call, "call"))); });
+  return guarded([&] { locus::attend(call_of(read_sized(call, "call"))); });
 }
 
 int locus_running_sums(const locus_heads* numbers, locus_span_f64 before, locus_out_f64 sums) {
@@ -93,8 +94,8 @@ int locus_running_sums(const locus_heads* numbers, locus_span_f64 before, locus_
 
 int locus_attend_backward(const locus_attention_gradient* call) {
   return guarded([&] {
-    const locus_attention_gradient& given = at(call, "call");
-    locus::AttentionGradientCall wanted{.forward = call_of(at(given.forward, "forward")),
+    const locus_attention_gradient given = read_sized(call, "call");
+    locus::AttentionGradientCall wanted{.forward = call_of(read_sized(given.forward, "forward")),
                                         .output_gradient = heads_of(given.output_gradient, "output_gradient"),
                                         .query_gradient = heads_of(given.query_gradient, "query_gradient"),
                                         .key_gradient = heads_of(given.key_gradient, "key_gradient"),

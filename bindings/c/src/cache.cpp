@@ -7,6 +7,7 @@
 
 #include "convert.h"
 #include "handles.h"
+#include "sized.h"
 
 namespace locus::c {
 namespace {
@@ -27,7 +28,7 @@ extern "C" {
 
 int locus_cache_new(const locus_encoding* encoding, const locus_cache_shape* shape, locus_cache** out) {
   return give(out, [&] {
-    const locus_cache_shape& given = at(shape, "shape");
+    const locus_cache_shape given = read_sized(shape, "shape");
     return new locus_cache{
         .cache = locus::KvCache(encoding_of(encoding),
                                 {.capacity = given.capacity,
@@ -96,7 +97,7 @@ int locus_cache_append_tree(locus_cache* cache, int64_t sequence, const locus_he
 
 int locus_cache_append_tokens(locus_cache* cache, int64_t sequence, const locus_new_tokens* tokens, locus_pool* pool) {
   return guarded([&] {
-    const locus_new_tokens& given = at(tokens, "tokens");
+    const locus_new_tokens given = read_sized(tokens, "tokens");
     cache_of(cache).append(sequence,
                            {.keys = heads_of(given.keys, "keys"),
                             .values = heads_of(given.values, "values"),
@@ -157,9 +158,9 @@ int locus_cache_settle(locus_cache* cache, int64_t sequence) {
 
 int locus_cache_attend(const locus_cache* cache, const locus_cache_attention* call) {
   return guarded([&] {
-    const locus_cache_attention& given = at(call, "call");
+    const locus_cache_attention given = read_sized(call, "call");
     std::vector<locus::CachedQueries> queries;
-    for (const locus_cache_queries& one : span_of(given.queries, given.count, "queries")) {
+    for (const locus_cache_queries& one : read_all_sized(given.queries, given.count, "queries")) {
       queries.push_back({.sequence = one.sequence,
                          .query = heads_of(one.query, "query"),
                          .output = heads_of(one.output, "output"),
@@ -188,10 +189,12 @@ int locus_cache_gather(const locus_cache* cache, int64_t sequence, locus_cached*
 int locus_cached_get(const locus_cached* cached, locus_cached_view* view) {
   return guarded([&] {
     const locus::CachedSequence& from = valid(cached, "cached").sequence;
-    at(view, "view") = {.keys = to_c(from.keys),
-                        .values = to_c(from.values),
-                        .ids = {from.ids.data(), std::ssize(from.ids)},
-                        .numbers = {from.numbers.data(), std::ssize(from.numbers)}};
+    const locus_cached_view found = {.size = sizeof found,
+                                     .keys = to_c(from.keys),
+                                     .values = to_c(from.values),
+                                     .ids = {from.ids.data(), std::ssize(from.ids)},
+                                     .numbers = {from.numbers.data(), std::ssize(from.numbers)}};
+    write_sized(view, found, "view");
   });
 }
 

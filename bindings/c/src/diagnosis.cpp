@@ -5,6 +5,7 @@
 #include "convert.h"
 #include "handles.h"
 #include "locus/doctor/diagnosis_fields.h"
+#include "sized.h"
 
 namespace locus::c {
 namespace {
@@ -74,7 +75,7 @@ using namespace locus::c;
 extern "C" {
 
 int locus_diagnose(const locus_dump* dump, locus_diagnosis** out) {
-  return give(out, [&] { return diagnosis_of(at(dump, "dump")); });
+  return give(out, [&] { return diagnosis_of(read_sized(dump, "dump")); });
 }
 
 int locus_diagnose_bias(const double* bias, int64_t heads, int64_t queries, int64_t keys,
@@ -99,8 +100,13 @@ int locus_diagnosis_verdict(const locus_diagnosis* diagnosis, int64_t index, loc
     const auto count = static_cast<std::int64_t>(all.size());
     locus::require(index >= 0 && index < count, "index must be from 0 to ", count - 1, ", got ", index);
     const locus::Verdict& one = all[static_cast<std::size_t>(index)];
-    at(verdict, "verdict") = {one.name.c_str(), one.text.c_str(), one.evidence.c_str(), one.confidence,
-                              locus::name_of(one.about).data()};
+    const locus_verdict found = {.size = sizeof found,
+                                 .name = one.name.c_str(),
+                                 .text = one.text.c_str(),
+                                 .evidence = one.evidence.c_str(),
+                                 .confidence = one.confidence,
+                                 .about = locus::name_of(one.about).data()};
+    write_sized(verdict, found, "verdict");
   });
 }
 

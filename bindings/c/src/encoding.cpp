@@ -8,6 +8,7 @@
 #include "locus/io/model_encoding.h"
 #include "locus/io/npy.h"
 #include "locus/settings.h"
+#include "sized.h"
 
 namespace locus::c {
 namespace {
@@ -49,9 +50,9 @@ Arguments arguments_of(const Scheme& scheme, const locus_setting* settings, std:
   });
 }
 
-void fill(const Encoding& encoding, locus_info& info) {
+locus_info info_of(const Encoding& encoding) {
   const PositionRange range = encoding.position_range();
-  info = {};
+  locus_info info = {};
   info.scheme = encoding.scheme().name.data();
   info.site = static_cast<std::int32_t>(encoding.site());
   info.axes = 1;
@@ -76,6 +77,7 @@ void fill(const Encoding& encoding, locus_info& info) {
     info.heads = keys->heads;
     info.width = keys->head_dim;
   }
+  return info;
 }
 
 }  // namespace
@@ -98,9 +100,10 @@ int locus_encoding_from_config(const char* path, const locus_config_options* opt
   return give(out, [&] {
     locus::io::ModelOptions wanted;
     if (options != nullptr) {
-      wanted = {text_or_empty(options->layer_type), text_or_empty(options->pairing), text_or_empty(options->profile)};
-      locus::require(options->length >= 0, "options.length must not be negative, got ", options->length);
-      if (options->length > 0) wanted.length = options->length;
+      const locus_config_options given = read_sized(options, "options");
+      wanted = {text_or_empty(given.layer_type), text_or_empty(given.pairing), text_or_empty(given.profile)};
+      locus::require(given.length >= 0, "options.length must not be negative, got ", given.length);
+      if (given.length > 0) wanted.length = given.length;
     }
     const locus::io::ModelEncoding model = locus::io::model_encoding(&at(path, "path"), wanted);
     std::string text = parameters_text(model.encoding);
@@ -122,7 +125,7 @@ int locus_encoding_at_length(const locus_encoding* encoding, int64_t length, loc
 void locus_encoding_free(locus_encoding* encoding) { release(encoding); }
 
 int locus_encoding_info(const locus_encoding* encoding, locus_info* info) {
-  return guarded([&] { fill(encoding_of(encoding), at(info, "info")); });
+  return guarded([&] { write_sized(info, info_of(encoding_of(encoding)), "info"); });
 }
 
 int locus_encoding_describe(const locus_encoding* encoding, const char** text) {
@@ -139,13 +142,15 @@ int locus_encoding_learned(const locus_encoding* encoding, int64_t index, locus_
     locus::require(index >= 0 && index < std::ssize(weights), "index must be from 0 to ", std::ssize(weights) - 1,
                    ", got ", index);
     const locus::LearnedWeight& one = weights[static_cast<std::size_t>(index)];
-    at(weight, "weight") = {.name = one.name.data(),  // of a literal
-                            .shape = one.shape.data(),
-                            .rank = std::ssize(one.shape),
-                            .count = count_of(one),
-                            .deviation = one.deviation,
-                            .positive = one.positive ? 1 : 0,
-                            .in_hidden = one.gradient == locus::LearnedGradient::hidden_rows ? 1 : 0};
+    const locus_learned_weight found = {.size = sizeof found,
+                                        .name = one.name.data(),  // of a literal
+                                        .shape = one.shape.data(),
+                                        .rank = std::ssize(one.shape),
+                                        .count = count_of(one),
+                                        .deviation = one.deviation,
+                                        .positive = one.positive ? 1 : 0,
+                                        .in_hidden = one.gradient == locus::LearnedGradient::hidden_rows ? 1 : 0};
+    write_sized(weight, found, "weight");
   });
 }
 

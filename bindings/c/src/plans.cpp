@@ -4,6 +4,7 @@
 #include "handles.h"
 #include "locus/document_shards.h"
 #include "locus/positions.h"
+#include "sized.h"
 
 namespace locus::c {
 namespace {
@@ -21,7 +22,7 @@ positions::Segment segment_of(const locus_segment& given) {
 
 std::vector<positions::Segment> segments_of(const locus_segment* segments, std::int64_t count) {
   std::vector<positions::Segment> parts;
-  for (const locus_segment& segment : span_of(segments, count, "segments")) parts.push_back(segment_of(segment));
+  for (const locus_segment& one : read_all_sized(segments, count, "segments")) parts.push_back(segment_of(one));
   return parts;
 }
 
@@ -164,12 +165,14 @@ int locus_plan_cut(const locus_plan* plan, const locus_plan* shard, locus_plan**
 int locus_plan_get(const locus_plan* plan, locus_plan_view* view) {
   return guarded([&] {
     const locus_plan& from = valid(plan, "plan");
-    at(view, "view") = {.ids = {from.ids.ids.data(), from.ids.axes, from.ids.batch, from.ids.tokens},
-                        .mask = {from.mask.data(), std::ssize(from.mask)},
-                        .kept = to_c(from.kept),
-                        .decode_delta = from.decode_delta,
-                        .visible_from = to_c(from.visible_from),
-                        .slots = to_c(from.slots)};
+    const locus_plan_view found = {.size = sizeof found,
+                                   .ids = {from.ids.ids.data(), from.ids.axes, from.ids.batch, from.ids.tokens},
+                                   .mask = {from.mask.data(), std::ssize(from.mask)},
+                                   .kept = to_c(from.kept),
+                                   .decode_delta = from.decode_delta,
+                                   .visible_from = to_c(from.visible_from),
+                                   .slots = to_c(from.slots)};
+    write_sized(view, found, "view");
   });
 }
 
