@@ -140,8 +140,12 @@ KeyTurn::KeyTurn(const Transition& change)
   const bool interleaved_raw = rotation_.pairing == Pairing::interleaved;
   interleaved_in_ = change.from == nullptr ? interleaved_raw : interleaved_after(change.from->rotation());
   interleaved_out_ = change.to == nullptr ? interleaved_raw : interleaved_after(change.to->rotation());
-  if (by_difference_) differences_ = rotation_of_deltas(*change.from);
+  if (!by_difference_) return;
+  differences_ = rotation_of_deltas(*change.from);
+  if (rotation_.axes == 1 && !rotation_.scale) steps_.emplace(differences_.turns);
 }
+
+void KeyTurn::fill_anchor(Position anchor, double* row) const { exact_anchor(differences_, 1.0, anchor, row); }
 
 void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to, float* turn) const {
   Row row(static_cast<std::size_t>(size()));
@@ -151,6 +155,7 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
     deltas[axis] = to[axis] - from[axis];
     near = deltas[axis] >= -max_position && deltas[axis] <= max_position;
   }
+  if (near && by_steps()) return exact_row(differences_, 1.0, deltas[0], turn, turn + pairs_);
   if (near) {
     rotation_row(differences_, Role::key, std::span(deltas).first(to.size()), cosines(row), sines(row));
   } else {
@@ -163,6 +168,32 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
 }
 
 void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
+  if (rows.turns.steps == nullptr) return apply_given(type, rows);
+  constexpr std::int64_t at_once = 8;  // their turns stay in the L1 cache
+  thread_local std::vector<float> computed;
+  computed.resize(static_cast<std::size_t>(at_once * size()));
+  const auto element = static_cast<std::int64_t>(size_of(type));
+  for (std::int64_t first = 0; first < rows.rows; first += at_once) {
+    const std::int64_t count = std::min(at_once, rows.rows - first);
+    for (std::int64_t t = 0; t < count; ++t) {
+      const StepTurn& turn = rows.turns.steps[first + t];
+      float* cos = computed.data() + t * size();
+      combine_rows({.anchor = rows.turns.anchors + turn.anchor * size(),
+                    .steps = steps_->row(turn.step),
+                    .width = static_cast<std::size_t>(pairs_),
+                    .cos = cos,
+                    .sin = cos + pairs_});
+    }
+    apply_given(type, {.in = static_cast<const std::byte*>(rows.in) + first * rows.in_stride * element,
+                       .out = static_cast<std::byte*>(rows.out) + first * rows.out_stride * element,
+                       .rows = count,
+                       .in_stride = rows.in_stride,
+                       .out_stride = rows.out_stride,
+                       .turns = {.rows = computed.data(), .stride = size()}});
+  }
+}
+
+void KeyTurn::apply_given(ElementType type, const TurnedRows& rows) const {
   const auto size = static_cast<std::int64_t>(size_of(type));
   const auto* in = static_cast<const std::byte*>(rows.in);
   auto* out = static_cast<std::byte*>(rows.out);
@@ -172,7 +203,8 @@ void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
                   static_cast<std::size_t>(rotation_.head_dim * size));
     }
   }
-  std::vector<float> scratch(static_cast<std::size_t>(3 * pairs_));
+  thread_local std::vector<float> scratch;  // this is called for a few keys at a time
+  scratch.resize(static_cast<std::size_t>(3 * pairs_));
   RotateTokens tokens{.in = in + rotation_.rotary_offset * size,
                       .out = out + rotation_.rotary_offset * size,
                       .in_token_stride = rows.in_stride,
@@ -183,13 +215,14 @@ void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
                       .pairs = static_cast<std::size_t>(pairs_),
                       .scratch = scratch.data()};
   const RotateTokensFunction turn = rotate_tokens_function({type, interleaved_in_, interleaved_out_});
-  if (rows.turn_stride == 0) {  // as the heads of one token, so that the turn stays in registers
+  if (rows.turns.stride == 0) {  // as the heads of one token, so that the turn stays in registers
     tokens.heads = static_cast<std::size_t>(rows.rows);
-    tokens.rows = &rows.turns;
+    tokens.rows = &rows.turns.rows;
     return turn(tokens);
   }
-  std::vector<const float*> turns;
-  for (std::int64_t t = 0; t < rows.rows; ++t) turns.push_back(rows.turns + t * rows.turn_stride);
+  thread_local std::vector<const float*> turns;
+  turns.clear();
+  for (std::int64_t t = 0; t < rows.rows; ++t) turns.push_back(rows.turns.rows + t * rows.turns.stride);
   tokens.tokens = turns.size();
   tokens.rows = turns.data();
   turn(tokens);
