@@ -379,6 +379,42 @@ std::vector<SharedPortion> shared_portions(std::span<const PagedQueries> sequenc
   return portions;
 }
 
+/// Heads of a portion that one thread reads one after the other.
+struct Unit {
+  const SharedPortion* portion = nullptr;
+  std::int64_t first_head = 0, end_head = 0;
+};
+
+bool computes_turns(const SharedPortion& portion) {
+  return std::any_of(portion.spans.begin(), portion.spans.end(),
+                     [](const PageSpan& span) { return span.turns.steps != nullptr; });
+}
+
+// One unit per head; one for all heads if they share turns that are computed.
+std::vector<Unit> units_of(const std::vector<SharedPortion>& portions, std::int64_t heads) {
+  std::vector<Unit> units;
+  for (const SharedPortion& portion : portions) {
+    const std::int64_t at_once = computes_turns(portion) ? heads : 1;
+    for (std::int64_t head = 0; head < heads; head += at_once) units.push_back({&portion, head, head + at_once});
+  }
+  return units;
+}
+
+// The spans with their turns as rows, which are valid until the next call on this thread.
+std::vector<PageSpan> with_computed_turns(std::vector<PageSpan> spans, const PageLayout& layout) {
+  thread_local std::vector<float> rows;
+  std::int64_t used = 0;
+  for (PageSpan& span : spans) {
+    if (span.turns.steps == nullptr) continue;
+    rows.resize(static_cast<std::size_t>(portion_keys * layout.turn->size()));
+    float* own = rows.data() + used * layout.turn->size();
+    layout.turn->compute(span.turns, span.count, own);
+    span.turns = {.rows = own, .stride = layout.turn->size()};
+    used += span.count;
+  }
+  return spans;
+}
+
 // Merges the portions of one row, and a sink.
 void merge_row(const PagedQueries& sequence, const Partials& partials, std::int64_t row, const Kernels& kernels) {
   const Problem& problem = *sequence.problem;
@@ -428,12 +464,10 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
     if (executor != nullptr && count > 1) return executor->run(count, piece);
     for (std::int64_t i = 0; i < count; ++i) piece(i);
   };
-  run(std::ssize(portions) * heads, [&](std::int64_t unit) {
-    const SharedPortion& shared = portions[static_cast<std::size_t>(unit / heads)];
-    const std::int64_t head = unit % heads;
+  const auto attend_head = [&](const SharedPortion& shared, std::span<const PageSpan> spans, std::int64_t head) {
     std::deque<PortionRows> members;
     for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.portion, head, kernels);
-    BlockReader reader(shared.spans, head, layout, dim);
+    BlockReader reader(spans, head, layout, dim);
     const std::int64_t keys = members[0].keys();
     const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, keys_at_once); };
     reader.advance(block_at(0));
@@ -450,6 +484,12 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
       for (PortionRows& member : members) member.add_values(reader.pieces());
     }
     for (std::size_t i = 0; i < members.size(); ++i) members[i].store(partials[shared.members[i]], shared.portion);
+  };
+  const std::vector<Unit> units = units_of(portions, heads);
+  run(std::ssize(units), [&](std::int64_t i) {
+    const Unit& unit = units[static_cast<std::size_t>(i)];
+    const std::vector<PageSpan> spans = with_computed_turns(unit.portion->spans, layout);
+    for (std::int64_t head = unit.first_head; head < unit.end_head; ++head) attend_head(*unit.portion, spans, head);
   });
   const std::int64_t query_heads = any.query.heads;
   run(std::ssize(sequences) * query_heads, [&](std::int64_t unit) {

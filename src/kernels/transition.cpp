@@ -167,30 +167,25 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
   std::transform(row.begin(), row.end(), turn, [](double value) { return static_cast<float>(value); });
 }
 
+void KeyTurn::compute(const KeyTurns& turns, std::int64_t count, float* rows) const {
+  for (std::int64_t t = 0; t < count; ++t, rows += size()) {
+    const StepTurn& turn = turns.steps[t];
+    combine_rows({.anchor = turns.anchors + turn.anchor * size(),
+                  .steps = steps_->row(turn.step),
+                  .width = static_cast<std::size_t>(pairs_),
+                  .cos = rows,
+                  .sin = rows + pairs_});
+  }
+}
+
 void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
   if (rows.turns.steps == nullptr) return apply_given(type, rows);
-  constexpr std::int64_t at_once = 8;  // their turns stay in the L1 cache
   thread_local std::vector<float> computed;
-  computed.resize(static_cast<std::size_t>(at_once * size()));
-  const auto element = static_cast<std::int64_t>(size_of(type));
-  for (std::int64_t first = 0; first < rows.rows; first += at_once) {
-    const std::int64_t count = std::min(at_once, rows.rows - first);
-    for (std::int64_t t = 0; t < count; ++t) {
-      const StepTurn& turn = rows.turns.steps[first + t];
-      float* cos = computed.data() + t * size();
-      combine_rows({.anchor = rows.turns.anchors + turn.anchor * size(),
-                    .steps = steps_->row(turn.step),
-                    .width = static_cast<std::size_t>(pairs_),
-                    .cos = cos,
-                    .sin = cos + pairs_});
-    }
-    apply_given(type, {.in = static_cast<const std::byte*>(rows.in) + first * rows.in_stride * element,
-                       .out = static_cast<std::byte*>(rows.out) + first * rows.out_stride * element,
-                       .rows = count,
-                       .in_stride = rows.in_stride,
-                       .out_stride = rows.out_stride,
-                       .turns = {.rows = computed.data(), .stride = size()}});
-  }
+  computed.resize(static_cast<std::size_t>(rows.rows * size()));
+  compute(rows.turns, rows.rows, computed.data());
+  TurnedRows given = rows;
+  given.turns = {.rows = computed.data(), .stride = size()};
+  apply_given(type, given);
 }
 
 void KeyTurn::apply_given(ElementType type, const TurnedRows& rows) const {

@@ -65,6 +65,8 @@ class KeyTurn {
   bool by_steps() const { return steps_.has_value(); }
   /// Fills the row of an anchor (anchor_of() a difference), [cos | sin].
   void fill_anchor(Position anchor, double* row) const;
+  /// Computes the turns of `count` rows, of `steps`, to [count][cos | sin].
+  void compute(const KeyTurns& turns, std::int64_t count, float* rows) const;
   /// Turns rows of elements. Copies the coordinates that are not rotated.
   void apply(ElementType type, const TurnedRows& rows) const;
 
