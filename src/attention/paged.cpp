@@ -16,6 +16,7 @@
 #include "attention/attend.h"
 #include "attention/position_terms.h"
 #include "attention/tile_shape.h"
+#include "hwy/cache_control.h"
 
 namespace locus {
 namespace {
@@ -400,15 +401,23 @@ std::vector<Unit> units_of(const std::vector<SharedPortion>& portions, std::int6
   return units;
 }
 
-// The spans with their turns as rows, which are valid until the next call on this thread.
-std::vector<PageSpan> with_computed_turns(std::vector<PageSpan> spans, const PageLayout& layout) {
+// The spans with their turns as rows, which are valid until the next call on this thread. Meanwhile the keys of the
+// first head are loaded.
+std::vector<PageSpan> with_computed_turns(std::vector<PageSpan> spans, const PageLayout& layout, std::int64_t dim) {
+  constexpr std::int64_t at_once = 4;
   thread_local std::vector<float> rows;
   std::int64_t used = 0;
   for (PageSpan& span : spans) {
     if (span.turns.steps == nullptr) continue;
     rows.resize(static_cast<std::size_t>(portion_keys * layout.turn->size()));
     float* own = rows.data() + used * layout.turn->size();
-    layout.turn->compute(span.turns, span.count, own);
+    for (std::int64_t first = 0; first < span.count; first += at_once) {
+      const std::int64_t count = std::min(at_once, span.count - first), key_bytes = dim * layout.element_size;
+      for (std::int64_t byte = first * key_bytes; byte < (first + count) * key_bytes; byte += 64) {
+        hwy::Prefetch(span.keys + byte);
+      }
+      layout.turn->compute(span.turns.from(first), count, own + first * layout.turn->size());
+    }
     span.turns = {.rows = own, .stride = layout.turn->size()};
     used += span.count;
   }
@@ -488,7 +497,7 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
   const std::vector<Unit> units = units_of(portions, heads);
   run(std::ssize(units), [&](std::int64_t i) {
     const Unit& unit = units[static_cast<std::size_t>(i)];
-    const std::vector<PageSpan> spans = with_computed_turns(unit.portion->spans, layout);
+    const std::vector<PageSpan> spans = with_computed_turns(unit.portion->spans, layout, dim);
     for (std::int64_t head = unit.first_head; head < unit.end_head; ++head) attend_head(*unit.portion, spans, head);
   });
   const std::int64_t query_heads = any.query.heads;

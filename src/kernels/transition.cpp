@@ -170,6 +170,10 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
 void KeyTurn::compute(const KeyTurns& turns, std::int64_t count, float* rows) const {
   for (std::int64_t t = 0; t < count; ++t, rows += size()) {
     const StepTurn& turn = turns.steps[t];
+    if (t > 0 && turn == turns.steps[t - 1]) {  // ids that were divided repeat every difference
+      std::copy_n(rows - size(), size(), rows);
+      continue;
+    }
     combine_rows({.anchor = turns.anchors + turn.anchor * size(),
                   .steps = steps_->row(turn.step),
                   .width = static_cast<std::size_t>(pairs_),

@@ -22,6 +22,7 @@ struct Transition {
 struct StepTurn {
   std::int32_t anchor = 0;  ///< index
   std::int32_t step = 0;
+  friend bool operator==(const StepTurn&, const StepTurn&) = default;
 };
 
 /// By which rows turn: rows of their own, or one for all, or one that is computed for each, which takes less than
