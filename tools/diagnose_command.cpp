@@ -169,14 +169,13 @@ struct Vectors {
   std::vector<double> numbers;
 };
 
-// Reads [heads, tokens, head_dim]; 0 heads: any number of them.
-Vectors vectors_of(const std::string& path, const std::array<std::int64_t, 2>& wanted) {
+// Reads [heads, tokens, head_dim] with as many tokens as the bias has. 0 heads: any number of them.
+Vectors vectors_of(const std::string& path, std::int64_t heads, std::int64_t tokens) {
   const io::NpyArray array = io::read_npy(path);
   const auto& shape = array.shape;
-  require(shape.size() == 3 && (wanted[0] == 0 || shape[0] == wanted[0]) && shape[1] == wanted[1], path,
-          " must have shape [heads, tokens, head_dim] with ",
-          wanted[0] == 0 ? std::string() : std::to_string(wanted[0]) + " heads and ", wanted[1],
-          " tokens, as --bias has them, got ", shape_text(shape));
+  require(shape.size() == 3, path, " must have shape [heads, tokens, head_dim], got ", shape.size(), " axes");
+  require((heads == 0 || shape[0] == heads) && shape[1] == tokens, path, " must have the heads and tokens of --bias (",
+          heads == 0 ? "any" : std::to_string(heads), " x ", tokens, "), got ", shape[0], " x ", shape[1]);
   return {shape[0], numbers_of(array, path)};
 }
 
@@ -191,8 +190,8 @@ void diagnose_scores(const DiagnoseRequest& request) {
   if (!request.gates.empty()) dump.gates = numbers_of(io::read_npy(request.gates), request.gates);
   require(request.queries.empty() == request.keys.empty(), "give --queries and --keys, or neither");
   if (!request.queries.empty()) {
-    dump.query_vectors = vectors_of(request.queries, {dump.heads, dump.queries}).numbers;
-    const Vectors keys = vectors_of(request.keys, {0, dump.keys});
+    dump.query_vectors = vectors_of(request.queries, dump.heads, dump.queries).numbers;
+    const Vectors keys = vectors_of(request.keys, 0, dump.keys);
     dump.key_heads = keys.heads;
     dump.key_vectors = keys.numbers;
   }

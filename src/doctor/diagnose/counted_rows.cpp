@@ -75,7 +75,7 @@ class Products {
           with_keys_.push_back(sum);
         }
         for (std::int64_t r = 0; r < rows_; ++r) {
-          const float* row = table.key_table.row(r);
+          const std::span<const float> row = table.key_table.row(r);
           double sum = 0;
           for (std::size_t j = 0; j < dim; ++j) sum += query[j] * static_cast<double>(row[j]);
           with_rows_.push_back(sum);
@@ -104,7 +104,8 @@ class Products {
       product = with_key(head, query, key);
     } else {
       for (std::int64_t other = 0; other < dump_.heads; ++other) {
-        product += static_cast<double>(table_.gate_mix.row(head)[other]) * with_key(other, query, key);
+        product += static_cast<double>(table_.gate_mix.row(head)[static_cast<std::size_t>(other)]) *
+                   with_key(other, query, key);
       }
     }
     return 1 / (1 + std::exp(-product * (guess.scaled_gate ? scale() : 1)));
