@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "attention/term_gradients.h"
+#include "kernels/pieces_simd.h"
 
 namespace locus {
 
@@ -11,10 +12,13 @@ BiasGradient::BiasGradient(const Problem& problem, const Document& document, std
   if (places_.present()) {
     in_piece_.resize(places_.pieces().breaks.size() + 1);
     with_x_.resize(in_piece_.size());
+    with_distance_.resize(static_cast<std::size_t>(document.queries));
+    with_slope_.resize(with_distance_.size());
     const Position first = document.key_ids[0] - document.query_ids.back();
     for (Position offset = first; offset < first + document.queries + document.keys - 1; ++offset) {
       slopes_.push_back(places_.pieces().distance_slope(std::abs(offset)));
     }
+    slopes_.resize(slopes_.size() + PiecePlaces::spare);
   }
   if (!problem.bias()->toeplitz) return;
   by_offset_.assign(static_cast<std::size_t>(document.queries + document.keys - 1), 0.0f);
@@ -28,7 +32,7 @@ void BiasGradient::add(const TilePlace& tile, const TileRows& shape, const float
     const float* row = gradients + i * stride;
     const std::int64_t query = tile.first_query + i;
     if (places_.present()) {
-      add_pieces(query, tile.first_key, begin, end, row);
+      add_pieces(query, tile.first_key + begin, end - begin, row + begin);
       continue;
     }
     if (!by_offset_.empty()) {
@@ -45,32 +49,27 @@ void BiasGradient::add(const TilePlace& tile, const TileRows& shape, const float
   }
 }
 
-void BiasGradient::add_pieces(std::int64_t query, std::int64_t first_key, std::int64_t begin, std::int64_t end,
-                              const float* row) {
-  if (begin >= end) return;
+void BiasGradient::add_pieces(std::int64_t query, std::int64_t first_key, std::int64_t columns,
+                              const float* gradients) {
+  if (columns <= 0) return;
   const BiasPieces& pieces = places_.pieces();
-  const Position id = document_.query_ids[static_cast<std::size_t>(query)];
-  const double* numbers = places_.numbers(query, first_key + begin);
-  const double* slopes = slopes_.data() + (first_key + begin - query + document_.queries - 1);
-  const double by_query = pieces.by_query(id), scale = problem_.bias_scale();
-  const auto own = static_cast<std::size_t>(head_) * in_piece_.size();  // of the head
-  std::int64_t c = 0;
-  double with_distance = 0, with_slope = 0;  // sums of the gradient of x
-  places_.for_runs(query, first_key + begin, end - begin, [&](std::int64_t run_end, std::int64_t piece) {
-    double sum = 0, by_number = 0, by_slope = 0;
-    for (; c < run_end; ++c) {
-      const double gradient = static_cast<double>(row[begin + c]);
-      sum += gradient;
-      by_number += gradient * numbers[c];
-      by_slope += gradient * slopes[c];
-    }
+  const PieceQuery own = places_.query(query, room_);
+  const double scale = problem_.bias_scale();
+  const auto first = static_cast<std::size_t>(head_) * in_piece_.size();  // of the head
+  PieceSums sums{.gradients = gradients,
+                 .numbers = places_.numbers(query, first_key),
+                 .slopes = slopes_.data() + (first_key - query + document_.queries - 1)};
+  const TilePlace row{.first_query = query, .rows = 1, .first_key = first_key, .columns = columns};
+  places_.for_runs(own, row, [&](std::int64_t end, std::int64_t piece) {
+    sums.end = end;
+    sum_pieces(sums);
     const auto at = static_cast<std::size_t>(piece);
-    in_piece_[at] += scale * sum;
-    with_x_[at] += scale * by_query * by_number;
-    with_distance += scale * pieces.slopes[own + at] * by_number;
-    with_slope += scale * pieces.slopes[own + at] * by_slope;
+    in_piece_[at] += scale * sums.plain;
+    with_x_[at] += scale * own.by_query * sums.with_number;
+    with_distance_[static_cast<std::size_t>(query)] += scale * pieces.slopes[first + at] * sums.with_number;
+    with_slope_[static_cast<std::size_t>(query)] += scale * pieces.slopes[first + at] * sums.with_slope;
+    sums.begin = end;
   });
-  pieces.add_input_gradient(id, with_distance, with_slope, learned_.bias_network());
 }
 
 NumberGradient::NumberGradient(const Problem& problem, const AttentionGradientCall& call, const Document& document,
@@ -120,7 +119,13 @@ void NumberGradient::store() const {
 }
 
 void BiasGradient::finish() {
-  if (!in_piece_.empty()) places_.pieces().add_gradient(head_, in_piece_, with_x_, learned_.bias_network());
+  if (!in_piece_.empty()) {
+    const BiasPieces& pieces = places_.pieces();
+    pieces.add_gradient(head_, in_piece_, with_x_, learned_.bias_network());
+    for (std::size_t i = 0; i < with_distance_.size(); ++i) {
+      pieces.add_input_gradient(document_.query_ids[i], with_distance_[i], with_slope_[i], learned_.bias_network());
+    }
+  }
   if (by_offset_.empty()) return;
   const Position first = document_.key_ids[0] - document_.query_ids.back();
   for (std::size_t t = 0; t < by_offset_.size(); ++t) {

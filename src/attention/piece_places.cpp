@@ -5,12 +5,6 @@
 #include "kernels/kernel_state.h"
 
 namespace locus {
-namespace {
-
-constexpr std::size_t spare = 64;  // a row reads whole vectors, of at most 2048 bits
-
-}  // namespace
-
 PiecePlaces::PiecePlaces(const Problem& problem, const Document& document) : document_(document) {
   if (problem.bias() == nullptr || !problem.bias()->pieces || !document.ids_advance || document.keys == 0) return;
   const Position first = document.key_ids[0] - document.query_ids.back();

@@ -49,6 +49,8 @@ class TokenNumbers {
 /// ids advance.
 class PiecePlaces {
  public:
+  static constexpr std::size_t spare = 64;  ///< a row reads whole vectors, of at most 2048 bits
+
   PiecePlaces(const Problem& problem, const Document& document);
 
   /// False: there are no pieces, or ids do not advance.
@@ -56,9 +58,13 @@ class PiecePlaces {
   const BiasPieces& pieces() const { return *pieces_; }
   /// By the key: BiasPieces::by_distance of the pair. Readable up to whole vectors.
   const double* numbers(std::int64_t query, std::int64_t first_key) const;
+  /// Of the query with this index; see PieceRows::query().
+  PieceQuery query(std::int64_t index, std::vector<float>& room) const {
+    return rows_->query(document_.query_ids[static_cast<std::size_t>(index)], room);
+  }
   /// Calls visit(end, piece) for runs of the keys [first_key, first_key + columns); `end` counts from first_key.
   template <class Visit>
-  void for_runs(std::int64_t query, std::int64_t first_key, std::int64_t columns, const Visit& visit) const;
+  void for_runs(const PieceQuery& own, const TilePlace& row, const Visit& visit) const;
 
  private:
   const Document& document_;
@@ -184,27 +190,25 @@ class RelativeTerm {
 };
 
 template <class Visit>
-void PiecePlaces::for_runs(std::int64_t query, std::int64_t first_key, std::int64_t columns, const Visit& visit) const {
+void PiecePlaces::for_runs(const PieceQuery& own, const TilePlace& row, const Visit& visit) const {
   const auto breaks = std::ssize(pieces_->breaks);
-  std::vector<float> room;
-  const Position id = document_.query_ids[static_cast<std::size_t>(query)];
-  const float* first = rows_->first_distances(id, room);
-  const auto piece_at = [&](Position distance) {
-    std::int64_t piece = 0;
-    for (std::int64_t k = 0; k < breaks; ++k) piece += first[k] <= static_cast<float>(distance);
-    return piece;
-  };
-  const Position offset = document_.key_ids[0] + first_key - id;  // of column 0
-  const auto end_at = [&](double column) {                        // a first distance may be infinite
+  const std::int64_t columns = row.columns;
+  // Of column 0.
+  const Position offset =
+      document_.key_ids[0] + row.first_key - document_.query_ids[static_cast<std::size_t>(row.first_query)];
+  const auto distance = static_cast<float>(std::abs(offset));
+  std::int64_t piece = 0, end = 0;
+  for (std::int64_t k = 0; k < breaks; ++k) piece += own.first[k] <= distance;
+  const auto end_at = [&](double column) {  // a first distance may be infinite
     return column < static_cast<double>(columns) ? static_cast<std::int64_t>(column) : columns;
   };
-  std::int64_t piece = piece_at(std::abs(offset)), end = 0;
-  for (const std::int64_t nearest = offset < 0 ? piece_at(0) : piece; piece > nearest && end < columns; --piece) {
-    end = end_at(static_cast<double>(-offset) - static_cast<double>(first[piece - 1]) + 1);
+  // Towards the query, then away from it.
+  for (; offset < 0 && piece > 0 && end < columns; --piece) {
+    end = end_at(static_cast<double>(-offset) - static_cast<double>(own.first[piece - 1]) + 1);
     if (end > 0) visit(end, piece);
   }
   for (; end < columns; ++piece) {
-    end = piece == breaks ? columns : end_at(static_cast<double>(first[piece]) - static_cast<double>(offset));
+    end = piece == breaks ? columns : end_at(static_cast<double>(own.first[piece]) - static_cast<double>(offset));
     visit(end, piece);
   }
 }

@@ -64,18 +64,20 @@ void BiasTerm::add_pieces(const TilePlace& tile, float* scores, std::int64_t str
   const BiasPieces& pieces = places_.pieces();
   const auto first = static_cast<std::size_t>(head_) * (pieces.breaks.size() + 1);
   std::vector<PieceRun> runs;
-  for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const std::int64_t query = tile.first_query + i;
-    const double by_query = factor_ * pieces.by_query(document_.query_ids[static_cast<std::size_t>(query)]);
+  std::vector<float> room;
+  for (std::int64_t query = tile.first_query; query < tile.first_query + tile.rows; ++query, scores += stride) {
+    const PieceQuery own = places_.query(query, room);
+    const TilePlace row{.first_query = query, .rows = 1, .first_key = tile.first_key, .columns = tile.columns};
     runs.clear();
-    places_.for_runs(query, tile.first_key, tile.columns, [&](std::int64_t end, std::int64_t piece) {
+    places_.for_runs(own, row, [&](std::int64_t end, std::int64_t piece) {
       const std::size_t at = first + static_cast<std::size_t>(piece);
-      runs.push_back({.end = end, .slope = by_query * pieces.slopes[at], .start = factor_ * pieces.starts[at]});
+      runs.push_back(
+          {.end = end, .slope = factor_ * own.by_query * pieces.slopes[at], .start = factor_ * pieces.starts[at]});
     });
     locus::add_pieces({.runs = runs.data(),
                        .count = std::ssize(runs),
                        .numbers = places_.numbers(query, tile.first_key),
-                       .scores = scores + i * stride});
+                       .scores = scores});
   }
 }
 

@@ -18,7 +18,7 @@ class BiasGradient {
   void finish();
 
  private:
-  void add_pieces(std::int64_t query, std::int64_t first_key, std::int64_t begin, std::int64_t end, const float* row);
+  void add_pieces(std::int64_t query, std::int64_t first_key, std::int64_t columns, const float* gradients);
 
   const Problem& problem_;
   const Document& document_;
@@ -26,8 +26,10 @@ class BiasGradient {
   LearnedSums& learned_;
   std::vector<float> by_offset_;  ///< of key index - query index + queries - 1
   PiecePlaces places_;
-  std::vector<double> slopes_;             ///< BiasPieces::distance_slope, by the same
-  std::vector<double> in_piece_, with_x_;  ///< sums of gradients by piece
+  std::vector<double> slopes_;                      ///< BiasPieces::distance_slope, by the same
+  std::vector<double> in_piece_, with_x_;           ///< sums of gradients by piece
+  std::vector<double> with_distance_, with_slope_;  ///< sums of gradients of x by query
+  std::vector<float> room_;
 };
 
 /// Sums score gradients by query and by key, for the numbers that tokens bring.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace locus {
 namespace {
@@ -17,7 +18,16 @@ ScoreBias as_bias(const BiasPieces& pieces) {
   return bias;
 }
 
-std::int64_t floats_of(const BiasPieces& pieces) { return std::max<std::int64_t>(std::ssize(pieces.breaks), 1); }
+// A row starts with the bits of the query's factor.
+constexpr std::int64_t factor_floats = sizeof(double) / sizeof(float);
+
+std::int64_t floats_of(const BiasPieces& pieces) { return factor_floats + std::ssize(pieces.breaks); }
+
+double factor_in(const float* row) {
+  double factor = 0;
+  std::memcpy(&factor, row, sizeof factor);
+  return factor;
+}
 
 }  // namespace
 
@@ -31,33 +41,36 @@ PieceRows::PieceRows(const BiasPieces& pieces)
 // A distance beyond 2^24 is rounded. The bias has no jump at a break, so that such a distance may be in either piece.
 void PieceRows::compute(Position query, float* to) const {
   const double factor = pieces_.by_query(query);
+  std::memcpy(to, &factor, sizeof factor);
+  to += factor_floats;
   for (const double at : pieces_.breaks) {
     *to++ = static_cast<float>(std::floor(pieces_.distance_of(at / factor)) + 1);
   }
 }
 
-const float* PieceRows::first_distances(Position query, std::vector<float>& room) const {
-  if (pieces_.breaks.empty()) return nullptr;
+PieceQuery PieceRows::query(Position query, std::vector<float>& room) const {
   const float* row = kept_queries_.built_row(query);
   if (row == nullptr && query >= 0 && query < kept_queries) {
-    const std::int64_t breaks = floats_of(pieces_);
+    const std::int64_t floats = floats_of(pieces_);
     const auto fill = [&](Position first, std::int64_t count, float* rows) {
       for (std::int64_t i = 0; i < count; ++i) {
         // Queries with the same factor have the same distances.
-        if (i > 0 && pieces_.by_query(first + i) == pieces_.by_query(first + i - 1)) {
-          std::copy_n(rows + (i - 1) * breaks, breaks, rows + i * breaks);
+        if (i > 0 && pieces_.by_query(first + i) == factor_in(rows + (i - 1) * floats)) {
+          std::copy_n(rows + (i - 1) * floats, floats, rows + i * floats);
         } else {
-          compute(first + i, rows + i * breaks);
+          compute(first + i, rows + i * floats);
         }
       }
     };
     for (Position block = 0; block <= query; block += RowTable::block_rows) kept_queries_.row(block, fill);
     row = kept_queries_.built_row(query);
   }
-  if (row != nullptr) return row;
-  room.resize(pieces_.breaks.size());
-  compute(query, room.data());
-  return room.data();
+  if (row == nullptr) {
+    room.resize(static_cast<std::size_t>(floats_of(pieces_)));
+    compute(query, room.data());
+    row = room.data();
+  }
+  return {factor_in(row), row + factor_floats};
 }
 
 }  // namespace locus

@@ -10,6 +10,12 @@
 
 namespace locus {
 
+/// A query's factor (BiasPieces::by_query), and the first distance of every piece but the first: rising, at least 1.
+struct PieceQuery {
+  double by_query = 1;
+  const float* first = nullptr;
+};
+
 /// Keeps distances and queries below 32,768. Several threads may call at once.
 class PieceRows {
  public:
@@ -17,8 +23,8 @@ class PieceRows {
 
   /// BiasPieces::by_distance, to 2^-47 of itself.
   double by_distance(Position distance) const { return kept_distances_.value(0, -distance); }
-  /// The first distance of every piece but the first, as a query has them: rising. In `room` unless they are kept.
-  const float* first_distances(Position query, std::vector<float>& room) const;
+  /// In `room` unless it is kept.
+  PieceQuery query(Position query, std::vector<float>& room) const;
 
  private:
   void compute(Position query, float* to) const;
@@ -26,7 +32,7 @@ class PieceRows {
   const BiasPieces& pieces_;
   ScoreBias distances_;  ///< by_distance as the bias of one head
   BiasRows kept_distances_;
-  RowTable kept_queries_;  ///< [breaks]
+  RowTable kept_queries_;  ///< [by_query as two floats' bits, breaks]
 };
 
 }  // namespace locus

@@ -53,6 +53,34 @@ void add_pieces_row(const PieceRow& row) {
   }
 }
 
+//   for (begin <= c < end) { plain += gradients[c]; with_number += gradients[c] * numbers[c]; ... slopes[c]; }
+void sum_pieces_run(PieceSums& sums) {
+  sums.plain = sums.with_number = sums.with_slope = 0;
+  std::int64_t c = sums.begin;
+#if HWY_HAVE_FLOAT64
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  auto plain = hn::Zero(d), with_number = hn::Zero(d), with_slope = hn::Zero(d);
+  for (; c < sums.end; c += lanes) {
+    const auto left = static_cast<std::size_t>(sums.end - c);  // a vector ends with zeros
+    const auto gradient = hn::PromoteTo(d, hn::MaskedLoad(hn::FirstN(df, left), df, sums.gradients + c));
+    plain = hn::Add(plain, gradient);
+    with_number = hn::MulAdd(gradient, hn::LoadU(d, sums.numbers + c), with_number);
+    with_slope = hn::MulAdd(gradient, hn::LoadU(d, sums.slopes + c), with_slope);
+  }
+  sums.plain = hn::GetLane(hn::SumOfLanes(d, plain));
+  sums.with_number = hn::GetLane(hn::SumOfLanes(d, with_number));
+  sums.with_slope = hn::GetLane(hn::SumOfLanes(d, with_slope));
+#endif
+  for (; c < sums.end; ++c) {
+    const auto gradient = static_cast<double>(sums.gradients[c]);
+    sums.plain += gradient;
+    sums.with_number += gradient * sums.numbers[c];
+    sums.with_slope += gradient * sums.slopes[c];
+  }
+}
+
 }  // namespace
 }  // namespace locus::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -61,8 +89,10 @@ HWY_AFTER_NAMESPACE();
 namespace locus {
 
 HWY_EXPORT(add_pieces_row);
+HWY_EXPORT(sum_pieces_run);
 
 void add_pieces(const PieceRow& row) { HWY_DYNAMIC_DISPATCH(add_pieces_row)(row); }
+void sum_pieces(PieceSums& sums) { HWY_DYNAMIC_DISPATCH(sum_pieces_run)(sums); }
 
 }  // namespace locus
 #endif

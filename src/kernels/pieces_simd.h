@@ -20,6 +20,19 @@ struct PieceRow {
   float* scores = nullptr;
 };
 
+/// The sums over a run of the columns of a row.
+struct PieceSums {
+  std::int64_t begin = 0, end = 0;
+  // By the column, all three readable up to whole vectors of double.
+  const float* gradients = nullptr;
+  const double *numbers = nullptr, *slopes = nullptr;
+  double plain = 0, with_number = 0, with_slope = 0;  ///< of gradient, gradient x number, gradient x slope
+};
+
+/// Sets the sums.
+/// Accuracy: sums in double, in the order of the machine's vectors.
+void sum_pieces(PieceSums& sums);
+
 /// scores += float(slope x number + start).
 /// Accuracy: two roundings of double and one of float32 for the bias, then that of the sum.
 void add_pieces(const PieceRow& row);
