@@ -21,6 +21,7 @@ struct DiagnoseRequest {
   std::string after;
   std::string bias;
   std::string gates;
+  std::string queries, keys;
   std::string axes;
   std::string positions;
   std::string role = "query";
@@ -119,6 +120,7 @@ std::string one_head(const DiagnoseRequest& request, io::NpyArray& before, io::N
 
 void diagnose_rotation(const DiagnoseRequest& request) {
   require(request.gates.empty(), "--gates goes with --bias");
+  require(request.queries.empty() && request.keys.empty(), "--queries and --keys go with --bias");
   require(!request.before.empty() && !request.after.empty(), "give --before and --after, or --bias");
   io::NpyArray before = io::read_npy(request.before);
   io::NpyArray after = io::read_npy(request.after);
@@ -162,6 +164,21 @@ void diagnose_rotation(const DiagnoseRequest& request) {
   }
 }
 
+struct Vectors {
+  std::int64_t heads = 0;
+  std::vector<double> numbers;
+};
+
+// Reads [heads, tokens, head_dim] with as many tokens as the bias has. 0 heads: any number of them.
+Vectors vectors_of(const std::string& path, std::int64_t heads, std::int64_t tokens) {
+  const io::NpyArray array = io::read_npy(path);
+  const auto& shape = array.shape;
+  require(shape.size() == 3, path, " must have shape [heads, tokens, head_dim], got ", shape.size(), " axes");
+  require((heads == 0 || shape[0] == heads) && shape[1] == tokens, path, " must have the heads and tokens of --bias (",
+          heads == 0 ? "any" : std::to_string(heads), " x ", tokens, "), got ", shape[0], " x ", shape[1]);
+  return {shape[0], numbers_of(array, path)};
+}
+
 void diagnose_scores(const DiagnoseRequest& request) {
   require(request.before.empty() && request.after.empty(), "give --bias, or --before and --after, not both");
   const io::NpyArray array = io::read_npy(request.bias);
@@ -171,6 +188,13 @@ void diagnose_scores(const DiagnoseRequest& request) {
   BiasDump dump{rank == 3 ? array.shape[0] : 1, array.shape[rank - 2], array.shape[rank - 1],
                 numbers_of(array, request.bias)};
   if (!request.gates.empty()) dump.gates = numbers_of(io::read_npy(request.gates), request.gates);
+  require(request.queries.empty() == request.keys.empty(), "give --queries and --keys, or neither");
+  if (!request.queries.empty()) {
+    dump.query_vectors = vectors_of(request.queries, dump.heads, dump.queries).numbers;
+    const Vectors keys = vectors_of(request.keys, 0, dump.keys);
+    dump.key_heads = keys.heads;
+    dump.key_vectors = keys.numbers;
+  }
   std::optional<ChosenEncoding> chosen;
   std::optional<Encoding> expected;
   if (has_encoding(request)) {
@@ -225,6 +249,9 @@ void add_diagnose_command(CLI::App& app) {
                       "Read score biases [heads, queries, keys], instead of --before and --after");
   command->add_option("--gates", request->gates,
                       "With --bias: read the logarithms of the tokens' gates [heads, keys] (forget_gate)");
+  command->add_option("--queries", request->queries,
+                      "With --bias and cope: read the queries [heads, queries, head_dim], before the softmax scale");
+  command->add_option("--keys", request->keys, "With --queries: read the keys [key heads, keys, head_dim]");
   add_encoding_options(*command, request->encoding);
   command->add_flag("--json", request->json, "Print one JSON object");
   command->footer(
@@ -233,7 +260,8 @@ void add_diagnose_command(CLI::App& app) {
       "  locus diagnose --before q.npy --after mine.npy --axes htd\n"
       "  locus diagnose --before q.npy --after mine.npy --axes htd --config config.json --positions 0:16\n"
       "  locus diagnose --bias bias.npy --scheme alibi:heads=8\n"
-      "  locus diagnose --bias gate_bias.npy --gates log_f.npy --scheme forget_gate:heads=8");
+      "  locus diagnose --bias gate_bias.npy --gates log_f.npy --scheme forget_gate:heads=8\n"
+      "  locus diagnose --bias counted.npy --queries q.npy --keys k.npy --scheme cope:heads=8,head_dim=64");
   command->callback([request] {
     if (request->bias.empty()) {
       diagnose_rotation(*request);

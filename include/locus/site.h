@@ -192,6 +192,29 @@ struct HiddenRows {
   std::optional<Neighbours> neighbours;   ///< then there are neither waves nor a table, and no row of an id alone
 };
 
+/// A bias that is piecewise linear in x = by_distance(|key - query|) * by_query(query), as the output of a network with
+/// ReLU is: in piece k, where k breaks are below x, it is slopes[k] x + starts[k]. It equals ScoreBias::value to the
+/// rounding of double.
+struct BiasPieces {
+  std::vector<double> breaks;                            ///< not negative, rising
+  std::vector<double> slopes, starts;                    ///< [heads][breaks + 1]
+  std::function<double(Position distance)> by_distance;  ///< rises from 0
+  std::function<double(double number)> distance_of;      ///< its inverse
+  std::function<double(Position query)> by_query;        ///< positive
+
+  // For training.
+  /// The derivative of by_distance with respect to the parameter that it has.
+  std::function<double(Position distance)> distance_slope;
+  /// Adds the gradients of the parameters of x. Given are two sums over the keys of a query of the gradient of x: times
+  /// by_distance and times distance_slope.
+  std::function<void(Position query, double with_distance, double with_slope, std::span<double> sums)>
+      add_input_gradient;
+  /// Adds the gradients of the network. Given are, by piece, the sums of the gradient of the bias, and of it times x.
+  std::function<void(std::int64_t head, std::span<const double> plain, std::span<const double> with_x,
+                     std::span<double> sums)>
+      add_gradient;
+};
+
 /// score site: a number added to the score, by head and by the ids of query and key.
 struct ScoreBias {
   std::int64_t heads = 0;
@@ -215,6 +238,7 @@ struct ScoreBias {
   /// Adds `gradient` times the derivatives of value() with respect to them to `sums`.
   std::function<void(std::int64_t head, Position query, Position key, double gradient, std::span<double> sums)>
       add_network_gradient;
+  std::optional<BiasPieces> pieces;  ///< if the network is evaluated by pieces
 
   /// How many numbers every token brings per head (AttentionCall::query_numbers and key_numbers). The score gains
   /// number 0 of the query minus that of the key; with two numbers, a key after the query (by id) adds number 1 of the

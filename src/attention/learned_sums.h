@@ -25,6 +25,8 @@ class LearnedSums {
   // `gradient` is that of the bias, the row or the number, with its scale.
   void add_sink(std::int64_t head, double gradient);
   void add_bias(std::int64_t head, Position query, Position key, double gradient);
+  /// The sums of a network (ScoreBias::network_weights), for those that add several pairs at once.
+  std::span<double> bias_network() { return bias_network_; }
   void add_key_row(std::int64_t head, Position query, Position key, const double* gradient);
   /// Of a row of the key table that was not chosen by ids.
   void add_key_row_at(std::int64_t head, std::int64_t row, const double* gradient);

@@ -11,6 +11,7 @@
 #include "attention/aligned_floats.h"
 #include "attention/problem.h"
 #include "kernels/attend_simd.h"
+#include "kernels/piece_rows.h"
 
 namespace locus {
 
@@ -44,6 +45,34 @@ class TokenNumbers {
   decltype(AttendKernels::add_differences) add_differences_ = nullptr;
 };
 
+/// Where the pieces of a bias that is linear in a number by distance (BiasPieces) lie in the rows of a document whose
+/// ids advance.
+class PiecePlaces {
+ public:
+  static constexpr std::size_t spare = 64;  ///< a row reads whole vectors, of at most 2048 bits
+
+  PiecePlaces(const Problem& problem, const Document& document);
+
+  /// False: there are no pieces, or ids do not advance.
+  bool present() const { return pieces_ != nullptr; }
+  const BiasPieces& pieces() const { return *pieces_; }
+  /// By the key: BiasPieces::by_distance of the pair. Readable up to whole vectors.
+  const double* numbers(std::int64_t query, std::int64_t first_key) const;
+  /// Of the query with this index; see PieceRows::query().
+  PieceQuery query(std::int64_t index, std::vector<float>& room) const {
+    return rows_->query(document_.query_ids[static_cast<std::size_t>(index)], room);
+  }
+  /// Calls visit(end, piece) for runs of the keys [first_key, first_key + columns); `end` counts from first_key.
+  template <class Visit>
+  void for_runs(const PieceQuery& own, const TilePlace& row, const Visit& visit) const;
+
+ private:
+  const Document& document_;
+  const BiasPieces* pieces_ = nullptr;
+  const PieceRows* rows_ = nullptr;
+  std::vector<double> by_offset_;  ///< of key index - query index + queries - 1
+};
+
 /// The score bias of one head, times log2 e.
 class BiasTerm {
  public:
@@ -57,6 +86,7 @@ class BiasTerm {
 
  private:
   double value(Position query, Position key) const;
+  void add_pieces(const TilePlace& tile, float* scores, std::int64_t stride) const;
 
   const Problem& problem_;
   const Document& document_;
@@ -65,6 +95,7 @@ class BiasTerm {
   Position first_offset_ = 0;
   std::vector<float> by_offset_;  ///< empty: evaluated for every pair
   TokenNumbers numbers_;
+  PiecePlaces places_;
 };
 
 /// How a row of the relative_key site is used: multiplied by the query, multiplied by the key, or added to the value.
@@ -157,5 +188,29 @@ class RelativeTerm {
   AlignedFloats packed_keys_, packed_meeting_, packed_values_;
   PackedTables tables_;  ///< empty if ids advance
 };
+
+template <class Visit>
+void PiecePlaces::for_runs(const PieceQuery& own, const TilePlace& row, const Visit& visit) const {
+  const auto breaks = std::ssize(pieces_->breaks);
+  const std::int64_t columns = row.columns;
+  // Of column 0.
+  const Position offset =
+      document_.key_ids[0] + row.first_key - document_.query_ids[static_cast<std::size_t>(row.first_query)];
+  const auto distance = static_cast<float>(std::abs(offset));
+  std::int64_t piece = 0, end = 0;
+  for (std::int64_t k = 0; k < breaks; ++k) piece += own.first[k] <= distance;
+  const auto end_at = [&](double column) {  // a first distance may be infinite
+    return column < static_cast<double>(columns) ? static_cast<std::int64_t>(column) : columns;
+  };
+  // Towards the query, then away from it.
+  for (; offset < 0 && piece > 0 && end < columns; --piece) {
+    end = end_at(static_cast<double>(-offset) - static_cast<double>(own.first[piece - 1]) + 1);
+    if (end > 0) visit(end, piece);
+  }
+  for (; end < columns; ++piece) {
+    end = piece == breaks ? columns : end_at(static_cast<double>(own.first[piece]) - static_cast<double>(offset));
+    visit(end, piece);
+  }
+}
 
 }  // namespace locus

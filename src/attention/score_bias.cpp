@@ -3,6 +3,7 @@
 
 #include "attention/position_terms.h"
 #include "kernels/kernel_state.h"
+#include "kernels/pieces_simd.h"
 
 namespace locus {
 namespace {
@@ -14,7 +15,11 @@ constexpr std::int64_t spare = 128;
 }  // namespace
 
 BiasTerm::BiasTerm(const Problem& problem, const Document& document, std::int64_t head)
-    : problem_(problem), document_(document), head_(head), numbers_(problem, document, head) {
+    : problem_(problem),
+      document_(document),
+      head_(head),
+      numbers_(problem, document, head),
+      places_(problem, document) {
   if (!present() || document.keys == 0) return;
   const ScoreBias& bias = *problem.bias();
   factor_ = log2_e * (bias.before_scale ? problem.scale() : 1.0);
@@ -55,8 +60,30 @@ const float* BiasTerm::window(std::int64_t query, std::int64_t key) const {
   return by_offset_.data() + (document_.key_ids[0] + key - document_.query_ids[0] - query - first_offset_);
 }
 
+void BiasTerm::add_pieces(const TilePlace& tile, float* scores, std::int64_t stride) const {
+  const BiasPieces& pieces = places_.pieces();
+  const auto first = static_cast<std::size_t>(head_) * (pieces.breaks.size() + 1);
+  std::vector<PieceRun> runs;
+  std::vector<float> room;
+  for (std::int64_t query = tile.first_query; query < tile.first_query + tile.rows; ++query, scores += stride) {
+    const PieceQuery own = places_.query(query, room);
+    const TilePlace row{.first_query = query, .rows = 1, .first_key = tile.first_key, .columns = tile.columns};
+    runs.clear();
+    places_.for_runs(own, row, [&](std::int64_t end, std::int64_t piece) {
+      const std::size_t at = first + static_cast<std::size_t>(piece);
+      runs.push_back(
+          {.end = end, .slope = factor_ * own.by_query * pieces.slopes[at], .start = factor_ * pieces.starts[at]});
+    });
+    locus::add_pieces({.runs = runs.data(),
+                       .count = std::ssize(runs),
+                       .numbers = places_.numbers(query, tile.first_key),
+                       .scores = scores});
+  }
+}
+
 void BiasTerm::add(const TilePlace& tile, float* scores, std::int64_t stride) const {
   if (numbers_.present()) return numbers_.add(tile, scores, stride);
+  if (places_.present()) return add_pieces(tile, scores, stride);
   if (const float* biases = window(tile.first_query, tile.first_key)) {
     for (std::int64_t i = 0; i < tile.rows; ++i) {
       for (std::int64_t c = 0; c < tile.columns; ++c) scores[i * stride + c] += biases[c - i];

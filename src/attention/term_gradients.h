@@ -10,7 +10,7 @@
 
 namespace locus {
 
-/// Sums score gradients by offset if ids advance, else by pair.
+/// Sums score gradients by offset if ids advance (by piece, if the bias consists of linear pieces), else by pair.
 class BiasGradient {
  public:
   BiasGradient(const Problem& problem, const Document& document, std::int64_t head, LearnedSums& learned);
@@ -18,11 +18,18 @@ class BiasGradient {
   void finish();
 
  private:
+  void add_pieces(std::int64_t query, std::int64_t first_key, std::int64_t columns, const float* gradients);
+
   const Problem& problem_;
   const Document& document_;
   std::int64_t head_;
   LearnedSums& learned_;
   std::vector<float> by_offset_;  ///< of key index - query index + queries - 1
+  PiecePlaces places_;
+  std::vector<double> slopes_;                      ///< BiasPieces::distance_slope, by the same
+  std::vector<double> in_piece_, with_x_;           ///< sums of gradients by piece
+  std::vector<double> with_distance_, with_slope_;  ///< sums of gradients of x by query
+  std::vector<float> room_;
 };
 
 /// Sums score gradients by query and by key, for the numbers that tokens bring.

@@ -8,6 +8,7 @@ KernelState::KernelState(const Encoding& encoding) {
   if (encoding.site() == Site::score && encoding.score().toeplitz && encoding.score().network_weights > 0) {
     bias.emplace(encoding.score());
   }
+  if (encoding.site() == Site::score && encoding.score().pieces) pieces.emplace(*encoding.score().pieces);
   if (encoding.site() != Site::hidden) return;
   hidden.emplace(encoding.hidden());
   if (encoding.hidden().neighbours) neighbours.emplace(encoding.hidden());

@@ -8,6 +8,7 @@
 #include "kernels/exact_rows.h"
 #include "kernels/hidden_rows.h"
 #include "kernels/neighbours.h"
+#include "kernels/piece_rows.h"
 #include "locus/encoding.h"
 
 namespace locus {
@@ -18,6 +19,7 @@ class KernelState {
 
   std::optional<StepRows> rotation;         ///< at the site query_key
   std::optional<BiasRows> bias;             ///< at the site score, if a network has the offset only
+  std::optional<PieceRows> pieces;          ///< at the site score, if a bias consists of linear pieces
   std::optional<HiddenPlan> hidden;         ///< at the site hidden
   std::optional<NeighbourPlan> neighbours;  ///< where rows come from neighbours
 };

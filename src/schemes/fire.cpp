@@ -26,20 +26,43 @@ struct Share {
   double c = 0, threshold = 0;
 
   double of(Position query, Position key) const { return std::log1p(c * distance(query, key)) / below(query); }
+  double below(Position query) const { return std::log1p(c * length(query)) + eps; }
   double by_c(Position query, Position key) const {
-    const double n = distance(query, key), l = length(query);
-    return (n / (1 + c * n) - of(query, key) * l / (1 + c * l)) / below(query);
+    const double n = distance(query, key);
+    return (n / (1 + c * n) - of(query, key) * below_by_c(query)) / below(query);
   }
   double by_threshold(Position query, Position key) const {
-    if (static_cast<double>(query) >= threshold) return 0;
-    return -of(query, key) * c / (1 + c * threshold) / below(query);
+    return -of(query, key) * below_by_threshold(query) / below(query);
+  }
+  double below_by_c(Position query) const { return length(query) / (1 + c * length(query)); }
+  double below_by_threshold(Position query) const {
+    return static_cast<double>(query) >= threshold ? 0 : c / (1 + c * threshold);
   }
 
  private:
   static double distance(Position query, Position key) { return std::fabs(static_cast<double>(query - key)); }
   double length(Position query) const { return std::max(static_cast<double>(query), threshold); }
-  double below(Position query) const { return std::log1p(c * length(query)) + eps; }
 };
+
+// The same as linear functions of ln(c |i - j| + 1) between the breaks of the network.
+std::optional<BiasPieces> pieces_of(const SmallNetwork& network, const Share& share, std::int64_t c_at) {
+  std::optional<BiasPieces> pieces = linear_pieces(network);
+  if (!pieces) return pieces;
+  pieces->by_distance = [c = share.c](Position distance) { return std::log1p(c * static_cast<double>(distance)); };
+  pieces->distance_of = [c = share.c](double number) { return std::expm1(number) / c; };
+  pieces->by_query = [share](Position query) { return 1 / share.below(query); };
+  pieces->distance_slope = [c = share.c](Position distance) {
+    const auto n = static_cast<double>(distance);
+    return n / (1 + c * n);
+  };
+  pieces->add_input_gradient = [share, c_at](Position query, double with_distance, double with_slope,
+                                             std::span<double> sums) {
+    const double below = share.below(query), of_below = -with_distance / (below * below);
+    sums[static_cast<std::size_t>(c_at)] += with_slope / below + of_below * share.below_by_c(query);
+    sums[static_cast<std::size_t>(c_at + 1)] += of_below * share.below_by_threshold(query);
+  };
+  return pieces;
+}
 
 SchemeResult make(const Arguments& arguments) {
   ScoreBias bias;
@@ -72,6 +95,7 @@ SchemeResult make(const Arguments& arguments) {
     sums[static_cast<std::size_t>(c_at)] += of_x * share.by_c(query, key);
     sums[static_cast<std::size_t>(c_at + 1)] += of_x * share.by_threshold(query, key);
   };
+  bias.pieces = pieces_of(network, share, c_at);
   return {.term = std::move(bias), .claims = claims, .learned = weights.learned()};
 }
 

@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "locus/error.h"
 #include "locus/initial_weights.h"
 #include "locus/registry.h"
+#include "locus/site.h"
 #include "locus/value.h"
 
 namespace locus {
@@ -40,6 +43,10 @@ struct SmallNetwork {
   void add_gradient(std::int64_t head, std::span<const double> input, double gradient, std::span<double> sums,
                     std::span<double> input_gradient = {}) const;
 };
+
+/// A network of one hidden layer with biases and ReLU over one number x >= 0, as the linear functions that it consists
+/// of: breaks, slopes, starts and add_gradient. None if a weight is not finite.
+inline std::optional<BiasPieces> linear_pieces(const SmallNetwork& network);
 
 /// The layer norm's epsilon, that of torch.
 inline constexpr double layer_norm_epsilon = 1e-5;
@@ -244,6 +251,111 @@ inline void SmallNetwork::add_gradient(std::int64_t head, std::span<const double
     of_x = network::through_linear(hidden[l], traces[l].input, of_x, sums);
   }
   for (std::size_t i = 0; i < input_gradient.size(); ++i) input_gradient[i] += of_x[i];
+}
+
+namespace network {
+
+// The pieces [begin, end) in which a unit of the hidden layer is not 0. One that rises with x has the last pieces, one
+// that falls the first ones, so sums over units (or over pieces) run from one end, and nothing is subtracted.
+struct UnitPieces {
+  std::size_t begin, end;
+  bool rises;
+};
+
+inline bool all_finite(const SmallNetwork& network) {
+  const auto finite = [](const Numbers& all) {
+    return std::all_of(all.begin(), all.end(), [](double w) { return std::isfinite(w); });
+  };
+  return finite(network.hidden[0].weight) && finite(network.hidden[0].bias) && finite(network.last.weight) &&
+         finite(network.last.bias);
+}
+
+// Sets breaks, and returns the pieces of every unit.
+inline std::vector<UnitPieces> break_into_pieces(const NetworkLayer& hidden, Numbers& breaks) {
+  const auto break_of = [&](std::size_t u) { return -hidden.bias[u] / hidden.weight[u]; };
+  const auto is_break = [&](std::size_t u) {
+    const double w = hidden.weight[u];
+    return w != 0 && std::isfinite(break_of(u)) && (w > 0 ? break_of(u) >= 0 : break_of(u) > 0);
+  };
+  const auto units = index_of(hidden.out);
+  for (std::size_t u = 0; u < units; ++u) {
+    if (is_break(u)) breaks.push_back(break_of(u));
+  }
+  std::sort(breaks.begin(), breaks.end());
+  breaks.erase(std::unique(breaks.begin(), breaks.end()), breaks.end());
+  const std::size_t count = breaks.size() + 1;
+  std::vector<UnitPieces> pieces;
+  for (std::size_t u = 0; u < units; ++u) {
+    const double w = hidden.weight[u];
+    if (is_break(u)) {
+      const auto after = index_of(std::lower_bound(breaks.begin(), breaks.end(), break_of(u)) - breaks.begin()) + 1;
+      pieces.push_back(w > 0 ? UnitPieces{after, count, true} : UnitPieces{0, after, false});
+    } else {  // the same for all x
+      const bool on = w == 0 || !std::isfinite(break_of(u)) ? hidden.bias[u] > 0 : w > 0;
+      pieces.push_back({0, on ? count : 0, true});
+    }
+  }
+  return pieces;
+}
+
+// The sums over the pieces up to each one, or from each one on.
+inline Numbers sums_up_to(std::span<const double> of_pieces) {
+  Numbers sums(of_pieces.size());
+  std::partial_sum(of_pieces.begin(), of_pieces.end(), sums.begin());
+  return sums;
+}
+inline Numbers sums_from(std::span<const double> of_pieces) {
+  Numbers sums(of_pieces.size());
+  std::partial_sum(of_pieces.rbegin(), of_pieces.rend(), sums.rbegin());
+  return sums;
+}
+
+// One number per piece: the sum over units of `of_unit` where the unit is not 0.
+template <class OfUnit>
+Numbers sum_of_units(std::span<const UnitPieces> units, std::size_t count, const OfUnit& of_unit) {
+  Numbers rising(count), falling(count);
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    if (units[u].begin == units[u].end) continue;
+    (units[u].rises ? rising[units[u].begin] : falling[units[u].end - 1]) += of_unit(u);
+  }
+  rising = sums_up_to(rising);
+  falling = sums_from(falling);
+  for (std::size_t k = 0; k < count; ++k) rising[k] += falling[k];
+  return rising;
+}
+
+}  // namespace network
+
+inline std::optional<BiasPieces> linear_pieces(const SmallNetwork& network) {
+  if (!network::all_finite(network)) return {};
+  const NetworkLayer &hidden = network.hidden[0], &last = network.last;
+  BiasPieces pieces;
+  const std::vector<network::UnitPieces> units = network::break_into_pieces(hidden, pieces.breaks);
+  const std::size_t count = pieces.breaks.size() + 1;
+  for (std::int64_t head = 0; head < last.out; ++head) {
+    const double* weight = last.weight.data() + head * last.in;
+    const auto slopes =
+        network::sum_of_units(units, count, [&](std::size_t u) { return weight[u] * hidden.weight[u]; });
+    const auto starts = network::sum_of_units(units, count, [&](std::size_t u) { return weight[u] * hidden.bias[u]; });
+    pieces.slopes.insert(pieces.slopes.end(), slopes.begin(), slopes.end());
+    for (const double start : starts) pieces.starts.push_back(start + last.bias[network::index_of(head)]);
+  }
+  pieces.add_gradient = [hidden, last, units](std::int64_t head, std::span<const double> plain,
+                                              std::span<const double> with_x, std::span<double> sums) {
+    const network::Numbers up_to = network::sums_up_to(plain), up_to_x = network::sums_up_to(with_x);
+    const network::Numbers from = network::sums_from(plain), from_x = network::sums_from(with_x);
+    sums[network::index_of(last.bias_at + head)] += up_to.back();
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      const auto [begin, end, rises] = units[u];
+      if (begin == end) continue;
+      const double g = rises ? from[begin] : up_to[end - 1], gx = rises ? from_x[begin] : up_to_x[end - 1];
+      const std::size_t at = network::index_of(head * last.in) + u;
+      sums[network::index_of(last.weight_at) + at] += hidden.weight[u] * gx + hidden.bias[u] * g;
+      sums[network::index_of(hidden.weight_at) + u] += last.weight[at] * gx;
+      sums[network::index_of(hidden.bias_at) + u] += last.weight[at] * g;
+    }
+  };
+  return pieces;
 }
 
 inline void NetworkWeights::learn(LearnedWeight weight) {

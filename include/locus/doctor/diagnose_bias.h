@@ -18,6 +18,10 @@ struct BiasDump {
   std::vector<double> bias = {};
   /// The logarithms of the tokens' gates, [heads, keys], for an encoding whose tokens bring one number (forget_gate).
   std::vector<double> gates = {};
+  /// For an encoding whose gates count over queries and keys (cope): both as attention multiplies them, before the
+  /// softmax scale, [heads, queries, head_dim] and [key_heads, keys, head_dim]; `bias` is what the scores gained.
+  std::int64_t key_heads = 0;
+  std::vector<double> query_vectors = {}, key_vectors = {};
 };
 
 struct BiasDiagnosis {
@@ -35,8 +39,8 @@ struct BiasDiagnosis {
 };
 
 /// Infers the bias and compares it with `expected`, if given. The last query is at the last key.
-/// Error: arrays that do not match the sizes, NaN, an encoding of another site than score or with other heads, gates
-/// without an encoding that takes them, such an encoding without gates.
+/// Error: arrays that do not match the sizes, NaN, an encoding that adds no such number or has other heads, gates or
+/// vectors without an encoding that takes them, such an encoding without them.
 BiasDiagnosis diagnose_bias(const BiasDump& dump, const std::optional<Encoding>& expected = {});
 
 }  // namespace locus

@@ -9,6 +9,7 @@
 #include "doctor/diagnose/alibi_slopes.h"
 #include "doctor/diagnose/bias_shape.h"
 #include "doctor/diagnose/bucket_fits.h"
+#include "doctor/diagnose/counted_rows.h"
 #include "doctor/diagnose/gate_sums.h"
 #include "doctor/diagnose/placed_biases.h"
 #include "doctor/diagnose/position_faults.h"
@@ -28,6 +29,29 @@ std::string joined_text(const Parts&... parts) {
   return stream.str();
 }
 
+// The table of an encoding whose gates count, or null.
+const RelativeKeys* counted_table(const std::optional<Encoding>& expected) {
+  const auto* table = expected ? std::get_if<RelativeKeys>(&expected->term()) : nullptr;
+  return table != nullptr && table->counted ? table : nullptr;
+}
+
+void check_vectors(const BiasDump& dump, const RelativeKeys& table) {
+  require(dump.gates.empty(), "gates are computed from the queries and keys; none must be given");
+  require(table.heads == dump.heads, "the encoding has ", table.heads, " heads, the bias ", dump.heads);
+  require(!dump.query_vectors.empty() && !dump.key_vectors.empty(),
+          "gates that count need the queries and keys with what the scores gained");
+  require(dump.key_heads >= 1 && dump.heads % dump.key_heads == 0, "heads must be a multiple of the keys' heads, got ",
+          dump.heads, " and ", dump.key_heads);
+  const auto check_size = [&](std::string_view what, const std::vector<double>& values, std::int64_t heads,
+                              std::int64_t tokens) {
+    require(values.size() == static_cast<std::size_t>(heads * tokens * table.head_dim), what, " must have ", heads,
+            " x ", tokens, " x ", table.head_dim, " numbers (heads x tokens x head_dim), got ", values.size());
+    for (const double value : values) require(std::isfinite(value), what, " must be finite, got ", value);
+  };
+  check_size("queries", dump.query_vectors, dump.heads, dump.queries);
+  check_size("keys", dump.key_vectors, dump.key_heads, dump.keys);
+}
+
 void check(const BiasDump& dump, const std::optional<Encoding>& expected) {
   require(dump.heads >= 1 && dump.queries >= 1 && dump.keys >= 1 && dump.queries <= dump.keys,
           "a bias needs heads, queries and at least as many keys as queries, got ", dump.heads, " x ", dump.queries,
@@ -38,8 +62,12 @@ void check(const BiasDump& dump, const std::optional<Encoding>& expected) {
     require(!std::isnan(value) && value < std::numeric_limits<double>::infinity(),
             "a bias must be finite or -infinity, got ", value);
   }
+  const bool vectors = !dump.query_vectors.empty() || !dump.key_vectors.empty();
   require(expected || dump.gates.empty(), "gates need the encoding that adds them");
+  require(expected || !vectors, "queries and keys need the encoding that counts over them");
   if (!expected) return;
+  if (const RelativeKeys* table = counted_table(expected)) return check_vectors(dump, *table);
+  require(!vectors, expected->scheme().name, ": no gates count over queries and keys, but some were given");
   require(expected->score().heads == dump.heads, "the encoding has ", expected->score().heads, " heads, the bias ",
           dump.heads);
   const bool gated = expected->score().token_numbers > 0;
@@ -268,7 +296,9 @@ BiasDiagnosis diagnose_bias(const BiasDump& dump, const std::optional<Encoding>&
     return diagnosis;
   }
   diagnosis.verdicts = judge_alone(shape, diagnosis);
-  if (!dump.gates.empty()) {
+  if (const RelativeKeys* table = counted_table(expected)) {
+    diagnosis.verdicts = judge_counts(shape, *table);
+  } else if (!dump.gates.empty()) {
     diagnosis.verdicts = judge_gates(shape);
   } else if (expected) {
     diagnosis.verdicts = judge_expected(shape, *expected, std::move(diagnosis.verdicts));
