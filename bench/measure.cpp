@@ -118,21 +118,27 @@ Comparison compare(const std::function<void()>& ours, const std::function<void()
 }
 
 std::function<void()> fastest(const std::vector<std::function<void()>>& calls, const Pairs& pairs) {
-  if (calls.size() == 1) return calls.front();
-  std::vector<int> repeats;
-  for (const auto& call : calls) repeats.push_back(repeats_for(call, pairs.round_seconds));
-  std::vector<std::vector<Times>> times(calls.size());
-  bool by_clock = false;
+  struct Candidate {
+    const std::function<void()>* call;
+    int repeats;
+    std::vector<Times> times = {};
+  };
+  std::vector<Candidate> left;
+  for (const auto& call : calls)
+    left.push_back({&call, calls.size() == 1 ? 1 : repeats_for(call, pairs.round_seconds)});
   constexpr int rounds = 7;
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < calls.size(); ++i) times[i].push_back(times_of(calls[i], repeats[i]));
+  for (int round = 0; round < rounds && left.size() > 1; ++round) {
+    bool by_clock = false;
+    for (Candidate& one : left) {
+      one.times.push_back(times_of(*one.call, one.repeats));
+      by_clock = by_clock || used_threads(one.times);
+    }
+    const auto seconds = [&](const Candidate& one) { return median_of(one.times, by_clock); };
+    std::ranges::sort(left, {}, seconds);
+    const double much_slower = 1.5 * seconds(left.front());  // no need to time it again
+    while (seconds(left.back()) > much_slower) left.pop_back();
   }
-  for (const auto& of_call : times) by_clock = by_clock || used_threads(of_call);
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < calls.size(); ++i) {
-    if (median_of(times[i], by_clock) < median_of(times[best], by_clock)) best = i;
-  }
-  return calls[best];
+  return *left.front().call;
 }
 
 }  // namespace locus::bench

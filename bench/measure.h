@@ -56,7 +56,8 @@ struct Pairs {
 /// other threads.
 Comparison compare(const std::function<void()>& ours, const std::function<void()>& limit, const Pairs& pairs);
 
-/// Returns the fastest of the calls, by the median of seven rounds in turn.
+/// Returns the fastest of the calls, by the median of seven rounds in turn; one that is 1.5 times as slow as another is
+/// dropped earlier.
 std::function<void()> fastest(const std::vector<std::function<void()>>& calls, const Pairs& pairs);
 
 }  // namespace locus::bench
