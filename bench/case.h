@@ -18,7 +18,7 @@ struct ExtraMemory {
 };
 
 struct Case {
-  std::string group;  ///< rotate, add, tables, attention, forms, cache, probe
+  std::string group;  ///< rotate, add, tables, attention, forms, cache, probe, targets
   std::string name;   ///< e.g. "half float32 256 KB"
   std::string limit;  ///< what the share refers to
   Comparison result = {};

@@ -9,19 +9,21 @@ namespace locus::bench {
 namespace {
 
 std::vector<PlannedCase> plan_cases(const std::string& group, bool quick) {
-  if (group == "rotate") return plan_rotate_cases();
+  if (group == "rotate") return plan_rotate_cases(quick);
   if (group == "add") return plan_add_cases();
   if (group == "tables") return plan_table_cases();
   if (group == "attention") return plan_attention_cases(quick);
   if (group == "forms") return plan_form_cases();
   if (group == "cache") return plan_cache_cases(quick);
+  if (group == "targets") return plan_target_cases();
   return plan_probe_cases();
 }
 
 }  // namespace
 
 const std::vector<std::string>& group_names() {
-  static const std::vector<std::string> names = {"rotate", "add", "tables", "attention", "forms", "cache", "probe"};
+  static const std::vector<std::string> names = {"rotate", "add",   "tables", "attention",
+                                                 "forms",  "cache", "probe",  "targets"};
   return names;
 }
 

@@ -6,7 +6,8 @@
 
 namespace locus::bench {
 
-std::vector<PlannedCase> plan_rotate_cases();
+/// `quick` omits the array that is larger than any L3 cache, where 256 MB is not.
+std::vector<PlannedCase> plan_rotate_cases(bool quick);
 std::vector<PlannedCase> plan_add_cases();
 std::vector<PlannedCase> plan_table_cases();
 /// `quick` omits the longest sequences.
@@ -16,6 +17,8 @@ std::vector<PlannedCase> plan_form_cases();
 /// `quick` has fewer and shorter sequences.
 std::vector<PlannedCase> plan_cache_cases(bool quick);
 std::vector<PlannedCase> plan_probe_cases();
+/// Every kernel on each SIMD target against the next narrower one; none if there is only one target.
+std::vector<PlannedCase> plan_target_cases();
 
 /// Returns the names of the groups, in the order in which they run.
 const std::vector<std::string>& group_names();

@@ -11,6 +11,8 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::bench::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+std::size_t vector_bytes_here() { return hn::Lanes(hn::ScalableTag<float>()) * sizeof(float); }
+
 void scale_linear_here(float* values, std::size_t count, float factor) {
   const hn::ScalableTag<float> d;
   const auto k = hn::Set(d, factor);
@@ -71,8 +73,6 @@ float read_stream_here(const float* values, std::size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
 }
 
-// Two FMA units with a latency of 4 or 5 cycles need 8 to 10 independent chains to stay busy; 12 chains and their two
-// operands still fit 16 registers. x becomes x * factor + addend, which stays near addend / (1 - factor).
 void highway_row_here(double position, const double* frequencies, std::size_t width, float* row) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;
@@ -83,6 +83,8 @@ void highway_row_here(double position, const double* frequencies, std::size_t wi
   }
 }
 
+// Two FMA units with a latency of 4 or 5 cycles need 8 to 10 independent chains to stay busy; 12 chains and their two
+// operands still fit 16 registers. x becomes x * factor + addend, which stays near addend / (1 - factor).
 float fma_chains_here(double flops, float factor, float addend) {
   const hn::ScalableTag<float> d;
   const auto k = hn::Set(d, factor);
@@ -117,6 +119,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace locus::bench {
 
+HWY_EXPORT(vector_bytes_here);
 HWY_EXPORT(scale_linear_here);
 HWY_EXPORT(scale_two_streams_here);
 HWY_EXPORT(write_stream_here);
@@ -132,6 +135,7 @@ volatile float sink;
 volatile float half = 0.5f;
 }  // namespace
 
+std::size_t vector_bytes() { return HWY_DYNAMIC_DISPATCH(vector_bytes_here)(); }
 void scale_linear(float* values, std::size_t count, float factor) {
   HWY_DYNAMIC_DISPATCH(scale_linear_here)(values, count, factor);
 }

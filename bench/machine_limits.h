@@ -6,6 +6,8 @@
 
 namespace locus::bench {
 
+/// The loops run on the best SIMD target that may be used (simd_targets.h); at_best_width() finds the fastest one.
+std::size_t vector_bytes();
 /// values[i] *= factor, in order.
 void scale_linear(float* values, std::size_t count, float factor);
 /// The same over two streams half a head apart, the access pattern of a rotation of halves.

@@ -8,6 +8,7 @@
 #include "locus/executor.h"
 #include "machine_limits.h"
 #include "random_llama.h"
+#include "simd_targets.h"
 #ifdef LOCUS_HAS_OPENBLAS
 #include <cblas.h>
 #endif
@@ -59,7 +60,7 @@ Case decode(WeightType type, const Pairs& pairs) {
   return {.group = {},
           .name = {},
           .limit = "reading the weights",
-          .result = compare([&] { session.read(token, cached_tokens); }, read_weights, pairs),
+          .result = compare([&] { session.read(token, cached_tokens); }, at_best_width({read_weights}, pairs), pairs),
           .bar = 0.70,
           .amount = static_cast<double>(weights.bytes())};
 }

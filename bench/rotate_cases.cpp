@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times rotation in place against the better of two in-place scalings of the same bytes.
+// Times rotation in place against the better of two in-place scalings of the same bytes, at the best vector width.
 #include <algorithm>
 
 #include "buffer.h"
 #include "cases.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
+#include "memory_size.h"
 #include "rotate_cases.h"
+#include "simd_targets.h"
 
 namespace locus::bench {
 namespace {
@@ -18,12 +20,10 @@ volatile float unchanged = 1.0f;
 std::function<void()> scaling_limit(Buffer& buffer, const Pairs& pairs) {
   const auto linear = [&buffer] { scale_linear(buffer.floats(), buffer.count(), unchanged); };
   const auto two = [&buffer] { scale_two_streams(buffer.floats(), buffer.count(), rotate_head_dim, unchanged); };
-  const Comparison which = compare(two, linear, {.rounds = 7, .round_seconds = pairs.round_seconds});
-  return which.share.median > 1 ? std::function<void()>(two) : linear;
+  return at_best_width({linear, two}, pairs);
 }
 
-Case measure(const RotateCase& kind, std::size_t which, const Pairs& pairs) {
-  const Size& size = sizes[which];
+Case measure(const RotateCase& kind, const Size& size, double bar, const Pairs& pairs) {
   const Encoding encoding("rope", {{"head_dim", rotate_head_dim}, {"pairing", std::string(kind.pairing)}},
                           std::size_t{64} << 20);
   Buffer buffer(size.bytes);
@@ -39,19 +39,24 @@ Case measure(const RotateCase& kind, std::size_t which, const Pairs& pairs) {
           .name = {},
           .limit = "in-place scaling",
           .result = compare([&] { rotate(encoding, view, ids); }, limit, pairs),
-          .bar = kind.bars[which],
+          .bar = bar,
           .amount = 2.0 * static_cast<double>(size.bytes)};
 }
 
 }  // namespace
 
-std::vector<PlannedCase> plan_rotate_cases() {
+std::vector<PlannedCase> plan_rotate_cases(bool quick) {
   std::vector<PlannedCase> cases;
+  const auto add = [&](const RotateCase& kind, const std::string& name, const Size& size, std::size_t which) {
+    cases.push_back({"rotate", std::string(kind.name) + " " + name, [&kind, size, which](const Pairs& pairs) {
+                       return measure(kind, size, (vector_bytes() >= 64 ? kind.wide_bars : kind.bars)[which], pairs);
+                     }});
+  };
+  const Size memory{"from memory", memory_bytes()};
   for (const RotateCase& kind : rotate_cases) {
-    for (std::size_t s = 0; s < std::size(sizes); ++s) {
-      cases.push_back({"rotate", std::string(kind.name) + " " + sizes[s].name,
-                       [&kind, s](const Pairs& pairs) { return measure(kind, s, pairs); }});
-    }
+    for (std::size_t s = 0; s < std::size(sizes); ++s) add(kind, sizes[s].name, sizes[s], s);
+    if (quick || memory.bytes == sizes[2].bytes) continue;
+    add(kind, std::to_string(memory.bytes >> 20) + " MB", memory, 2);
   }
   return cases;
 }

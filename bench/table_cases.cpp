@@ -6,6 +6,7 @@
 #include "cases.h"
 #include "locus/locus.h"
 #include "machine_limits.h"
+#include "simd_targets.h"
 
 namespace locus::bench {
 namespace {
@@ -26,14 +27,14 @@ Case against_writing(const std::function<void(const Rotation&, float*)>& make, c
   return {.group = {},
           .name = {},
           .limit = "write bandwidth",
-          .result = compare([&] { make(encoding.rotation(), buffer.floats()); }, write, pairs),
+          .result = compare([&] { make(encoding.rotation(), buffer.floats()); }, at_best_width({write}, pairs), pairs),
           .amount = static_cast<double>(bytes)};
 }
 
 Case consecutive(const Pairs& pairs) {
   Case measured =
       against_writing([](const Rotation& rotation, float* out) { rotation_rows(rotation, 1000000, rows, out); }, pairs);
-  measured.bar = 0.85;
+  measured.bar = 0.92;
   return measured;
 }
 

@@ -15,6 +15,7 @@
 #include "locus/rotate.h"
 #include "peer_programs.h"
 #include "progress_bar.h"
+#include "simd_targets.h"
 
 namespace locus::tools {
 namespace {
@@ -23,6 +24,7 @@ struct BenchRequest {
   std::vector<std::string> groups;
   std::string containing;
   std::optional<int> rounds;
+  std::string target;
   bool quick = false;
   bool json = false;
   bool check = false;
@@ -70,6 +72,7 @@ Json case_json(const bench::Case& measured) {
             {"noisy", result.share.noisy()},
             {"seconds", result.our_seconds},
             {"limit_seconds", result.limit_seconds},
+            {"timed_by", result.by_clock ? "clock" : "thread"},
             {"rate", measured.amount / result.our_seconds / measured.unit_size},
             {"unit", measured.unit},
             {"bar", measured.bar ? Json(*measured.bar) : Json()},
@@ -161,6 +164,7 @@ bench::Plan plan_of(const BenchRequest& request) {
 }
 
 void bench(const BenchRequest& request) {
+  if (!request.target.empty()) bench::use_at_most(request.target);
   const bench::Plan plan = plan_of(request);
   const Interruption interruption;
   Reporter reporter(request.json);
@@ -188,20 +192,23 @@ void add_bench_command(CLI::App& app) {
   const auto request = std::make_shared<BenchRequest>();
   std::vector<std::string> groups = bench::group_names();
   groups.emplace_back("all");
-  command->add_option("group", request->groups, "Time rotate, add, tables, attention, forms, cache, probe or all [all]")
+  command
+      ->add_option("group", request->groups,
+                   "Time rotate, add, tables, attention, forms, cache, probe, targets or all [all]")
       ->check(CLI::IsMember(groups));
   command->add_option("--cases,--lines", request->containing, "Time only cases whose name contains this, such as Q4_K");
   command->add_flag("--quick", request->quick, "Use fewer and shorter rounds, and no attention over 2048 tokens");
   command->add_option("--rounds", request->rounds, "Measure this many pairs per case [41, quick 11]")
       ->check(CLI::Range(1, 100000));
+  command->add_option("--target", request->target,
+                      "Use at most this SIMD target, such as AVX2, as if the CPU had no better one");
   command->add_flag("--peers", request->peers, "Also time other projects with the peer programs next to locus");
   command->add_flag("--json", request->json, "Print one JSON object");
   command->add_flag("--check", request->check, "Exit with 1 if a bar is missed");
   command->footer(
       "Each case: the median of paired ratios (1 = as fast as the limit measured back to back), its 95 % interval,\n"
-      "the bar of docs/performance.md. \"noisy\": the interval is wider than 5 %, too wide for a verdict. Ctrl-C "
-      "keeps\n"
-      "finished cases.\n"
+      "the bar of docs/performance.md. Times are processor times of one thread, or by the clock if several threads\n"
+      "work. \"noisy\": the interval is wider than 5 %, too wide for a verdict. Ctrl-C keeps finished cases.\n"
       "Example: locus bench rotate --quick");
   command->callback([request] { bench(*request); });
 }

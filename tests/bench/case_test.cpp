@@ -4,7 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+
+#include "locus/error.h"
+#include "locus/rotate.h"
+#include "memory_size.h"
+#include "simd_targets.h"
 
 namespace locus::bench {
 namespace {
@@ -57,6 +63,43 @@ TEST(Measure, MedianAndIntervalAreOrderStatistics) {
   EXPECT_EQ(ratio.low, 15);
   EXPECT_EQ(ratio.high, 28);
   EXPECT_EQ(median_with_interval({4, 1, 3, 2}).median, 2.5);
+}
+
+TEST(Measure, OnlyWorkOfOtherThreadsMakesTheClockCount) {
+  // Processor times of 10 and 20 ms of this thread, 3 ms of others: exactly a tenth is not more than a tenth.
+  EXPECT_FALSE(used_threads(std::vector<Times>{{.clock = 0.5, .thread = 0.010}, {.clock = 0.5, .thread = 0.020}}));
+  EXPECT_FALSE(used_threads(std::vector<Times>{{.thread = 0.010, .others = 0.001}, {.thread = 0.020}}));
+  EXPECT_TRUE(used_threads(std::vector<Times>{{.thread = 0.010, .others = 0.001}, {.thread = 0.020, .others = 0.004}}));
+}
+
+TEST(Measure, FastestCallsEveryCandidateAndReturnsOneOfThem) {
+  int first = 0, second = 0;
+  const auto chosen = fastest({[&] { ++first; }, [&] { ++second; }}, {.round_seconds = 1e-6});
+  EXPECT_GT(first, 0);
+  EXPECT_GT(second, 0);
+  const int before = first + second;
+  chosen();
+  EXPECT_EQ(first + second, before + 1);
+}
+
+TEST(Targets, ANarrowerOneIsUsedOnlyWithinTheCall) {
+  const std::string best(simd_target());
+  for (const std::int64_t target : simd_targets()) {
+    std::string used;
+    at_most(target, [&] { used = simd_target(); })();
+    EXPECT_EQ(used, target_name(target));
+    EXPECT_EQ(simd_target(), best);
+    EXPECT_THROW(at_most(target, [] { throw std::runtime_error("enough"); })(), std::runtime_error);
+    EXPECT_EQ(simd_target(), best);
+  }
+  EXPECT_THROW(use_at_most("AVX1024"), Error);
+}
+
+TEST(MemorySize, IsAtLeastThreeTimesTheLastLevelCache) {
+  const std::size_t bytes = memory_bytes(4096);
+  EXPECT_GE(bytes, 4096u);
+  EXPECT_GE(bytes, 3 * last_level_cache_bytes());
+  EXPECT_LT(bytes, std::max<std::size_t>(8192, 6 * last_level_cache_bytes()));
 }
 
 TEST(Measure, ReportsItsProgressAndCanBeStopped) {
