@@ -34,18 +34,18 @@ struct PackedRows {
 };
 
 PackedRows pack(const AttendKernels& kernels, const StoredRows& from) {
-  const std::int64_t room = round_up(from.rows, kernels.panel);
-  PackedRows packed{AlignedFloats(room * round_up(from.dim, kernels.panel)), room * kernels.panel};
-  kernels.pack_values(from, packed.data.data(), packed.panel_stride);
+  PackedRows packed{AlignedFloats(from.rows * round_up(from.dim, kernels.value_panel)),
+                    from.rows * kernels.value_panel};
+  kernels.pack_values(from, kernels.value_panel, packed.data.data(), packed.panel_stride);
   return packed;
 }
 
 /// Keys and values of one key head in one document, packed for the products, and their gradients.
 struct KeyHead {
   KeyHead(const Problem& problem, const Document& document, std::int64_t head)
-      : kernels(attend_kernels(problem.call().query.type)),
+      : kernels(attend_kernels(problem.call().query.type, problem.head_dim())),
         dim(problem.head_dim()),
-        padded_dim(round_up(dim, kernels.panel)),
+        padded_dim(round_up(dim, kernels.value_panel)),
         turns(problem, document, true) {
     const AttentionCall& call = problem.call();
     const auto stored = [&](const HeadsView& view) {
@@ -54,7 +54,7 @@ struct KeyHead {
                         .rows = document.keys,
                         .dim = dim};
     };
-    const std::int64_t room = round_up(document.keys, kernels.panel);
+    const std::int64_t room = round_up(document.keys, kernels.key_panel);
     keys = AlignedFloats(room * dim);
     values = AlignedFloats(room * dim);
     kernels.pack_keys(stored(call.key), keys.data());
@@ -76,7 +76,7 @@ struct KeyHead {
     const AlignedFloats rows(count * dim);
     std::copy_n(unturned.data(), count * dim, rows.data());
     turns.turn_keys(region, {.count = count, .data = rows.data(), .stride = dim});
-    const AttendKernels plain = attend_kernels(ElementType::float32);
+    const AttendKernels plain = attend_kernels(ElementType::float32, dim);
     const StoredRows from{.data = rows.data(), .stride = dim, .rows = count, .dim = dim};
     plain.pack_keys(from, keys.data());
     key_rows = pack(plain, from);
@@ -113,10 +113,10 @@ class QueryHead {
         head_(head),
         dim_(keys.dim),
         padded_dim_(keys.padded_dim),
-        block_keys_(block_keys(keys.kernels.panel)),
-        stride_(block_keys_ + keys.kernels.panel),
+        block_keys_(block_keys(keys.kernels.key_panel)),
+        stride_(block_keys_ + keys.kernels.key_panel),
         kernels_(keys.kernels),
-        backward_(attend_backward_kernels()),
+        backward_(attend_backward_kernels(dim_)),
         k_(keys),
         learned_(learned),
         bias_(problem, document, head),
@@ -177,7 +177,7 @@ class QueryHead {
       kernels_.widen_rows(stored(problem_.call().query), factor, query_.data(), dim_);
     }
     k_.turns.turn_queries(k_.region, {.count = document_.queries, .data = query_.data(), .stride = dim_});
-    query_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(query_));
+    query_rows_ = pack(attend_kernels(ElementType::float32, dim_), plain_rows(query_));
   }
 
   // Returns whether the tile has pairs of this region; mixed_ says whether it has others too.
@@ -213,7 +213,7 @@ class QueryHead {
   // The gradient of the output, the means D, the log-sum-exp in base 2, and the gradient of the sink.
   void load_outputs() {
     kernels_.widen_rows(stored(call_.output_gradient), 1.0f, output_gradient_.data(), dim_);
-    gradient_rows_ = pack(attend_kernels(ElementType::float32), plain_rows(output_gradient_));
+    gradient_rows_ = pack(attend_kernels(ElementType::float32, dim_), plain_rows(output_gradient_));
     const AlignedFloats output(document_.queries * dim_);
     kernels_.widen_rows(stored(problem_.call().output), 1.0f, output.data(), dim_);
     const std::span<const float> sinks = problem_.call().sink_logits;
@@ -289,7 +289,7 @@ class QueryHead {
                      .dim = padded_dim_,
                      .weights = products_.data(),
                      .stride = stride_,
-                     .values = k_.key_rows.data.data() + tile.first_key * kernels_.panel,
+                     .values = k_.key_rows.data.data() + tile.first_key * kernels_.value_panel,
                      .panel_stride = k_.key_rows.panel_stride,
                      .output = query_gradient_.data() + tile.first_query * padded_dim_});
     if (!relative_.present()) return;
@@ -318,7 +318,7 @@ class QueryHead {
                           .dim = padded_dim_,
                           .weights = weights.data(),
                           .stride = stride_,
-                          .values = rows.data.data() + tile.first_query * kernels_.panel,
+                          .values = rows.data.data() + tile.first_query * kernels_.value_panel,
                           .panel_stride = rows.panel_stride,
                           .output = sums.data() + tile.first_key * padded_dim_});
   }

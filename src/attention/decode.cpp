@@ -27,7 +27,7 @@ class OneQuery {
         key_head_(key_head),
         group_(problem.group()),
         dim_(problem.head_dim()),
-        stride_(block_apart + kernels.panel),
+        stride_(block_apart + kernels.key_panel),
         query_(group_ * dim_),
         scores_(group_ * stride_),
         output_(group_ * dim_),

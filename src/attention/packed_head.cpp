@@ -6,17 +6,28 @@
 #include <numeric>
 
 namespace locus {
+namespace {
+
+bool nan_is_largest(float a, float b) { return !std::isnan(a) && !(b <= a); }
+
+float largest_norm_of(const StoredRows& rows, const AttendKernels& kernels) {
+  std::vector<float> squares(static_cast<std::size_t>(rows.rows));
+  kernels.squares(rows, squares.data());
+  return norm_bound(*std::max_element(squares.begin(), squares.end(), nan_is_largest), rows.dim);
+}
+
+}  // namespace
 
 PackedHead::PackedHead(const Problem& problem, const Document& document, std::int64_t key_head, std::int64_t block,
-                       bool with_norms, const RegionTurns& turns)
+                       const RegionTurns& turns)
     : dim_(problem.head_dim()),
-      panel_(attend_kernels(problem.call().query.type).panel),
-      room_(round_up(document.keys, panel_)),
+      value_panel_(attend_kernels(problem.call().query.type, dim_).value_panel),
+      room_(round_up(document.keys, attend_kernels(problem.call().query.type, dim_).key_panel)),
       turned_(turns.present() ? turns.regions() : 0, nullptr) {
   const auto starts = [&](std::size_t region) { return !turns.keys_stay(region) && turns.keys_like(region) == region; };
   std::int64_t sets = 1;  // of keys
   for (std::size_t region = 0; region < turned_.size(); ++region) sets += starts(region);
-  const std::int64_t padded_dim = round_up(dim_, panel_);
+  const std::int64_t padded_dim = round_up(dim_, value_panel_);
   all_ = AlignedFloats(room_ * (sets * dim_ + padded_dim));
   values_ = all_.data();
   keys_ = values_ + room_ * padded_dim;
@@ -35,15 +46,16 @@ PackedHead::PackedHead(const Problem& problem, const Document& document, std::in
   for (std::int64_t first = 0; first < document.keys; first += block) {
     const std::int64_t count = std::min(block, document.keys - first);
     const TypedRows keys = problem.rows(RowSupply::Part::keys, document, key_head, first, count, room);
-    attend_kernels(keys.type).pack_keys(keys.rows, keys_ + first * dim_);
+    const AttendKernels kernels = attend_kernels(keys.type);
+    kernels.pack_keys(keys.rows, keys_ + first * dim_);
+    norms_.push_back(largest_norm_of(keys.rows, kernels));
     if (turns.present()) pack_turned(keys.rows, keys.type, turns, first);
     const TypedRows values = problem.rows(RowSupply::Part::values, document, key_head, first, count, room);
-    attend_kernels(values.type).pack_values(values.rows, values_ + first * panel_, values_stride());
-    if (with_norms) norms_.push_back(largest_norm(first, count));
+    attend_kernels(values.type).pack_values(values.rows, value_panel_, values_ + first * value_panel_, values_stride());
   }
   up_to_.resize(norms_.size());
   from_.resize(norms_.size());
-  const auto larger = [](float a, float b) { return std::max(a, b); };
+  const auto larger = [](float a, float b) { return nan_is_largest(a, b) ? b : a; };
   std::partial_sum(norms_.begin(), norms_.end(), up_to_.begin(), larger);
   std::partial_sum(norms_.rbegin(), norms_.rend(), from_.rbegin(), larger);
 }
@@ -64,22 +76,6 @@ void PackedHead::pack_turned(const StoredRows& keys, ElementType type, const Reg
     plain.pack_keys({.data = rows.data(), .stride = dim_, .rows = keys.rows, .dim = dim_},
                     turned_[region] + first * dim_);
   }
-}
-
-float PackedHead::largest_norm(std::int64_t first, std::int64_t count) const {
-  float largest = 0;
-  std::vector<float> squares(static_cast<std::size_t>(panel_));
-  for (std::int64_t t = first; t < first + count; t += panel_) {
-    std::fill(squares.begin(), squares.end(), 0.0f);
-    const float* panel = keys_ + t * dim_;
-    for (std::int64_t j = 0; j < dim_; ++j) {
-      for (std::int64_t c = 0; c < panel_; ++c) {
-        squares[static_cast<std::size_t>(c)] += panel[j * panel_ + c] * panel[j * panel_ + c];
-      }
-    }
-    for (const float square : squares) largest = largest >= square ? largest : square;  // propagates NaN
-  }
-  return std::sqrt(largest);
 }
 
 }  // namespace locus

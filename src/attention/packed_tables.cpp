@@ -20,7 +20,7 @@ void copy_rows(const RelativeKeys& keys, const Tensor& table, std::int64_t head,
 
 AlignedFloats packed(const AlignedFloats& rows, std::int64_t count, std::int64_t dim) {
   const AttendKernels plain = attend_kernels(ElementType::float32);
-  AlignedFloats to(round_up(count, plain.panel) * dim);
+  AlignedFloats to(round_up(count, plain.key_panel) * dim);
   plain.pack_keys({.data = rows.data(), .stride = dim, .rows = count, .dim = dim}, to.data());
   return to;
 }
@@ -32,13 +32,13 @@ PackedTables pack_tables(const RelativeKeys& keys, std::int64_t head, const Atte
   const std::int64_t rows = rows_of(keys.key_table), all = rows + rows_of(keys.column_table);
   if (!keys.index || all > most_rows) return tables;
   tables.columns_from = rows;
-  tables.room = round_up(all, kernels.panel);
+  tables.room = round_up(all, kernels.key_panel);
   AlignedFloats plain(all * keys.head_dim);
   copy_rows(keys, keys.key_table, head, plain.data());
   copy_rows(keys, keys.column_table, head, plain.data() + rows * keys.head_dim);
   tables.rows = packed(plain, all, keys.head_dim);
   if (!keys.meets_keys()) return tables;
-  tables.meeting_room = round_up(rows, kernels.panel);
+  tables.meeting_room = round_up(rows, kernels.key_panel);
   copy_rows(keys, keys.meeting_table(), head, plain.data());
   tables.meeting = packed(plain, rows, keys.head_dim);
   return tables;

@@ -210,7 +210,7 @@ class PortionRows {
         queries_(document_.queries),
         rows_(p_.group() * queries_),
         dim_(p_.head_dim()),
-        stride_(keys_at_once + kernels.own.panel),
+        stride_(keys_at_once + kernels.own.key_panel),
         query_(rows_ * dim_),
         scores_(rows_ * stride_),
         top_(static_cast<std::size_t>(rows_), masked_score),

@@ -82,6 +82,8 @@ class BiasTerm {
   /// Query i and key j of the document: window(i, j)[c - r] is the bias of query i + r and key j + c. Null if ids do
   /// not advance.
   const float* window(std::int64_t query, std::int64_t key) const;
+  /// The largest number that window() can point to; 0 without a bias.
+  double largest() const { return largest_; }
   void add(const TilePlace& tile, float* scores, std::int64_t stride) const;
 
  private:
@@ -91,7 +93,7 @@ class BiasTerm {
   const Problem& problem_;
   const Document& document_;
   std::int64_t head_;
-  double factor_ = 0;
+  double factor_ = 0, largest_ = 0;
   Position first_offset_ = 0;
   std::vector<float> by_offset_;  ///< empty: evaluated for every pair
   TokenNumbers numbers_;

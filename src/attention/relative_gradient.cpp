@@ -27,10 +27,10 @@ RelativeGradient::RelativeGradient(const Problem& problem, const Document& docum
       document_(document),
       head_(head),
       dim_(problem.head_dim()),
-      padded_dim_(round_up(dim_, kernels.panel)),
+      padded_dim_(round_up(dim_, kernels.value_panel)),
       kernels_(kernels),
-      plain_(attend_kernels(ElementType::float32)),
-      backward_(attend_backward_kernels()),
+      plain_(attend_kernels(ElementType::float32, dim_)),
+      backward_(attend_backward_kernels(dim_)),
       learned_(learned),
       keys_(problem.relative()) {
   if (keys_ == nullptr || document.keys == 0) return;
@@ -51,7 +51,7 @@ RelativeGradient::RelativeGradient(const Problem& problem, const Document& docum
 
 // Row t belongs to the offset (key index - query index) = t - (queries - 1).
 AlignedFloats RelativeGradient::pack_rows(RowUse use, float factor) const {
-  const std::int64_t room = round_up(offsets_, kernels_.panel);
+  const std::int64_t room = round_up(offsets_, kernels_.key_panel);
   const Position first = document_.key_ids[0] - document_.query_ids.back();
   const bool future_unseen = problem_.future_unseen();
   const AlignedFloats rows = zeros(offsets_ * dim_);
@@ -70,7 +70,7 @@ AlignedFloats RelativeGradient::pack_rows(RowUse use, float factor) const {
   if (use == RowUse::value) {
     plain_.pack_keys(from, packed.data());
   } else {
-    plain_.pack_values(from, packed.data(), room * kernels_.panel);
+    plain_.pack_values(from, kernels_.value_panel, packed.data(), room * kernels_.value_panel);
   }
   return packed;
 }
@@ -113,9 +113,9 @@ void RelativeGradient::add_products(const TilePlace& tile, const TileRows& shape
   }
   // The window of the tile, aligned down to a whole panel.
   const std::int64_t first = first_offset(tile);
-  const std::int64_t aligned = first / kernels_.panel * kernels_.panel;
+  const std::int64_t aligned = first / kernels_.key_panel * kernels_.key_panel;
   const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
-  const std::int64_t room = round_up(width, kernels_.panel);
+  const std::int64_t room = round_up(width, kernels_.key_panel);
   const AlignedFloats met(tile.rows * room);
   kernels_.scores({.shape = {.rows = tile.rows, .columns = width},
                    .dim = dim_,
@@ -142,8 +142,8 @@ void RelativeGradient::add_window(const RelativeTile& tile) {
   const std::int64_t first = first_offset(place);
   const std::int64_t width = place.columns + place.rows - 1;
   const AlignedFloats diagonals(place.rows * width);
-  const AlignedFloats packed(round_up(place.rows, kernels_.panel) * padded_dim_);
-  const std::int64_t packed_stride = round_up(place.rows, kernels_.panel) * kernels_.panel;
+  const AlignedFloats packed(place.rows * padded_dim_);
+  const std::int64_t packed_stride = place.rows * kernels_.value_panel;
   std::vector<std::int32_t> begin, end;
   for (std::int64_t i = 0; i < place.rows; ++i) {
     begin.push_back(static_cast<std::int32_t>(place.rows - 1 - i + begin_of(tile.shape, i)));
@@ -161,7 +161,8 @@ void RelativeGradient::add_window(const RelativeTile& tile) {
     }
   };
   const auto sum_rows = [&](const float* left, const AlignedFloats& sums) {
-    plain_.pack_values({.data = left, .stride = dim_, .rows = place.rows, .dim = dim_}, packed.data(), packed_stride);
+    plain_.pack_values({.data = left, .stride = dim_, .rows = place.rows, .dim = dim_}, kernels_.value_panel,
+                       packed.data(), packed_stride);
     backward_.transposed({.shape = shape,
                           .dim = padded_dim_,
                           .weights = diagonals.data(),
@@ -175,8 +176,8 @@ void RelativeGradient::add_window(const RelativeTile& tile) {
                    .dim = padded_dim_,
                    .weights = diagonals.data(),
                    .stride = width,
-                   .values = key_rows_.data() + first * kernels_.panel,
-                   .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
+                   .values = key_rows_.data() + first * kernels_.value_panel,
+                   .panel_stride = round_up(offsets_, kernels_.key_panel) * kernels_.value_panel,
                    .output = tile.query_gradient});
   sum_rows(tile.position, key_row_gradient_);
   if (!values_) return;
@@ -199,14 +200,14 @@ void RelativeGradient::add_meeting_keys(const RelativeTile& tile) {
                    .dim = padded_dim_,
                    .weights = diagonals.data(),
                    .stride = width,
-                   .values = meeting_rows_.data() + first * kernels_.panel,
-                   .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
+                   .values = meeting_rows_.data() + first * kernels_.value_panel,
+                   .panel_stride = round_up(offsets_, kernels_.key_panel) * kernels_.value_panel,
                    .output = tile.key_gradient});
   const AlignedFloats keys = tile_keys(place);
-  const std::int64_t packed_stride = round_up(place.columns, kernels_.panel) * kernels_.panel;
-  const AlignedFloats packed(round_up(place.columns, kernels_.panel) * padded_dim_);
-  plain_.pack_values({.data = keys.data(), .stride = dim_, .rows = place.columns, .dim = dim_}, packed.data(),
-                     packed_stride);
+  const std::int64_t packed_stride = place.columns * kernels_.value_panel;
+  const AlignedFloats packed(place.columns * padded_dim_);
+  plain_.pack_values({.data = keys.data(), .stride = dim_, .rows = place.columns, .dim = dim_}, kernels_.value_panel,
+                     packed.data(), packed_stride);
   backward_.transposed({.shape = shape,
                         .dim = padded_dim_,
                         .weights = diagonals.data(),

@@ -34,16 +34,16 @@ RelativeTerm::RelativeTerm(const Problem& problem, const Document& document, std
 AlignedFloats RelativeTerm::pack(RowUse use) const {
   const bool values = use == RowUse::value;
   const std::int64_t dim = problem_.head_dim();
-  const std::int64_t room = round_up(offsets_, kernels_.panel);
+  const std::int64_t room = round_up(offsets_, kernels_.key_panel);
   const Position first = document_.key_ids[0] - document_.query_ids.back();
   const bool future_unseen = problem_.future_unseen();
-  AlignedFloats packed(room * round_up(dim, kernels_.panel));
+  AlignedFloats packed(room * round_up(dim, kernels_.value_panel));
   RelativeRows source(problem_, head_, use);
   const AttendKernels plain = attend_kernels(ElementType::float32);
-  AlignedFloats block(kernels_.panel * dim);
-  for (std::int64_t t = 0; t < offsets_; t += kernels_.panel) {
-    const std::int64_t count = std::min(kernels_.panel, offsets_ - t);
-    std::fill_n(block.data(), kernels_.panel * dim, 0.0f);
+  AlignedFloats block(kernels_.key_panel * dim);
+  for (std::int64_t t = 0; t < offsets_; t += kernels_.key_panel) {
+    const std::int64_t count = std::min(kernels_.key_panel, offsets_ - t);
+    std::fill_n(block.data(), kernels_.key_panel * dim, 0.0f);
     for (std::int64_t i = 0; i < count; ++i) {
       if (future_unseen && first + t + i > 0) break;
       try {
@@ -55,7 +55,8 @@ AlignedFloats RelativeTerm::pack(RowUse use) const {
     }
     const StoredRows rows{.data = block.data(), .stride = dim, .rows = count, .dim = dim};
     if (values) {
-      plain.pack_values(rows, packed.data() + t * kernels_.panel, room * kernels_.panel);
+      plain.pack_values(rows, kernels_.value_panel, packed.data() + t * kernels_.value_panel,
+                        room * kernels_.value_panel);
     } else {
       plain.pack_keys(rows, packed.data() + t * dim);
     }
@@ -152,9 +153,9 @@ void RelativeTerm::add_window(const TilePlace& tile, const float* position, floa
   const std::int64_t dim = problem_.head_dim();
   // The window of the tile, aligned down to a whole panel.
   const std::int64_t first = tile.first_key - tile.first_query - tile.rows + document_.queries;
-  const std::int64_t aligned = first / kernels_.panel * kernels_.panel;
+  const std::int64_t aligned = first / kernels_.key_panel * kernels_.key_panel;
   const std::int64_t width = first - aligned + tile.columns + tile.rows - 1;
-  const std::int64_t room = round_up(width, kernels_.panel);
+  const std::int64_t room = round_up(width, kernels_.key_panel);
   AlignedFloats products(std::max(tile.rows, tile.columns) * room);
   const auto meet = [&](const float* left, std::int64_t rows, const AlignedFloats& packed) {
     kernels_.scores({.shape = {.rows = rows, .columns = width},
@@ -236,8 +237,8 @@ void RelativeTerm::add_values(const TilePlace& tile, const float* weights, std::
                    .dim = padded_dim,
                    .weights = diagonals.data(),
                    .stride = width,
-                   .values = packed_values_.data() + first * kernels_.panel,
-                   .panel_stride = round_up(offsets_, kernels_.panel) * kernels_.panel,
+                   .values = packed_values_.data() + first * kernels_.value_panel,
+                   .panel_stride = round_up(offsets_, kernels_.key_panel) * kernels_.value_panel,
                    .output = output});
 }
 

@@ -8,8 +8,8 @@
 namespace locus {
 namespace {
 
-// A tile reads whole panels, so it reads less than one panel beyond the last offset. The widest panel has two vectors
-// of 2048 bits.
+// A tile reads whole panels, so it reads less than one panel beyond the last offset. The widest panel has 64 floats, or
+// two vectors of 2048 bits.
 constexpr std::int64_t spare = 128;
 
 }  // namespace
@@ -47,6 +47,11 @@ BiasTerm::BiasTerm(const Problem& problem, const Document& document, std::int64_
     const double own = state != nullptr ? state->bias->value(head, offset) : bias.value(head, 0, offset);
     by_offset_[static_cast<std::size_t>(i)] = static_cast<float>(factor_ * own);
   }
+  float largest = by_offset_[0];
+  for (const float one : by_offset_) {
+    if (!(one <= largest) && largest == largest) largest = one;  // NaN stays
+  }
+  largest_ = static_cast<double>(largest);
 }
 
 double BiasTerm::value(Position query, Position key) const {

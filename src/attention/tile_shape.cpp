@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace locus {
 
@@ -41,6 +42,26 @@ bool TileShape::move_to(std::int64_t first_key, std::int64_t columns) {
     ragged_ |= begin > 0 || end < columns_;
   }
   return any;
+}
+
+std::int64_t TileShape::blocks_seen(std::int64_t first, std::int64_t end, std::int64_t keys) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> seen;  // blocks [first, second) of each row
+  const auto add = [&](std::int64_t begin_key, std::int64_t end_key) {
+    if (begin_key < end_key) seen.emplace_back(begin_key / keys, (end_key - 1) / keys + 1);
+  };
+  for (const VisibleRange& range : ranges_) {
+    add(range.begin, range.end);
+    add(0, range.sinks_end);
+  }
+  std::sort(seen.begin(), seen.end());
+  std::int64_t count = 0, counted = first;  // all blocks below `counted` are done
+  for (const auto& [from, to] : seen) {
+    const std::int64_t begin = std::max(from, counted), stop = std::min(to, end);
+    if (begin >= stop) continue;
+    count += stop - begin;
+    counted = stop;
+  }
+  return count;
 }
 
 TileRows TileShape::rows() const {

@@ -15,6 +15,9 @@ class TileShape {
   /// Moves to keys [first_key, first_key + columns); returns whether any row sees one of them.
   bool move_to(std::int64_t first_key, std::int64_t columns);
   TileRows rows() const;
+  /// Returns how many of the blocks [first, end) of `keys` keys each have a key that any row sees. Independent of the
+  /// tile.
+  std::int64_t blocks_seen(std::int64_t first, std::int64_t end, std::int64_t keys) const;
   /// The keys that each row sees, independent of the tile.
   const std::vector<VisibleRange>& ranges() const { return ranges_; }
   /// Sets the scores of individually masked pairs to -infinity.

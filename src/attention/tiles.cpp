@@ -6,16 +6,20 @@
 // Exact skipping. With a bias that never grows with distance, let all keys of the unvisited blocks on one side be at
 // least as far as key j, and at most n of them visible. By Cauchy-Schwarz their scores are at most
 //   b = |q| max|k| scale + bias(q, j),
-// so their total weight is at most n 2^(b - top), relative to a sum so far of at least 1 (all in base 2; top is the
-// largest score so far). The block stops on that side when this is below 2^-26 for every row: both sides together
+// so their total weight is at most n 2^b, while that of the visited keys is total 2^top (all in base 2; top is what
+// scores are relative to). The block stops on that side when the quotient is below 2^-26 for every row: both sides together
 // omit less than w = 2^-25 of a row's weight, and the output, a mean of values, changes by less than 2 w max|v| =
 // 2^-24 max|v|. |q| max|k| is enlarged by 2^-15, which covers the rounding of computed scores (at most dim + 3
 // roundings of 2^-24, dim <= 256) and of the norms.
+//
+// Weights at once. The same bound says when a row needs no maximum: if all scores of a tile are at most top + 60, then
+// 2^(score - top) does not overflow, and a weight is as precise as relative to the maximum. Where no key of the row has
+// been visited, top may be the bias of any visible key: its score is then within |q| max|k| scale of top, so that
+// weights below 2^-125, which become 0, do not matter if that is at most 60.
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "attention/attend.h"
@@ -33,8 +37,15 @@ struct BlockSizes {
 };
 
 // Larger blocks amortise more; smaller ones can be skipped earlier.
+constexpr double most_above_top = 60;
+
 BlockSizes block_sizes(bool skipping, std::int64_t panel) {
   return skipping ? BlockSizes{60, round_up(64, panel)} : BlockSizes{120, round_up(128, panel)};
+}
+
+// The exponent of the largest power of two that is at most x, for x >= 2^-1022; at most -1023 for smaller ones.
+double whole_log2(double x) {
+  return static_cast<double>(static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023);
 }
 
 /// One query head of a document.
@@ -49,6 +60,7 @@ struct Head {
   const RegionTurns& turns;
   BlockSizes sizes;
   bool skipping;
+  bool bounded;  ///< a score has no other terms than q.k and a bias by offset, and visible keys are a range
 };
 
 /// One block of queries: its state and its loop over the key blocks.
@@ -57,8 +69,8 @@ class QueryBlock {
   QueryBlock(const Head& head, std::int64_t first, std::int64_t rows)
       : h_(head),
         dim_(head.problem.head_dim()),
-        padded_dim_(round_up(dim_, head.kernels.panel)),
-        stride_(head.sizes.keys + head.kernels.panel),
+        padded_dim_(round_up(dim_, head.kernels.value_panel)),
+        stride_(head.sizes.keys + head.kernels.key_panel),
         first_(first),
         rows_(rows),
         query_(rows * dim_),
@@ -72,7 +84,7 @@ class QueryBlock {
         counts_(static_cast<std::size_t>(rows), 0.0),
         tile_(head.problem, head.document, first, rows) {
     std::fill_n(output_.data(), rows * padded_dim_, 0.0f);
-    std::fill_n(scores_.data(), rows * stride_, 0.0f);
+    if (!h_.bounded) std::fill_n(scores_.data(), rows * stride_, 0.0f);
     load_queries();
     if (const double* before = h_.problem.gate_count(h_.document.batch, h_.head, h_.document.first_query + first_)) {
       counts_.assign(before, before + rows_);
@@ -82,7 +94,10 @@ class QueryBlock {
       const double sink = static_cast<double>(sinks[static_cast<std::size_t>(h_.head)]);
       std::fill(top_.begin(), top_.end(), static_cast<float>(sink * log2_e));
       if (sink > -HUGE_VAL) std::fill(total_.begin(), total_.end(), 1.0);
+    } else if (h_.bounded) {
+      choose_tops();
     }
+    least_top_ = *std::min_element(top_.begin(), top_.end());
   }
 
   AttentionWork run() {
@@ -112,10 +127,39 @@ class QueryBlock {
           .dim = dim_};
       h_.kernels.widen_rows(from, static_cast<float>(h_.problem.scale() * log2_e), query_.data(), dim_);
     }
-    for (std::int64_t i = 0; h_.skipping && i < rows_; ++i) {
-      const float* q = query_.data() + i * dim_;
-      norm_.push_back(std::sqrt(std::inner_product(q, q + dim_, q, 0.0)));
+    if (!h_.skipping && !h_.bounded) return;
+    norm_.resize(static_cast<std::size_t>(rows_));
+    attend_kernels(ElementType::float32)
+        .squares({.data = query_.data(), .stride = dim_, .rows = rows_, .dim = dim_}, norm_.data());
+    for (float& norm : norm_) {
+      norm = norm_bound(norm, dim_);
+      if (!(norm <= largest_norm_) && !std::isnan(largest_norm_)) largest_norm_ = norm;  // NaN stays
     }
+  }
+
+  // The key at the place of a query, or the nearest one that it sees.
+  std::int64_t nearest_to(std::int64_t i) const {
+    const VisibleRange& range = tile_.ranges()[static_cast<std::size_t>(i)];
+    const Position own = h_.document.query_ids[0] + first_ + i - h_.document.key_ids[0];
+    return std::clamp<std::int64_t>(h_.document.ids_advance ? own : range.begin, range.begin, range.end - 1);
+  }
+
+  // Sets the tops of all rows to the bias of a visible key, if scores are small enough.
+  void choose_tops() {
+    const std::int64_t blocks = round_up(h_.document.keys, h_.sizes.keys) / h_.sizes.keys;
+    if (blocks == 0 || !(largest_norm_ * h_.packed.largest_norm_up_to(blocks - 1) <= most_above_top)) return;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      const VisibleRange& range = tile_.ranges()[static_cast<std::size_t>(i)];
+      const bool biased = h_.bias.present() && range.begin < range.end;
+      top_[static_cast<std::size_t>(i)] = biased ? *h_.bias.window(first_ + i, nearest_to(i)) : 0.0f;
+    }
+  }
+
+  // Whether no score of block b is above the top of its row by more than most_above_top.
+  bool near_tops(std::int64_t b) const {
+    if (!h_.bounded) return false;
+    const double most = largest_norm_ * static_cast<double>(h_.packed.largest_norm(b)) + h_.bias.largest();
+    return most <= static_cast<double>(least_top_) + most_above_top;
   }
 
   // The first block to visit: that of the key at the place of the middle query, or of the last visible key.
@@ -138,10 +182,11 @@ class QueryBlock {
       if (unseen) continue;
       const Position offset = h_.document.key_ids[0] + key - h_.document.query_ids[0] - first_ - i;
       if (left ? offset > 0 : offset < 0) return false;  // the nearest key is among them
-      const double most = norm_[static_cast<std::size_t>(i)] * norm * (1 + 0x1p-15) +
+      const double most = static_cast<double>(norm_[static_cast<std::size_t>(i)]) * norm * (1 + 0x1p-15) +
                           static_cast<double>(*h_.bias.window(first_ + i, key));
-      const double top = static_cast<double>(top_[static_cast<std::size_t>(i)]);
-      if (!(most + std::log2(static_cast<double>(count)) < top - 26)) return false;
+      const double visited = static_cast<double>(top_[static_cast<std::size_t>(i)]) +
+                             whole_log2(total_[static_cast<std::size_t>(i)]);
+      if (!(most + std::log2(static_cast<double>(count)) < visited - 26)) return false;
     }
     return true;
   }
@@ -150,7 +195,7 @@ class QueryBlock {
     if (!h_.skipping) return false;
     const std::int64_t end = std::min((b + 1) * h_.sizes.keys, h_.document.keys);
     if (!is_irrelevant(end - 1, true, static_cast<double>(h_.packed.largest_norm_up_to(b)), end)) return false;
-    for (; b >= 0; --b) work_.skipped += shape_block(b);
+    work_.skipped += tile_.blocks_seen(0, b + 1, h_.sizes.keys);
     return true;
   }
 
@@ -159,7 +204,7 @@ class QueryBlock {
     const std::int64_t first = b * h_.sizes.keys;
     const std::int64_t count = h_.document.keys - first;
     if (!is_irrelevant(first, false, static_cast<double>(h_.packed.largest_norm_from(b)), count)) return false;
-    for (; b * h_.sizes.keys < h_.document.keys; ++b) work_.skipped += shape_block(b);
+    work_.skipped += tile_.blocks_seen(b, round_up(h_.document.keys, h_.sizes.keys) / h_.sizes.keys, h_.sizes.keys);
     return true;
   }
 
@@ -180,17 +225,22 @@ class QueryBlock {
     const double cap = h_.problem.call().soft_cap;
     const float* window = cap == 0 && !h_.relative.present() ? h_.bias.window(first_, first_key) : nullptr;
     float* scores = scores_.data();
+    const ScoreTile products{.shape = shape,
+                             .dim = dim_,
+                             .query = query_.data(),
+                             .query_stride = dim_,
+                             .keys = h_.packed.keys(first_key),
+                             .bias = window,
+                             .scores = scores,
+                             .stride = stride_};
+    if (near_tops(b)) {
+      h_.kernels.weighted({.scores = products, .reference = top_.data(), .total = total_.data()});
+      return add_values(first_key, shape, nullptr);
+    }
     if (h_.turns.present()) {
       score_regions(place, shape);
     } else {
-      h_.kernels.scores({.shape = shape,
-                         .dim = dim_,
-                         .query = query_.data(),
-                         .query_stride = dim_,
-                         .keys = h_.packed.keys(first_key),
-                         .bias = window,
-                         .scores = scores,
-                         .stride = stride_});
+      h_.kernels.scores(products);
     }
     const SoftmaxTile softmax{.shape = shape,
                               .scores = scores,
@@ -208,17 +258,22 @@ class QueryBlock {
     if (h_.bias.present() && window == nullptr) h_.bias.add(place, scores, stride_);
     tile_.hide_unseen(h_.head, scores, stride_);
     h_.kernels.softmax(softmax);
-    h_.kernels.values({.shape = shape,
-                       .dim = padded_dim_,
-                       .weights = scores,
-                       .stride = stride_,
-                       .values = h_.packed.values(first_key),
-                       .panel_stride = h_.packed.values_stride(),
-                       .rescale = rescale_.data(),
-                       .output = output_.data()});
+    least_top_ = *std::min_element(top_.begin(), top_.end());
+    add_values(first_key, shape, rescale_.data());
     if (h_.relative.has_values()) {
       h_.relative.add_values(place, scores, stride_, shape, output_.data(), padded_dim_);
     }
+  }
+
+  void add_values(std::int64_t first_key, const TileRows& shape, const float* rescale) {
+    h_.kernels.values({.shape = shape,
+                       .dim = padded_dim_,
+                       .weights = scores_.data(),
+                       .stride = stride_,
+                       .values = h_.packed.values(first_key),
+                       .panel_stride = h_.packed.values_stride(),
+                       .rescale = rescale,
+                       .output = output_.data()});
   }
 
   // ---- offset maps
@@ -320,8 +375,10 @@ class QueryBlock {
   const Head& h_;
   std::int64_t dim_, padded_dim_, stride_, first_, rows_;
   AlignedFloats query_, position_, table_products_, scores_, output_;
-  std::vector<float> top_, rescale_;
-  std::vector<double> total_, counts_, norm_;
+  std::vector<float> top_, rescale_, norm_;
+  float least_top_ = 0;      ///< of all rows
+  double largest_norm_ = 0;  ///< of all queries
+  std::vector<double> total_, counts_;
   TileShape tile_;
   AttentionWork work_;
   std::vector<AlignedFloats> turned_;  ///< queries for each region of an offset map
@@ -339,7 +396,7 @@ void run_pieces(Executor* executor, std::int64_t count, const std::function<void
 
 AttentionWork attend_in_tiles(const Problem& problem) {
   const AttentionCall& call = problem.call();
-  const AttendKernels kernels = attend_kernels(call.query.type);
+  const AttendKernels kernels = attend_kernels(call.query.type, problem.head_dim());
   const auto documents = static_cast<std::int64_t>(problem.documents().size());
   const std::int64_t units = documents * call.key.heads;
   std::atomic<std::int64_t> computed = 0, skipped = 0;
@@ -351,13 +408,16 @@ AttentionWork attend_in_tiles(const Problem& problem) {
     const std::int64_t key_head = unit % call.key.heads;
     const bool skipping = call.skip_irrelevant_blocks && problem.decaying() && document.ids_advance &&
                           document.keys > 0 && problem.bias()->toeplitz && problem.head_dim() <= 256;
-    const BlockSizes sizes = block_sizes(skipping, kernels.panel);
+    const BlockSizes sizes = block_sizes(skipping, kernels.key_panel);
+    const bool plain = problem.relative() == nullptr && problem.remapped() == nullptr && call.soft_cap == 0 &&
+                       document.places_rise && !document.patchy && call.mask.sinks == 0 && document.keys > 0;
     const RegionTurns& turn = turns[static_cast<std::size_t>(unit / call.key.heads)];
-    const PackedHead packed(problem, document, key_head, sizes.keys, skipping, turn);
+    const PackedHead packed(problem, document, key_head, sizes.keys, turn);
     for (std::int64_t head = key_head * problem.group(); head < (key_head + 1) * problem.group(); ++head) {
       const BiasTerm bias(problem, document, head);
       const RelativeTerm relative(problem, document, head, kernels);
-      const Head whole{problem, document, kernels, packed, head, bias, relative, turn, sizes, skipping};
+      const bool bounded = plain && (!bias.present() || bias.window(0, 0) != nullptr);
+      const Head whole{problem, document, kernels, packed, head, bias, relative, turn, sizes, skipping, bounded};
       const std::int64_t blocks = round_up(document.queries, sizes.rows) / sizes.rows;
       run_pieces(executor, blocks, [&](std::int64_t i) {
         const std::int64_t first =

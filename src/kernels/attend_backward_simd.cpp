@@ -10,8 +10,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 
-AttendBackwardKernels choose_attend_backward_kernels() {
-  return {.weights = weight_tile, .transposed = transposed_tile};
+AttendBackwardKernels choose_attend_backward_kernels(std::int64_t head_dim) {
+  const std::int64_t vectors = value_vectors(head_dim);
+  return {.weights = weight_tile,
+          .transposed = vectors == 1   ? transposed_tile<1>
+                        : vectors == 2 ? transposed_tile<2>
+                        : vectors == 3 ? transposed_tile<3>
+                                       : transposed_tile<4>};
 }
 
 }  // namespace locus::HWY_NAMESPACE
@@ -22,7 +27,9 @@ namespace locus {
 
 HWY_EXPORT(choose_attend_backward_kernels);
 
-AttendBackwardKernels attend_backward_kernels() { return HWY_DYNAMIC_DISPATCH(choose_attend_backward_kernels)(); }
+AttendBackwardKernels attend_backward_kernels(std::int64_t head_dim) {
+  return HWY_DYNAMIC_DISPATCH(choose_attend_backward_kernels)(head_dim);
+}
 
 }  // namespace locus
 #endif

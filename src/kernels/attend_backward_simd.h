@@ -23,7 +23,7 @@ struct WeightTile {
 /// output += weights^T . values, for the columns of a tile. Weights of masked columns are 0.
 struct TransposedTile {
   TileRows shape;
-  std::int64_t dim = 0;            ///< padded to whole panels
+  std::int64_t dim = 0;            ///< padded to whole panels of values
   const float* weights = nullptr;  ///< [rows][stride]
   std::int64_t stride = 0;
   const float* values = nullptr;  ///< packed by rows of the tile, from its first row
@@ -37,7 +37,7 @@ struct AttendBackwardKernels {
   void (*transposed)(const TransposedTile& tile);
 };
 
-/// Returns the best kernels of this machine.
-AttendBackwardKernels attend_backward_kernels();
+/// Returns the best kernels of this machine, with the panels of attend_kernels() for heads of this width.
+AttendBackwardKernels attend_backward_kernels(std::int64_t head_dim);
 
 }  // namespace locus

@@ -13,16 +13,23 @@ namespace locus::HWY_NAMESPACE {
 namespace {
 
 template <class T>
-AttendKernels kernels_of() {
-  return {.panel = panel_width(),
+AttendKernels kernels_of(std::int64_t head_dim) {
+  const std::int64_t vectors = value_vectors(head_dim);
+  return {.key_panel = key_panel_width(),
+          .value_panel = vectors * lanes_of_float(),
           .pack_keys = pack_keys<T>,
           .pack_values = pack_values<T>,
+          .squares = squares<T>,
           .widen_rows = widen_rows<T>,
           .scores = score_tile,
+          .weighted = weighted_tile,
           .add_differences = add_differences_tile,
           .cap = cap_tile,
           .softmax = softmax_tile,
-          .values = value_tile,
+          .values = vectors == 1   ? value_tile<1>
+                    : vectors == 2 ? value_tile<2>
+                    : vectors == 3 ? value_tile<3>
+                                   : value_tile<4>,
           .store_row = store_row<T>,
           .stored_scores = stored_scores<T>,
           .stored_values = stored_values<T>};
@@ -30,10 +37,10 @@ AttendKernels kernels_of() {
 
 }  // namespace
 
-AttendKernels choose_attend_kernels(ElementType type) {
-  if (type == ElementType::bfloat16) return kernels_of<BFloat16>();
-  if (type == ElementType::float16) return kernels_of<Float16>();
-  return kernels_of<float>();
+AttendKernels choose_attend_kernels(ElementType type, std::int64_t head_dim) {
+  if (type == ElementType::bfloat16) return kernels_of<BFloat16>(head_dim);
+  if (type == ElementType::float16) return kernels_of<Float16>(head_dim);
+  return kernels_of<float>(head_dim);
 }
 
 }  // namespace locus::HWY_NAMESPACE
@@ -44,7 +51,9 @@ namespace locus {
 
 HWY_EXPORT(choose_attend_kernels);
 
-AttendKernels attend_kernels(ElementType type) { return HWY_DYNAMIC_DISPATCH(choose_attend_kernels)(type); }
+AttendKernels attend_kernels(ElementType type, std::int64_t head_dim) {
+  return HWY_DYNAMIC_DISPATCH(choose_attend_kernels)(type, head_dim);
+}
 
 }  // namespace locus
 #endif

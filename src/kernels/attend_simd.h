@@ -2,12 +2,13 @@
 // The interface between attention and its SIMD targets: packed blocks in, tiles of scores and outputs out.
 //
 // A tile is a block of queries against a block of keys. Scores are in base 2 (the caller multiplies the queries by
-// log2 e), so that exp2 needs no product. Layouts, with `panel` = two vectors of float32:
+// log2 e), so that exp2 needs no product. Layouts, with panels of one to four vectors of float32:
 //
-//   packed keys     [keys / panel][dim][panel]     transposed: a column of the tile per lane
-//   packed values   [dim / panel][keys][panel]     a column of the output per lane
+//   packed keys     [keys / key_panel][dim][key_panel]        transposed: a column of the tile per lane
+//   packed values   [dim / value_panel][keys][value_panel]    a column of the output per lane
 //
-// both padded with zeros to whole panels. Extents and strides count elements.
+// both padded with zeros to whole panels. A panel of keys has as many vectors as the registers allow, a panel of values
+// as many as suit the width of a head. Extents and strides count elements.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +39,15 @@ struct ScoreTile {
   std::int64_t stride = 0;
 };
 
+/// Scores turned into weights at once: 2^(score - reference) for visible columns, 0 for the others, up to whole panels.
+/// No score may exceed its reference by more than 100. Their sum is added to `total`.
+struct WeightedTile {
+  ScoreTile scores;  ///< at most most_weighted_rows rows
+  const float* reference = nullptr;
+  double* total = nullptr;
+};
+inline constexpr std::int64_t most_weighted_rows = 128;
+
 /// score = score + float(row - column), the difference in double.
 struct DifferenceTile {
   std::int64_t rows = 0, columns = 0;
@@ -61,7 +71,7 @@ struct SoftmaxTile {
 /// output = output * rescale + weights . values.
 struct ValueTile {
   TileRows shape;
-  std::int64_t dim = 0;            ///< padded to whole panels
+  std::int64_t dim = 0;            ///< padded to whole panels of values
   const float* weights = nullptr;  ///< [rows][stride]
   std::int64_t stride = 0;
   const float* values = nullptr;   ///< packed, from the tile's first column
@@ -86,15 +96,18 @@ struct WeightRows {
   std::int64_t rows = 0;
 };
 
-/// The functions of one SIMD target for one element type (float32, bfloat16, float16).
+/// The functions of one SIMD target for one element type (float32, bfloat16, float16) and one width of heads.
 /// Accuracy: a score has one rounding per coordinate, 2^x is within 2 float32 ulp and 0 below 2^-125, an output has
 /// one rounding per key.
 struct AttendKernels {
-  std::int64_t panel;
+  std::int64_t key_panel;
+  std::int64_t value_panel;
   void (*pack_keys)(const StoredRows& from, float* to);
-  void (*pack_values)(const StoredRows& from, float* to, std::int64_t panel_stride);
+  void (*pack_values)(const StoredRows& from, std::int64_t value_panel, float* to, std::int64_t panel_stride);
+  void (*squares)(const StoredRows& from, float* to);  ///< of the norm of each row
   void (*widen_rows)(const StoredRows& from, float factor, float* to, std::int64_t to_stride);
   void (*scores)(const ScoreTile& tile);
+  void (*weighted)(const WeightedTile& tile);
   void (*add_differences)(const DifferenceTile& tile);
   void (*cap)(const SoftmaxTile& tile, float limit);  ///< score = limit * tanh(score / limit)
   void (*softmax)(const SoftmaxTile& tile);
@@ -108,8 +121,9 @@ struct AttendKernels {
                         std::int64_t output_stride);
 };
 
-/// Returns the best kernels of this machine.
-AttendKernels attend_kernels(ElementType type);
+/// Returns the best kernels of this machine. Panels depend on `head_dim` and not on the type; callers that use neither
+/// panels of values nor `values` need not give it.
+AttendKernels attend_kernels(ElementType type, std::int64_t head_dim = 0);
 
 /// stored_scores, stored_values and widen_rows of keys and values that are stored as 8-bit integers. Their scales are
 /// the caller's business: on the scores, on the weights, or as the factor of a row.
