@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "attention/attend.h"
@@ -50,9 +51,17 @@ class OneQuery {
     }
   }
 
-  void attend_block(std::int64_t first, std::int64_t count) {
+  /// `next`: how many keys of this head are read after these.
+  void attend_block(std::int64_t first, std::int64_t count, std::int64_t next) {
     const AttentionCall& call = p_.call();
-    kernels_.stored_scores(stored(call.key, first, count), query_.data(), dim_, group_, scores_.data(), stride_);
+    StoredRows keys = stored(call.key, first, count), values = stored(call.value, first, count);
+    if (keys.stride == dim_ && values.stride == dim_) {
+      keys.ahead = static_cast<const std::byte*>(values.data);
+      if (next >= count) {
+        values.ahead = static_cast<const std::byte*>(stored(call.key, first + count, count).data);
+      }
+    }
+    kernels_.stored_scores(keys, query_.data(), dim_, group_, scores_.data(), stride_);
     const SoftmaxTile softmax{.shape = {.rows = group_, .columns = count},
                               .scores = scores_.data(),
                               .stride = stride_,
@@ -69,8 +78,7 @@ class OneQuery {
       }
     }
     kernels_.softmax(softmax);
-    kernels_.stored_values(stored(call.value, first, count), {scores_.data(), stride_, group_}, rescale_.data(),
-                           output_.data(), dim_);
+    kernels_.stored_values(values, {scores_.data(), stride_, group_}, rescale_.data(), output_.data(), dim_);
   }
 
   void store() const {
@@ -120,7 +128,8 @@ std::int64_t attend_heads(const Problem& problem, const Document& document, cons
   std::int64_t blocks = 0;
   const auto walk = [&](std::span<OneQuery> some, std::int64_t begin, std::int64_t end) {
     for (std::int64_t key = begin; key < end; key += block) {
-      for (OneQuery& head : some) head.attend_block(key, std::min(block, end - key));
+      const std::int64_t count = std::min(block, end - key);
+      for (OneQuery& head : some) head.attend_block(key, count, end - key - count);
       blocks += static_cast<std::int64_t>(some.size());
     }
   };

@@ -7,10 +7,10 @@
 // least as far as key j, and at most n of them visible. By Cauchy-Schwarz their scores are at most
 //   b = |q| max|k| scale + bias(q, j),
 // so their total weight is at most n 2^b, while that of the visited keys is total 2^top (all in base 2; top is what
-// scores are relative to). The block stops on that side when the quotient is below 2^-26 for every row: both sides together
-// omit less than w = 2^-25 of a row's weight, and the output, a mean of values, changes by less than 2 w max|v| =
-// 2^-24 max|v|. |q| max|k| is enlarged by 2^-15, which covers the rounding of computed scores (at most dim + 3
-// roundings of 2^-24, dim <= 256) and of the norms.
+// scores are relative to). The block stops on that side when the quotient is below 2^-26 for every row: both sides
+// together omit less than w = 2^-25 of a row's weight, and the output, a mean of values, changes by less than
+// 2 w max|v| = 2^-24 max|v|. |q| max|k| is enlarged by 2^-15, which covers the rounding of computed scores (at most
+// dim + 3 roundings of 2^-24, dim <= 256) and of the norms.
 //
 // Weights at once. The same bound says when a row needs no maximum: if all scores of a tile are at most top + 60, then
 // 2^(score - top) does not overflow, and a weight is as precise as relative to the maximum. Where no key of the row has
@@ -36,9 +36,10 @@ struct BlockSizes {
   std::int64_t keys;
 };
 
-// Larger blocks amortise more; smaller ones can be skipped earlier.
+// How far a score may be above the top of its row.
 constexpr double most_above_top = 60;
 
+// Larger blocks amortise more; smaller ones can be skipped earlier.
 BlockSizes block_sizes(bool skipping, std::int64_t panel) {
   return skipping ? BlockSizes{60, round_up(64, panel)} : BlockSizes{120, round_up(128, panel)};
 }
@@ -184,8 +185,8 @@ class QueryBlock {
       if (left ? offset > 0 : offset < 0) return false;  // the nearest key is among them
       const double most = static_cast<double>(norm_[static_cast<std::size_t>(i)]) * norm * (1 + 0x1p-15) +
                           static_cast<double>(*h_.bias.window(first_ + i, key));
-      const double visited = static_cast<double>(top_[static_cast<std::size_t>(i)]) +
-                             whole_log2(total_[static_cast<std::size_t>(i)]);
+      const double visited =
+          static_cast<double>(top_[static_cast<std::size_t>(i)]) + whole_log2(total_[static_cast<std::size_t>(i)]);
       if (!(most + std::log2(static_cast<double>(count)) < visited - 26)) return false;
     }
     return true;

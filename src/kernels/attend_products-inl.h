@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products of attention for one SIMD target, register-blocked: up to 6 rows x 4 vectors of accumulators (6 x 2 with
-// 16 registers), one broadcast and a fused multiply-add per vector for each row and step. A panel of keys (or of values)
-// stays in the L1 cache while the rows are processed.
+// 16 registers), one broadcast and a fused multiply-add per vector for each row and step. A panel of keys (or of
+// values) stays in the L1 cache while the rows are processed.
 
 #if defined(LOCUS_KERNELS_ATTEND_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCUS_KERNELS_ATTEND_PRODUCTS_INL_H_
@@ -31,14 +31,16 @@ struct LeftRows {
   std::int64_t depth;
 };
 
-// sums += left[row][p] * right[p], over p < depth.
+// sums += left[row][p] * right[p], over p < depth. The panel on the right is `panel` wide; its first kVectors vectors
+// are used.
 template <bool kTransposed, std::int64_t kRows, std::int64_t kVectors>
-HWY_INLINE void multiply_panel(const LeftRows& rows, const float* HWY_RESTRICT right, Sums<kRows, kVectors>& sums) {
+HWY_INLINE void multiply_panel(const LeftRows& rows, const float* HWY_RESTRICT right, std::int64_t panel,
+                               Sums<kRows, kVectors>& sums) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
   const float* HWY_RESTRICT left = rows.data;
   const std::int64_t stride = rows.stride;
-  for (std::int64_t p = 0; p < rows.depth; ++p, right += kVectors * lanes) {
+  for (std::int64_t p = 0; p < rows.depth; ++p, right += panel) {
     FloatVec r[kVectors];
     unrolled<kVectors>([&](auto v) LOCUS_INLINED { r[v] = hn::Load(d, right + v * lanes); });
     unrolled<kRows>([&](auto row) LOCUS_INLINED {
@@ -81,58 +83,60 @@ inline Columns columns_of(const TileRows& shape, std::int64_t first, std::int64_
 
 // ---- scores
 
-//   for (i < kRows) for (c < panel) sums[i][c] = sum over p < dim of query[i][p] * keys[p][c], plus bias[c - i];
-template <std::int64_t kRows>
-HWY_INLINE Sums<kRows, key_vectors> scores_of(const ScoreTile& tile, std::int64_t first, std::int64_t column) {
+//   for (i < kRows) for (c < kVectors vectors)
+//     scores[i][c] = sum over p < dim of query[i][p] * keys[p][c], plus bias[c - i];
+// Not inlined: what surrounds it would want its registers.
+template <std::int64_t kRows, std::int64_t kVectors>
+HWY_NOINLINE void score_panel(const ScoreTile& tile, std::int64_t first, std::int64_t column) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
-  Sums<kRows, key_vectors> sums;
+  Sums<kRows, kVectors> sums;
   unrolled<kRows>([&](auto row) LOCUS_INLINED {
-    unrolled<key_vectors>([&](auto v) LOCUS_INLINED { sums.at[row][v] = hn::Zero(d); });
+    unrolled<kVectors>([&](auto v) LOCUS_INLINED { sums.at[row][v] = hn::Zero(d); });
   });
   multiply_panel<false>(LeftRows{tile.query + first * tile.query_stride, tile.query_stride, tile.dim},
-                        tile.keys + column * tile.dim, sums);
-  if (tile.bias == nullptr) return sums;
-  const float* bias = tile.bias + column - first;
-  unrolled<kRows>([&](auto row) LOCUS_INLINED {
-    unrolled<key_vectors>([&](auto v) LOCUS_INLINED {
-      sums.at[row][v] = hn::Add(sums.at[row][v], hn::LoadU(d, bias - row + v * lanes));
+                        tile.keys + column * tile.dim, key_panel_width(), sums);
+  if (tile.bias != nullptr) {
+    const float* bias = tile.bias + column - first;
+    unrolled<kRows>([&](auto row) LOCUS_INLINED {
+      unrolled<kVectors>([&](auto v) LOCUS_INLINED {
+        sums.at[row][v] = hn::Add(sums.at[row][v], hn::LoadU(d, bias - row + v * lanes));
+      });
     });
-  });
-  return sums;
-}
-
-template <std::int64_t kRows>
-HWY_INLINE void score_panel(const ScoreTile& tile, std::int64_t first, std::int64_t column) {
-  const FloatTag d;
-  const std::int64_t lanes = lanes_of_float();
-  const Sums<kRows, key_vectors> sums = scores_of<kRows>(tile, first, column);
+  }
   float* scores = tile.scores + first * tile.stride + column;
   unrolled<kRows>([&](auto row) LOCUS_INLINED {
-    unrolled<key_vectors>(
-        [&](auto v) LOCUS_INLINED { hn::Store(sums.at[row][v], d, scores + row * tile.stride + v * lanes); });
+    unrolled<kVectors>([&](auto v)
+                           LOCUS_INLINED { hn::Store(sums.at[row][v], d, scores + row * tile.stride + v * lanes); });
   });
 }
 
-// Calls run.template operator()<kRows>(first, column) for every panel that a group of rows needs, and leave(kRows,
-// first, column) for the others.
-template <class Run, class Leave>
-HWY_INLINE void for_panels(const TileRows& shape, const Run& run, const Leave& leave) {
-  const std::int64_t panel = key_panel_width();
-  for (std::int64_t column = 0; column < shape.columns; column += panel) {
-    for_row_groups<rows_for(key_vectors)>(shape.rows, [&]<std::int64_t kRows>(std::int64_t first) LOCUS_INLINED {
-      const Columns needed = columns_of(shape, first, kRows);
-      if (column >= needed.end || column + panel <= needed.begin) return leave(kRows, first, column);
-      run.template operator()<kRows>(first, column);
+template <std::int64_t kRows, std::int64_t kVectors = 1>
+HWY_INLINE void score_vectors(const ScoreTile& tile, std::int64_t first, std::int64_t column, std::int64_t vectors) {
+  if constexpr (kVectors < key_vectors) {
+    if (vectors > kVectors) return score_vectors<kRows, kVectors + 1>(tile, first, column, vectors);
+  }
+  score_panel<kRows, kVectors>(tile, first, column);
+}
+
+// Scores of every group of rows and every panel that it needs, without the vectors at the end of a panel that it does
+// not need. Then calls done(first, rows, column, vectors); vectors is 0 where nothing was needed.
+template <class Done>
+HWY_INLINE void score_panels(const ScoreTile& tile, const Done& done) {
+  const std::int64_t lanes = lanes_of_float(), panel = key_panel_width();
+  for (std::int64_t column = 0; column < tile.shape.columns; column += panel) {
+    for_row_groups<rows_for(key_vectors)>(tile.shape.rows, [&]<std::int64_t kRows>(std::int64_t first) LOCUS_INLINED {
+      const Columns needed = columns_of(tile.shape, first, kRows);
+      const bool apart = column >= needed.end || column + panel <= needed.begin;
+      const std::int64_t vectors = apart ? 0 : HWY_MIN(key_vectors, (needed.end - column + lanes - 1) / lanes);
+      if (vectors > 0) score_vectors<kRows>(tile, first, column, vectors);
+      done(first, kRows, column, vectors);
     });
   }
 }
 
 inline void score_tile(const ScoreTile& tile) {
-  const auto run = [&]<std::int64_t kRows>(std::int64_t first, std::int64_t column) LOCUS_INLINED {
-    score_panel<kRows>(tile, first, column);
-  };
-  for_panels(tile.shape, run, [](std::int64_t, std::int64_t, std::int64_t) LOCUS_INLINED {});
+  score_panels(tile, [](std::int64_t, std::int64_t, std::int64_t, std::int64_t) LOCUS_INLINED {});
 }
 
 // ---- weights
@@ -141,34 +145,44 @@ inline void score_tile(const ScoreTile& tile) {
 HWY_INLINE FloatVec only_visible(FloatVec weights, std::int64_t column, std::int64_t begin, std::int64_t end) {
   const FloatTag d;
   const auto at = hn::Iota(d, static_cast<float>(column));
-  const auto seen = hn::And(hn::Ge(at, hn::Set(d, static_cast<float>(begin))),
-                            hn::Lt(at, hn::Set(d, static_cast<float>(end))));
+  const auto seen =
+      hn::And(hn::Ge(at, hn::Set(d, static_cast<float>(begin))), hn::Lt(at, hn::Set(d, static_cast<float>(end))));
   return hn::IfThenElseZero(seen, weights);
 }
 
-//   scores[i][c] = exp2(score - reference[i]) of the visible c, else 0;  partial[i][lane] += those of the lane;
-template <std::int64_t kRows>
-HWY_INLINE void weight_panel(const WeightedTile& tile, std::int64_t first, std::int64_t column, float* partial) {
+// For a group of rows whose scores of one panel are in the L1 cache:
+//   scores[i][c] = exp2(scores[i][c] - reference[i]) of the visible c, else 0;  partial[i][lane] += those of the lane;
+// The vectors that were not computed become 0: the product with values groups the rows in its own way and may read
+// them.
+// Not inlined, so that the constants of 2^x leave the registers to the product.
+inline HWY_NOINLINE void weigh_panel(const WeightedTile& tile, std::int64_t first, std::int64_t rows,
+                                     std::int64_t column, std::int64_t vectors, float* partial) {
   const FloatTag d;
   const std::int64_t lanes = lanes_of_float();
-  Sums<kRows, key_vectors> sums = scores_of<kRows>(tile.scores, first, column);
   const TileRows& shape = tile.scores.shape;
-  float* to = tile.scores.scores + first * tile.scores.stride + column;
-  unrolled<kRows>([&](auto row) LOCUS_INLINED {
-    const std::int64_t i = first + row;
+  for (std::int64_t i = first; i < first + rows; ++i) {
+    float* row = tile.scores.scores + i * tile.scores.stride + column;
     const auto reference = hn::Set(d, tile.reference[i]);
     const std::int64_t begin = shape.begin == nullptr ? 0 : shape.begin[i];
     const std::int64_t end = shape.begin == nullptr ? shape.columns : shape.end[i];
-    const bool whole = begin <= column && end >= column + key_panel_width();
     auto total = hn::Load(d, partial + i * lanes);
-    unrolled<key_vectors>([&](auto v) LOCUS_INLINED {
-      auto weights = exp2_of(hn::Sub(sums.at[row][v], reference));
-      if (HWY_UNLIKELY(!whole)) weights = only_visible(weights, column + v * lanes, begin, end);
-      hn::Store(weights, d, to + row * tile.scores.stride + v * lanes);
-      total = hn::Add(total, weights);
-    });
+    if (HWY_LIKELY(begin <= column && end >= column + key_panel_width())) {
+      unrolled<key_vectors>([&](auto v) LOCUS_INLINED {
+        const auto weights = exp2_of(hn::Sub(hn::Load(d, row + v * lanes), reference));
+        hn::Store(weights, d, row + v * lanes);
+        total = hn::Add(total, weights);
+      });
+    } else {
+      for (std::int64_t v = 0; v < vectors; ++v) {
+        const auto all = exp2_of(hn::Sub(hn::Load(d, row + v * lanes), reference));
+        const auto weights = only_visible(all, column + v * lanes, begin, end);
+        hn::Store(weights, d, row + v * lanes);
+        total = hn::Add(total, weights);
+      }
+      for (std::int64_t v = vectors; v < key_vectors; ++v) hn::Store(hn::Zero(d), d, row + v * lanes);
+    }
     hn::Store(total, d, partial + i * lanes);
-  });
+  }
 }
 
 inline void weighted_tile(const WeightedTile& tile) {
@@ -176,17 +190,9 @@ inline void weighted_tile(const WeightedTile& tile) {
   const std::int64_t lanes = lanes_of_float(), rows = tile.scores.shape.rows;
   HWY_ALIGN float partial[most_weighted_rows * hn::MaxLanes(FloatTag())];
   for (std::int64_t i = 0; i < rows; ++i) hn::Store(hn::Zero(d), d, partial + i * lanes);
-  const auto run = [&]<std::int64_t kRows>(std::int64_t first, std::int64_t column) LOCUS_INLINED {
-    weight_panel<kRows>(tile, first, column, partial);
-  };
-  // The product with values groups the rows in its own way, so it may read these.
-  const auto leave = [&](std::int64_t count, std::int64_t first, std::int64_t column) LOCUS_INLINED {
-    for (std::int64_t i = first; i < first + count; ++i) {
-      float* to = tile.scores.scores + i * tile.scores.stride + column;
-      unrolled<key_vectors>([&](auto v) LOCUS_INLINED { hn::Store(hn::Zero(d), d, to + v * lanes); });
-    }
-  };
-  for_panels(tile.scores.shape, run, leave);
+  const auto weigh = [&](std::int64_t first, std::int64_t count, std::int64_t column, std::int64_t vectors)
+                         LOCUS_INLINED { weigh_panel(tile, first, count, column, vectors, partial); };
+  score_panels(tile.scores, weigh);
   for (std::int64_t i = 0; i < rows; ++i) {
     tile.total[i] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Load(d, partial + i * lanes))));
   }
@@ -205,10 +211,11 @@ HWY_INLINE void value_panel(const LeftRows& weights, const float* values, const 
   Sums<kRows, kVectors> sums;
   unrolled<kRows>([&](auto row) LOCUS_INLINED {
     const auto times = hn::Set(d, rescale == nullptr ? 1.0f : rescale[row]);
-    unrolled<kVectors>(
-        [&](auto v) LOCUS_INLINED { sums.at[row][v] = hn::Mul(hn::Load(d, output + row * stride + v * lanes), times); });
+    unrolled<kVectors>([&](auto v) LOCUS_INLINED {
+      sums.at[row][v] = hn::Mul(hn::Load(d, output + row * stride + v * lanes), times);
+    });
   });
-  multiply_panel<kTransposed>(weights, values, sums);
+  multiply_panel<kTransposed>(weights, values, kVectors * lanes, sums);
   unrolled<kRows>([&](auto row) LOCUS_INLINED {
     unrolled<kVectors>([&](auto v) LOCUS_INLINED { hn::Store(sums.at[row][v], d, output + row * stride + v * lanes); });
   });

@@ -33,7 +33,8 @@ constexpr std::int64_t accumulators = 12;
 // Vectors per panel of packed keys.
 constexpr std::int64_t key_vectors = accumulators / 6;
 
-// Rows of a product with this many vectors per panel. More than 8 rows would need more address registers than there are.
+// Rows of a product with this many vectors per panel. More than 8 rows would need more address registers than there
+// are.
 constexpr std::int64_t rows_for(std::int64_t vectors) {
   const std::int64_t rows = accumulators / vectors;
   return rows < 8 ? rows : 8;
@@ -62,7 +63,8 @@ template <std::int64_t kCount, class Visit>
 HWY_INLINE void unrolled(const Visit& visit) {
   [&]<std::int64_t... i>(std::integer_sequence<std::int64_t, i...>) LOCUS_INLINED {
     (visit(std::integral_constant<std::int64_t, i>()), ...);
-  }(std::make_integer_sequence<std::int64_t, kCount>());
+  }
+  (std::make_integer_sequence<std::int64_t, kCount>());
 }
 
 // 2^x for x <= 126, within 2 ulp; 0 below 2^-125; NaN stays NaN. Splits x = n + f with |f| <= 1/2 by adding 1.5 * 2^23,

@@ -48,6 +48,22 @@ TEST_P(Attend, HeadDims) {
   }
 }
 
+// Scores of several hundred among small ones: the same rows meet blocks whose scores need a maximum and blocks whose
+// scores do not, in either order.
+TEST_P(Attend, SmallAndLargeScores) {
+  const Encoding alibi("alibi", {{"heads", std::int64_t{1}}, {"form", "symmetric"}});
+  for (const std::int64_t large : {0, 130, 299}) {
+    for (const bool biased : {false, true}) {
+      Tensors<float> t({.queries = 131, .keys = 300, .dim = 16}, static_cast<std::uint64_t>(large), 1);
+      for (std::size_t j = 0; j < 16; ++j) t.k[static_cast<std::size_t>(large) * 16 + j] *= 300;
+      t.call.encoding = biased ? &alibi : nullptr;
+      expect_matches_reference(t);
+      t.call.mask.causal = true;
+      expect_matches_reference(t);
+    }
+  }
+}
+
 struct NamedMask {
   std::string name;
   Mask mask;

@@ -278,6 +278,28 @@ TEST(Equivalence, SkippingStaysWithinItsBound) {
   }
 }
 
+// Every tile with a visible key is computed or counted as skipped: as many as with slopes so flat that none is skipped.
+TEST(Equivalence, SkippedTilesAreCounted) {
+  const std::int64_t n = 700;
+  for (const std::int64_t window : {0, 450}) {
+    for (const std::string form : {"causal", "symmetric"}) {
+      const auto work = [&](double bias_max) {
+        const Encoding alibi("alibi", {{"heads", std::int64_t{1}}, {"form", form}, {"bias_max", bias_max}});
+        Tensors<float> t({.queries = n, .keys = n, .dim = 8}, 5, 0.005);
+        t.call.encoding = &alibi;
+        t.call.mask.causal = form == "causal";
+        t.call.mask.window = window;
+        t.call.skip_irrelevant_blocks = true;
+        return attend(t.call);
+      };
+      const AttentionWork flat = work(12.0), steep = work(1.0);  // slopes 2^-12 and 1/2
+      EXPECT_EQ(flat.skipped, 0);
+      EXPECT_GT(steep.skipped, 0);
+      EXPECT_EQ(steep.computed + steep.skipped, flat.computed) << form << ", window " << window;
+    }
+  }
+}
+
 // The bound must also hold for queries that attend far away: a score of 509 at key
 // 0 outweighs a bias of at most -300, while other queries see it at 17.
 TEST(Equivalence, SkippingKeepsADistantKeyWithALargeScore) {
