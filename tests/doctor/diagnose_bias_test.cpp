@@ -210,5 +210,78 @@ TEST(DiagnoseBias, GatesAreRefusedWhereNobodyAddsThem) {
   EXPECT_THROW(diagnose_bias(dump, Encoding("forget_gate", {{"heads", 2}})), Error);
 }
 
+// Golovneva et al. 2024, arXiv 2405.18719, equations 3 to 6, for two heads over one key head of width 4.
+struct Counting {
+  bool gates = true, scaled = true, from_first = false, own = true, interpolated = true, exchanged = false,
+       later = false;
+  double factor = 1;  ///< of the term
+};
+
+double dump_number(std::int64_t n) { return std::sin(1.7 * static_cast<double>(n) + 0.3) * 1.5; }
+
+BiasDump counted(const Counting& how) {
+  constexpr std::int64_t dim = 4, rows = 5;
+  const auto query = [](std::int64_t h, std::int64_t q, std::int64_t j) { return dump_number((h * 7 + q) * dim + j); };
+  const auto key = [](std::int64_t k, std::int64_t j) { return dump_number(1000 + k * dim + j); };
+  const auto row = [](std::int64_t r, std::int64_t j) {
+    return static_cast<double>(static_cast<float>(dump_number(2000 + r * dim + j)));
+  };
+  const auto gate = [&](std::int64_t h, std::int64_t q, std::int64_t k) {
+    double product = 0;
+    for (std::int64_t j = 0; j < dim; ++j) product += query(h, q, j) * key(k, j);
+    return how.gates ? 1 / (1 + std::exp(-product * (how.scaled ? 0.5 : 1.0))) : 1.0;
+  };
+  BiasDump dump = make_bias(2, 7, 7, [&](std::int64_t h, std::int64_t q, std::int64_t k) {
+    if (k > q) return -std::numeric_limits<double>::infinity();
+    double count = 0;
+    const std::int64_t first = how.from_first ? 0 : k, last = how.from_first ? k : how.later ? 6 : q;
+    for (std::int64_t t = first; t <= last; ++t) count += t == k && !how.own ? 0 : gate(h, q, t);
+    count = std::min(count, static_cast<double>(rows - 1));
+    const auto below = static_cast<std::int64_t>(count), above = std::min(below + 1, rows - 1);
+    double share = how.interpolated ? count - static_cast<double>(below) : 0;
+    if (how.exchanged && share > 0) share = 1 - share;
+    double sum = 0;
+    for (std::int64_t j = 0; j < dim; ++j) {
+      sum += query(h, q, j) * ((1 - share) * row(below, j) + share * row(above, j));
+    }
+    return how.factor * sum;
+  });
+  dump.key_heads = 1;
+  for (std::int64_t n = 0; n < 2 * 7 * dim; ++n) dump.query_vectors.push_back(query(n / 28, n / dim % 7, n % dim));
+  for (std::int64_t n = 0; n < 7 * dim; ++n) dump.key_vectors.push_back(key(n / dim, n % dim));
+  return dump;
+}
+
+Encoding counting_encoding() {
+  Tensor table{{5, 4}, {}};
+  for (std::int64_t n = 0; n < 20; ++n) table.data.push_back(static_cast<float>(dump_number(2000 + n)));
+  return Encoding("cope", {{"heads", 2}, {"head_dim", 4}, {"max_positions", 5}, {"table", table}});
+}
+
+TEST(DiagnoseBias, CountsOfGates) {
+  const auto judged = [](const Counting& how) { return diagnose_bias(counted(how), counting_encoding()); };
+  EXPECT_TRUE(judged({}).as_expected());
+  EXPECT_EQ(first_of(judged({.gates = false})), "counts_ignore_gates");
+  EXPECT_EQ(first_of(judged({.scaled = false})), "counts_gate_scale");
+  EXPECT_EQ(first_of(judged({.from_first = true})), "counts_from_the_wrong_end");
+  EXPECT_EQ(first_of(judged({.own = false})), "counts_off_by_one");
+  EXPECT_EQ(first_of(judged({.interpolated = false})), "counts_not_interpolated");
+  EXPECT_EQ(first_of(judged({.exchanged = true})), "counts_shares_exchanged");
+  EXPECT_EQ(first_of(judged({.later = true})), "counts_unmasked");
+  EXPECT_EQ(first_of(judged({.factor = 0.5})), "counts_term_scaled");
+  EXPECT_EQ(first_of(judged({.factor = 0})), "counts_missing");
+  EXPECT_EQ(first_of(judged({.factor = -1})), "unexplained");
+}
+
+TEST(DiagnoseBias, QueriesAndKeysAreRefusedWhereNothingCounts) {
+  BiasDump dump = counted({});
+  EXPECT_THROW(diagnose_bias(dump), Error);
+  EXPECT_THROW(diagnose_bias(dump, Encoding("alibi", {{"heads", 2}})), Error);
+  dump.key_vectors.pop_back();
+  EXPECT_THROW(diagnose_bias(dump, counting_encoding()), Error);
+  dump.key_vectors.clear();
+  EXPECT_THROW(diagnose_bias(dump, counting_encoding()), Error);
+}
+
 }  // namespace
 }  // namespace locus::testing

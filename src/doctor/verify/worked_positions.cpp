@@ -47,6 +47,23 @@ Checks pictures_go_on() {
   checks.push_back(
       exactly("pictures in chunks, in turns and decoded have the ids of the whole", "positions", wrong, 0, ""));
 
+  // 4 frames of one token that last 2 ids each and 6 tokens of sound, in pieces of 4 ids, after a token of text; then
+  // another turn, and decoding after it.
+  const VideoWithSound heard{.video = {4, 1, 1, 2.0}, .audio = {6}, .ids_per_chunk = 4};
+  const Multimodal film = multimodal(std::vector<Segment>{positions::Text{1}, heard, positions::Text{2}});
+  const Multimodal before_text = multimodal(std::vector<Segment>{positions::Text{1}, heard});
+  const MultimodalPrefix seen{before_text.ids.tokens, before_text.decode_delta};
+  const auto times = film.ids.axis(0);
+  wrong = std::vector<Position>(times.begin(), times.end()) ==
+                  std::vector<Position>{0, 1, 1, 2, 4, 2, 3, 4, 5, 6, 8, 6, 7, 8, 8, 9, 10}
+              ? 0
+              : 1;
+  wrong +=
+      multimodal_after(seen, std::vector<Segment>{positions::Text{2}}).ids.ids == chunk(film.ids, 15, 2).ids ? 0 : 1;
+  wrong += multimodal_decode(seen, 2).ids == chunk(film.ids, 15, 2).ids ? 0 : 1;
+  checks.push_back(exactly("a video with its sound has the ids written by hand, in turns and decoded too", "positions",
+                           wrong, 0, ""));
+
   // Drafts after the sound: a root and two children; the accepted path has the ids of decoding.
   const std::vector<std::int64_t> parents{-1, 0, 0};
   const PositionIds drafts = multimodal_tree(parents, {14, whole.decode_delta});
