@@ -69,6 +69,16 @@ std::vector<double> HeadInDouble::vector(const HeadsView& view, std::int64_t tok
   return values;
 }
 
+std::vector<double> HeadInDouble::key_vector(std::int64_t key) {
+  const TypedRows stored = problem_.rows(RowSupply::Part::keys, document_, key_head(), key, 1, room_);
+  HeadsView view = problem_.call().key;
+  view.type = stored.type;
+  std::vector<double> values(static_cast<std::size_t>(view.head_dim));
+  const auto* row = static_cast<const std::byte*>(stored.rows.data);
+  for (std::int64_t j = 0; j < view.head_dim; ++j) values[static_cast<std::size_t>(j)] = Problem::element(view, row, j);
+  return values;
+}
+
 std::vector<double> HeadInDouble::as_query_sees(std::int64_t query, std::int64_t key, std::vector<double> k) const {
   if (!turns_.present()) return k;
   const std::size_t region = turns_.region_of(query, key);
@@ -104,7 +114,7 @@ const double* HeadInDouble::relative_value(std::int64_t query, std::int64_t key)
 }
 
 HeadInDouble::Score HeadInDouble::score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key) {
-  std::vector<double> k = vector(problem_.call().key, document_.first_key + key, key_head());
+  std::vector<double> k = key_vector(key);
   double content = 0;
   if (turns_.present()) {
     const std::size_t region = turns_.region_of(query, key);

@@ -38,6 +38,8 @@ class HeadInDouble {
 
  private:
   void add_counted(const std::vector<double>& q, std::int64_t query, std::vector<double>& scores);
+  /// Returns a key of this head, from the call or from its supply.
+  std::vector<double> key_vector(std::int64_t key);
   Score score_of(const std::vector<double>& q, std::int64_t query, std::int64_t key);
   double relative_term(const std::vector<double>& q, const std::vector<double>& k, std::int64_t query,
                        std::int64_t key);
@@ -48,6 +50,7 @@ class HeadInDouble {
   const RelativeKeys* keys_;
   TokenNumbers numbers_;
   RegionTurns turns_;
+  std::vector<std::byte> room_;
   std::vector<RelativeRows> key_rows_, meeting_rows_, value_rows_;  // one or none
 };
 

@@ -16,12 +16,14 @@
 #include "attention/attend.h"
 #include "attention/position_terms.h"
 #include "attention/tile_shape.h"
+#include "hwy/cache_control.h"
 
 namespace locus {
 namespace {
 
 constexpr std::int64_t portion_keys = 256;
-constexpr std::int64_t keys_at_once = 32;  // keys, values and the next keys fit the L1 cache or nearly so
+constexpr std::int64_t keys_at_once = 32;   // keys, values and the next keys fit the L1 cache or nearly so
+constexpr std::int64_t turned_at_once = 8;  // their turned form is used at once and takes little of it
 
 struct Kernels {
   AttendKernels own;  // of the queries
@@ -41,26 +43,34 @@ struct Piece {
   std::int64_t at = 0;
   StoredRows keys, values;
   const float *key_scales = nullptr, *value_scales = nullptr;
+  KeyTurns turns = {};
 };
 
-/// The spans that hold a portion, cut to it.
-std::vector<PageSpan> spans_of(const std::vector<PageSpan>& all, std::int64_t begin, std::int64_t end,
-                               const PageLayout& layout, std::int64_t dim) {
-  std::vector<PageSpan> chosen;
-  std::int64_t first = 0;
-  for (PageSpan span : all) {
-    const std::int64_t skipped = std::max<std::int64_t>(0, begin - first);
-    const std::int64_t last = std::min(span.count, end - first);
-    first += span.count;
-    if (skipped >= last) continue;
-    if (span.turn != nullptr) span.turn += skipped * span.turn_stride;
-    span.keys += skipped * dim * layout.element_size;
-    span.values += skipped * dim * layout.element_size;
-    if (layout.integers) span.key_scales += skipped, span.value_scales += skipped;
-    span.count = last - skipped;
-    chosen.push_back(span);
+/// Tokens [first, first + count) of a span.
+PageSpan part_of(PageSpan span, std::int64_t first, std::int64_t count, const PageLayout& layout, std::int64_t dim) {
+  span.count = count;
+  span.keys += first * dim * layout.element_size;
+  span.values += first * dim * layout.element_size;
+  if (layout.integers) span.key_scales += first, span.value_scales += first;
+  span.turns = span.turns.from(first);
+  return span;
+}
+
+/// The spans of each portion, in order.
+std::vector<std::vector<PageSpan>> portions_of(std::span<const PageSpan> spans, const PageLayout& layout,
+                                               std::int64_t dim) {
+  std::vector<std::vector<PageSpan>> portions;
+  std::int64_t room = 0;
+  for (const PageSpan& span : spans) {
+    for (std::int64_t used = 0; used < span.count;) {
+      if (room == 0) portions.emplace_back(), room = portion_keys;
+      const std::int64_t here = std::min(room, span.count - used);
+      portions.back().push_back(part_of(span, used, here, layout, dim));
+      used += here;
+      room -= here;
+    }
   }
-  return chosen;
+  return portions;
 }
 
 /// Reads the blocks of one head of a portion, one after the other. One object per unit.
@@ -69,69 +79,67 @@ class BlockReader {
   BlockReader(std::span<const PageSpan> spans, std::int64_t head, const PageLayout& layout, std::int64_t dim)
       : spans_(spans), head_(head), layout_(layout), dim_(dim) {}
 
-  /// Advances by `count` tokens. Then pieces() are those of the tokens that were next() before.
+  /// Advances by `count` tokens. Then pieces() are those of the tokens that were next before.
   void advance(std::int64_t count) {
-    std::swap(current_, next_);
+    std::swap(pieces_, next_);
     next_.clear();
     for (std::int64_t at = 0; at < count;) {
       const PageSpan& span = spans_[span_];
       const std::int64_t here = std::min(count - at, span.count - used_);
-      next_.push_back({piece(span, at, here), span.turn == nullptr ? nullptr : span.turn + used_ * span.turn_stride,
-                       span.turn_stride});
+      next_.push_back(piece(span, at, here));
       at += here;
       used_ += here;
       if (used_ == span.count) ++span_, used_ = 0;
     }
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      Piece& piece = pieces_[i];
+      piece.keys.ahead = static_cast<const std::byte*>(piece.values.data);
+      if (i < next_.size() && next_[i].keys.rows >= piece.keys.rows) {
+        piece.values.ahead = static_cast<const std::byte*>(next_[i].keys.data);
+      }
+    }
   }
 
-  /// The pieces of the current block, turned, with the addresses of what is read after them.
-  std::span<const Piece> pieces() {
-    pieces_.clear();
-    for (std::size_t i = 0; i < current_.size(); ++i) {
-      Piece piece = current_[i].piece;
-      piece.keys.ahead = static_cast<const std::byte*>(piece.values.data);
-      if (i < next_.size() && next_[i].piece.keys.rows >= piece.keys.rows) {
-        piece.values.ahead = static_cast<const std::byte*>(next_[i].piece.keys.data);
-      }
-      if (current_[i].turn != nullptr) turn(piece, current_[i]);
-      pieces_.push_back(piece);
+  /// The pieces of the current block as stored, with the addresses of what is read after them.
+  std::span<const Piece> pieces() const { return pieces_; }
+
+  /// Calls use(part) for parts of a piece, in order, whose keys are turned.
+  template <class Use>
+  void for_turned_keys(const Piece& piece, const Use& use) {
+    if (!piece.turns.any()) return use(piece);
+    const std::int64_t key_bytes = dim_ * layout_.element_size;
+    keys_.resize(static_cast<std::size_t>(turned_at_once * key_bytes));
+    scales_.resize(turned_at_once);
+    for (std::int64_t first = 0; first < piece.keys.rows; first += turned_at_once) {
+      Piece part = piece;
+      part.at += first;
+      part.keys.rows = std::min(turned_at_once, piece.keys.rows - first);
+      part.keys.ahead += first * key_bytes;
+      turn_stored(layout_,
+                  {.keys = static_cast<const std::byte*>(piece.keys.data) + first * key_bytes,
+                   .scales = piece.key_scales == nullptr ? nullptr : piece.key_scales + first,
+                   .count = part.keys.rows,
+                   .dim = dim_,
+                   .turns = piece.turns.from(first)},
+                  keys_.data(), scales_.data());
+      part.keys.data = keys_.data();
+      if (layout_.integers) part.key_scales = scales_.data();
+      use(part);
     }
-    return pieces_;
   }
 
  private:
-  struct StoredPiece {
-    Piece piece;
-    const float* turn = nullptr;
-    std::int64_t turn_stride = 0;
-  };
-
   Piece piece(const PageSpan& span, std::int64_t at, std::int64_t count) const {
     const std::int64_t offset = (head_ * layout_.head_stride + used_ * dim_) * layout_.element_size;
     const std::int64_t scale_offset = head_ * layout_.scale_stride + used_;
     Piece piece{.at = at,
                 .keys = {.data = span.keys + offset, .stride = dim_, .rows = count, .dim = dim_},
-                .values = {.data = span.values + offset, .stride = dim_, .rows = count, .dim = dim_}};
+                .values = {.data = span.values + offset, .stride = dim_, .rows = count, .dim = dim_},
+                .turns = span.turns.from(used_)};
     if (!layout_.integers) return piece;
     piece.key_scales = span.key_scales + scale_offset;
     piece.value_scales = span.value_scales + scale_offset;
     return piece;
-  }
-
-  void turn(Piece& piece, const StoredPiece& stored) {
-    keys_.resize(static_cast<std::size_t>(keys_at_once * dim_ * layout_.element_size));
-    scales_.resize(keys_at_once);
-    std::byte* keys = keys_.data() + piece.at * dim_ * layout_.element_size;
-    turn_stored(layout_,
-                {.keys = static_cast<const std::byte*>(piece.keys.data),
-                 .scales = piece.key_scales,
-                 .count = piece.keys.rows,
-                 .dim = dim_,
-                 .turn = stored.turn,
-                 .turn_stride = stored.turn_stride},
-                keys, scales_.data() + piece.at);
-    piece.keys.data = keys;
-    if (layout_.integers) piece.key_scales = scales_.data() + piece.at;
   }
 
   std::span<const PageSpan> spans_;
@@ -140,34 +148,51 @@ class BlockReader {
   std::int64_t dim_;
   std::size_t span_ = 0;
   std::int64_t used_ = 0;
-  std::vector<StoredPiece> current_, next_;
-  std::vector<Piece> pieces_;
+  std::vector<Piece> pieces_, next_;
   std::vector<std::byte> keys_;
   std::vector<float> scales_;
 };
 
 /// The partial results of one sequence: [portions][query heads][queries].
-class Partials {
- public:
-  Partials(std::int64_t portions, std::int64_t rows, std::int64_t dim)
-      : portions_(portions),
-        rows_(rows),
-        dim_(dim),
-        outputs_(portions * rows * dim),
-        tops_(static_cast<std::size_t>(portions * rows)),
-        totals_(static_cast<std::size_t>(portions * rows)) {}
+struct Partials {
+  std::int64_t portions = 0, rows = 0, dim = 0;
+  float* outputs = nullptr;
+  float* tops = nullptr;
+  double* totals = nullptr;
 
-  std::int64_t portions() const { return portions_; }
-  float* output(std::int64_t portion, std::int64_t row) const {
-    return outputs_.data() + (portion * rows_ + row) * dim_;
+  std::int64_t count() const { return portions * rows; }
+  float* output(std::int64_t portion, std::int64_t row) const { return outputs + (portion * rows + row) * dim; }
+  float& top(std::int64_t portion, std::int64_t row) const { return tops[portion * rows + row]; }
+  double& total(std::int64_t portion, std::int64_t row) const { return totals[portion * rows + row]; }
+};
+
+/// The partial results of a batch, in one piece of memory: many pieces would be given back to the system every time.
+class PartialsOfBatch {
+ public:
+  PartialsOfBatch(std::span<const PagedQueries> sequences, std::int64_t dim) {
+    std::int64_t count = 0;
+    for (const PagedQueries& sequence : sequences) {
+      const AttentionCall& call = sequence.problem->call();
+      all_.push_back({.portions = (call.key.tokens + portion_keys - 1) / portion_keys,
+                      .rows = call.query.heads * call.query.tokens,
+                      .dim = dim});
+      count += all_.back().count();
+    }
+    outputs_ = AlignedFloats(count * dim);
+    tops_.resize(static_cast<std::size_t>(count));
+    totals_.resize(static_cast<std::size_t>(count));
+    std::int64_t first = 0;
+    for (Partials& one : all_) {
+      one.outputs = outputs_.data() + first * dim;
+      one.tops = tops_.data() + first;
+      one.totals = totals_.data() + first;
+      first += one.count();
+    }
   }
-  float& top(std::int64_t portion, std::int64_t row) { return tops_[static_cast<std::size_t>(portion * rows_ + row)]; }
-  double& total(std::int64_t portion, std::int64_t row) {
-    return totals_[static_cast<std::size_t>(portion * rows_ + row)];
-  }
+  const Partials& operator[](std::size_t sequence) const { return all_[sequence]; }
 
  private:
-  std::int64_t portions_, rows_, dim_;
+  std::vector<Partials> all_;
   AlignedFloats outputs_;
   std::vector<float> tops_;
   std::vector<double> totals_;
@@ -199,7 +224,7 @@ class PortionRows {
       const StoredRows from{
           .data = Problem::row(query, 0, 0, head(r)), .stride = query.token_stride, .rows = queries_, .dim = dim_};
       kernels.own.widen_rows(from, static_cast<float>(p_.scale() * log2_e), query_.data() + r * queries_ * dim_, dim_);
-      bias_.emplace_back(p_, document_, head(r));
+      if (p_.bias() != nullptr) bias_.emplace_back(p_, document_, head(r));
     }
   }
 
@@ -211,12 +236,16 @@ class PortionRows {
     return seen_ = shape_.move_to(first, count);
   }
 
-  void attend(std::span<const Piece> pieces) {
+  /// Computes the scores of a part of the block.
+  void score(const Piece& piece) const {
     if (!seen_) return;
-    for (const Piece& piece : pieces) {
-      kernels_.scores(piece.keys, query_.data(), dim_, rows_, scores_.data() + piece.at, stride_);
-      if (piece.key_scales != nullptr) multiply(piece, piece.key_scales);
-    }
+    kernels_.scores(piece.keys, query_.data(), dim_, rows_, scores_.data() + piece.at, stride_);
+    if (piece.key_scales != nullptr) multiply(piece, piece.key_scales);
+  }
+
+  /// Adds the values of the block, which was scored.
+  void add_values(std::span<const Piece> pieces) {
+    if (!seen_) return;
     // Every head of the group has the same shape.
     const TileRows one = shape_.rows();
     begin_.clear(), end_.clear();
@@ -244,7 +273,7 @@ class PortionRows {
     }
   }
 
-  void store(Partials& partials, std::int64_t portion) const {
+  void store(const Partials& partials, std::int64_t portion) const {
     const std::int64_t first = key_head_ * rows_;
     for (std::int64_t row = 0; row < rows_; ++row) {
       std::copy_n(output_.data() + row * dim_, dim_, partials.output(portion, first + row));
@@ -278,8 +307,7 @@ class PortionRows {
     const TilePlace place{.first_query = 0, .rows = queries_, .first_key = first_, .columns = count_};
     for (std::int64_t r = 0; r < p_.group(); ++r) {
       float* scores = scores_.data() + r * queries_ * stride_;
-      const BiasTerm& bias = bias_[static_cast<std::size_t>(r)];
-      if (bias.present()) bias.add(place, scores, stride_);
+      if (!bias_.empty()) bias_[static_cast<std::size_t>(r)].add(place, scores, stride_);
       shape_.hide_unseen(head(r), scores, stride_);
       if (!tree_.empty()) hide_other_branches(scores);
     }
@@ -332,32 +360,72 @@ std::vector<SharedPortion> shared_portions(std::span<const PagedQueries> sequenc
   std::vector<SharedPortion> portions;
   std::multimap<std::pair<std::int64_t, const std::byte*>, std::size_t> by_first;  // portions that begin alike
   for (std::size_t s = 0; s < sequences.size(); ++s) {
-    const std::int64_t keys = sequences[s].problem->documents()[0].keys;
-    for (std::int64_t portion = 0; portion * portion_keys < keys; ++portion) {
-      SharedPortion own{
-          portion,
-          spans_of(sequences[s].spans, portion * portion_keys, std::min(keys, (portion + 1) * portion_keys), layout,
-                   sequences[s].problem->head_dim()),
-          {s}};
-      const auto [begin, end] = by_first.equal_range({portion, own.spans[0].keys});
+    std::int64_t portion = 0;
+    for (std::vector<PageSpan>& spans : portions_of(sequences[s].spans, layout, sequences[s].problem->head_dim())) {
+      const std::pair place(portion++, spans[0].keys);
+      const auto [begin, end] = by_first.equal_range(place);
       const auto found = std::find_if(begin, end, [&](const auto& entry) {
         const std::vector<PageSpan>& other = portions[entry.second].spans;
-        return std::equal(own.spans.begin(), own.spans.end(), other.begin(), other.end(),
+        return std::equal(spans.begin(), spans.end(), other.begin(), other.end(),
                           [](const PageSpan& a, const PageSpan& b) { return a.same_tokens(b); });
       });
       if (found != end) {
         portions[found->second].members.push_back(s);
       } else {
-        by_first.emplace(std::pair(portion, own.spans[0].keys), portions.size());
-        portions.push_back(std::move(own));
+        by_first.emplace(place, portions.size());
+        portions.push_back({place.first, std::move(spans), {s}});
       }
     }
   }
   return portions;
 }
 
+/// Heads of a portion that one thread reads one after the other.
+struct Unit {
+  const SharedPortion* portion = nullptr;
+  std::int64_t first_head = 0, end_head = 0;
+};
+
+bool computes_turns(const SharedPortion& portion) {
+  return std::any_of(portion.spans.begin(), portion.spans.end(),
+                     [](const PageSpan& span) { return span.turns.steps != nullptr; });
+}
+
+// One unit per head; one for all heads if they share turns that are computed.
+std::vector<Unit> units_of(const std::vector<SharedPortion>& portions, std::int64_t heads) {
+  std::vector<Unit> units;
+  for (const SharedPortion& portion : portions) {
+    const std::int64_t at_once = computes_turns(portion) ? heads : 1;
+    for (std::int64_t head = 0; head < heads; head += at_once) units.push_back({&portion, head, head + at_once});
+  }
+  return units;
+}
+
+// The spans with their turns as rows, which are valid until the next call on this thread. Meanwhile the keys of the
+// first head are loaded.
+std::vector<PageSpan> with_computed_turns(std::vector<PageSpan> spans, const PageLayout& layout, std::int64_t dim) {
+  constexpr std::int64_t at_once = 4;
+  thread_local std::vector<float> rows;
+  std::int64_t used = 0;
+  for (PageSpan& span : spans) {
+    if (span.turns.steps == nullptr) continue;
+    rows.resize(static_cast<std::size_t>(portion_keys * layout.turn->size()));
+    float* own = rows.data() + used * layout.turn->size();
+    for (std::int64_t first = 0; first < span.count; first += at_once) {
+      const std::int64_t count = std::min(at_once, span.count - first), key_bytes = dim * layout.element_size;
+      for (std::int64_t byte = first * key_bytes; byte < (first + count) * key_bytes; byte += 64) {
+        hwy::Prefetch(span.keys + byte);
+      }
+      layout.turn->compute(span.turns.from(first), count, own + first * layout.turn->size());
+    }
+    span.turns = {.rows = own, .stride = layout.turn->size()};
+    used += span.count;
+  }
+  return spans;
+}
+
 // Merges the portions of one row, and a sink.
-void merge_row(const PagedQueries& sequence, Partials& partials, std::int64_t row, const Kernels& kernels) {
+void merge_row(const PagedQueries& sequence, const Partials& partials, std::int64_t row, const Kernels& kernels) {
   const Problem& problem = *sequence.problem;
   const AttentionCall& call = problem.call();
   const std::int64_t queries = call.query.tokens, dim = problem.head_dim();
@@ -366,13 +434,13 @@ void merge_row(const PagedQueries& sequence, Partials& partials, std::int64_t ro
                           ? -HUGE_VAL
                           : static_cast<double>(call.sink_logits[static_cast<std::size_t>(head)]) * log2_e;
   double top = sink;
-  for (std::int64_t portion = 0; portion < partials.portions(); ++portion) {
+  for (std::int64_t portion = 0; portion < partials.portions; ++portion) {
     const double other = static_cast<double>(partials.top(portion, row));
     top = other <= top ? top : other;  // propagates NaN
   }
   double total = sink == -HUGE_VAL ? 0 : std::exp2(sink - top);
   std::vector<double> sum(static_cast<std::size_t>(dim), 0.0);
-  for (std::int64_t portion = 0; portion < partials.portions(); ++portion) {
+  for (std::int64_t portion = 0; portion < partials.portions; ++portion) {
     if (partials.total(portion, row) == 0) continue;
     const double weight = std::exp2(static_cast<double>(partials.top(portion, row)) - top);
     total += weight * partials.total(portion, row);
@@ -400,22 +468,15 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
   const Kernels kernels(any.query.type, layout.integers);
   const std::int64_t heads = any.key.heads, dim = sequences[0].problem->head_dim();
   const std::vector<SharedPortion> portions = shared_portions(sequences, layout);
-  std::vector<Partials> partials;
-  for (const PagedQueries& sequence : sequences) {
-    const AttentionCall& call = sequence.problem->call();
-    partials.emplace_back((call.key.tokens + portion_keys - 1) / portion_keys, call.query.heads * call.query.tokens,
-                          dim);
-  }
+  const PartialsOfBatch partials(sequences, dim);
   const auto run = [&](std::int64_t count, const std::function<void(std::int64_t)>& piece) {
     if (executor != nullptr && count > 1) return executor->run(count, piece);
     for (std::int64_t i = 0; i < count; ++i) piece(i);
   };
-  run(std::ssize(portions) * heads, [&](std::int64_t unit) {
-    const SharedPortion& shared = portions[static_cast<std::size_t>(unit / heads)];
-    const std::int64_t head = unit % heads;
+  const auto attend_head = [&](const SharedPortion& shared, std::span<const PageSpan> spans, std::int64_t head) {
     std::deque<PortionRows> members;
     for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.portion, head, kernels);
-    BlockReader reader(shared.spans, head, layout, dim);
+    BlockReader reader(spans, head, layout, dim);
     const std::int64_t keys = members[0].keys();
     const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, keys_at_once); };
     reader.advance(block_at(0));
@@ -424,16 +485,27 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
       bool seen = false;
       for (PortionRows& member : members) seen |= member.move_to(first, block_at(first));
       if (!seen) continue;
-      const std::span<const Piece> pieces = reader.pieces();
-      for (PortionRows& member : members) member.attend(pieces);
+      for (const Piece& piece : reader.pieces()) {
+        reader.for_turned_keys(piece, [&](const Piece& part) {
+          for (const PortionRows& member : members) member.score(part);
+        });
+      }
+      for (PortionRows& member : members) member.add_values(reader.pieces());
     }
     for (std::size_t i = 0; i < members.size(); ++i) members[i].store(partials[shared.members[i]], shared.portion);
+  };
+  const std::vector<Unit> units = units_of(portions, heads);
+  run(std::ssize(units), [&](std::int64_t i) {
+    const Unit& unit = units[static_cast<std::size_t>(i)];
+    const std::vector<PageSpan> spans = with_computed_turns(unit.portion->spans, layout, dim);
+    for (std::int64_t head = unit.first_head; head < unit.end_head; ++head) attend_head(*unit.portion, spans, head);
   });
-  run(std::ssize(sequences), [&](std::int64_t s) {
-    const PagedQueries& sequence = sequences[static_cast<std::size_t>(s)];
-    const AttentionCall& call = sequence.problem->call();
-    for (std::int64_t row = 0; row < call.query.heads * call.query.tokens; ++row) {
-      merge_row(sequence, partials[static_cast<std::size_t>(s)], row, kernels);
+  const std::int64_t query_heads = any.query.heads;
+  run(std::ssize(sequences) * query_heads, [&](std::int64_t unit) {
+    const auto s = static_cast<std::size_t>(unit / query_heads);
+    const std::int64_t queries = sequences[s].problem->call().query.tokens;
+    for (std::int64_t query = 0; query < queries; ++query) {
+      merge_row(sequences[s], partials[s], unit % query_heads * queries + query, kernels);
     }
   });
 }

@@ -16,11 +16,10 @@ struct PageSpan {
   std::int64_t count = 0;
   const std::byte *keys = nullptr, *values = nullptr;
   const float *key_scales = nullptr, *value_scales = nullptr;  ///< null unless integers
-  const float* turn = nullptr;                                 ///< by which keys must be turned; null: as stored
-  std::int64_t turn_stride = 0;                                ///< from one token's turn to the next; 0: one for all
+  KeyTurns turns = {};                                         ///< by which keys must be turned; none: as stored
 
   bool same_tokens(const PageSpan& other) const {
-    return keys == other.keys && count == other.count && turn == other.turn;
+    return keys == other.keys && count == other.count && turns == other.turns;
   }
 };
 
@@ -39,8 +38,7 @@ struct StoredKeys {
   const std::byte* keys = nullptr;
   const float* scales = nullptr;
   std::int64_t count = 0, dim = 0;
-  const float* turn = nullptr;
-  std::int64_t turn_stride = 0;
+  KeyTurns turns = {};
 };
 /// Writes turned keys in their stored form, as settling them would. They must have a turn.
 void turn_stored(const PageLayout& layout, const StoredKeys& from, std::byte* out, float* scales);

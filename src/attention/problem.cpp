@@ -66,6 +66,15 @@ void check_view(std::string_view what, const HeadsView& view, bool supplied = fa
 
 Problem::Problem(const AttentionCall& call, const RowSupply* supply, const std::optional<ShardOfKeys>& shard)
     : call_(call), supply_(supply), shard_(shard.value_or(ShardOfKeys{})), is_shard_(shard.has_value()) {
+  prepare();
+}
+
+Problem::Problem(const AttentionCall& call, const RowSupply* supply, std::span<const Position> indices)
+    : call_(call), supply_(supply), indices_(indices) {
+  prepare();
+}
+
+void Problem::prepare() {
   check_views();
   check_masks();
   call_.mask.window = std::min(call_.mask.window, widest_window);
@@ -211,9 +220,10 @@ void Problem::make_documents() {
   for (std::size_t i = 1; i < query_ends.size(); ++i) {
     const std::int64_t n = query_ends[i] - query_ends[i - 1], m = key_ends[i] - key_ends[i - 1];
     for (std::int64_t j = 0; j < n; ++j) default_query_.push_back(m - n + j);
-    for (std::int64_t j = 0; j < m; ++j) default_key_.push_back(j);
+    for (std::int64_t j = 0; indices_.empty() && j < m; ++j) default_key_.push_back(j);
   }
-  const std::span<const Position> query_index(default_query_), key_index(default_key_);
+  const std::span<const Position> query_index(default_query_);
+  const auto key_index = indices_.empty() ? std::span<const Position>(default_key_) : part(indices_, 0, keys);
   const auto query_ids = call_.query_ids.empty() ? query_index : call_.query_ids;
   const auto key_ids = call_.key_ids.empty() ? key_index : call_.key_ids;
   if (call_.encoding != nullptr && call_.query_ids.empty()) {
@@ -248,9 +258,10 @@ void Problem::make_documents() {
         s.query_places = part(row_of(shard_.query_places, batch, queries), s.first_query, s.queries);
         s.key_places = part(row_of(shard_.key_places, batch, keys), s.first_key, s.keys);
       }
-      s.ids_advance = advances(s.query_ids) && advances(s.key_ids);
-      s.places_rise = rise(mask, s.key_places);
-      s.places_advance = advances(s.key_places);
+      const bool by_index = s.key_places.data() == key_index.data() + s.first_key;  // 0, 1, ...: known to rise
+      s.ids_advance = call_.key_ids.empty() || (advances(s.query_ids) && advances(s.key_ids));
+      s.places_rise = by_index || rise(mask, s.key_places);
+      s.places_advance = by_index || advances(s.key_places);
       documents_.push_back(s);
     }
   }

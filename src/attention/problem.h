@@ -52,6 +52,8 @@ class Problem {
   /// Error: a call that attend() refuses.
   explicit Problem(const AttentionCall& call, const RowSupply* supply = nullptr,
                    const std::optional<ShardOfKeys>& shard = {});
+  /// `indices` holds 0, 1, ... for at least every key and outlives the problem: calls of a batch share them.
+  Problem(const AttentionCall& call, const RowSupply* supply, std::span<const Position> indices);
 
   const AttentionCall& call() const { return call_; }
   std::span<const Document> documents() const { return documents_; }
@@ -95,6 +97,7 @@ class Problem {
 
  private:
   double* of_query(double* numbers, std::int64_t batch, std::int64_t head, std::int64_t query) const;
+  void prepare();
   void check_views() const;
   void check_masks() const;
   void check_numbers() const;
@@ -113,6 +116,7 @@ class Problem {
   const Rotation* remapped_ = nullptr;
   bool decaying_ = false;
   std::vector<Position> default_query_, default_key_;
+  std::span<const Position> indices_ = {};  ///< in place of default_key_
   std::vector<Document> documents_;
   Position first_projected_ = 0;
   std::vector<double> projected_;  ///< [offsets][heads][head_dim], or empty

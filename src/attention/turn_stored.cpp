@@ -18,13 +18,7 @@ void widen_integers(const StoredKeys& from, float* out) {
 }
 
 TurnedRows rows_of(const StoredKeys& from, const void* in, void* out) {
-  return {.in = in,
-          .out = out,
-          .rows = from.count,
-          .in_stride = from.dim,
-          .out_stride = from.dim,
-          .turns = from.turn,
-          .turn_stride = from.turn_stride};
+  return {.in = in, .out = out, .rows = from.count, .in_stride = from.dim, .out_stride = from.dim, .turns = from.turns};
 }
 
 }  // namespace
@@ -43,7 +37,7 @@ void turn_to_numbers(const PageLayout& layout, const StoredKeys& from, std::byte
   StoredKeys keys = from;
   std::vector<std::byte> turned;
   std::vector<float> scales;
-  if (from.turn != nullptr) {
+  if (from.turns.any()) {
     turned.resize(static_cast<std::size_t>(from.count * from.dim * layout.element_size));
     scales.resize(static_cast<std::size_t>(from.count));
     turn_stored(layout, from, turned.data(), scales.data());

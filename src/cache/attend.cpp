@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "attention/attend.h"
 #include "cache/state.h"
@@ -28,7 +29,7 @@ class PagedSupply : public RowSupply {
     const ElementType type = layout_.integers ? ElementType::float32 : layout_.type;
     auto at = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), first) - ends_.begin());
     StoredKeys stored = rows_of(part, head, at, first, count);
-    if (stored.count == count && stored.turn == nullptr && !layout_.integers) {
+    if (stored.count == count && !stored.turns.any() && !layout_.integers) {
       return {{.data = stored.keys, .stride = dim_, .rows = count, .dim = dim_}, type};
     }
     room.resize(static_cast<std::size_t>(count * dim_ * size));
@@ -51,8 +52,7 @@ class PagedSupply : public RowSupply {
             .scales = scales == nullptr ? nullptr : scales + head * layout_.scale_stride + skipped,
             .count = std::min(most, span.count - skipped),
             .dim = dim_,
-            .turn = keys && span.turn != nullptr ? span.turn + skipped * span.turn_stride : nullptr,
-            .turn_stride = span.turn_stride};
+            .turns = keys ? span.turns.from(skipped) : KeyTurns{}};
   }
 
   std::vector<PageSpan> spans_;
@@ -103,7 +103,7 @@ std::vector<PageSpan> KvCache::State::spans_of(const Sequence& sequence) const {
       span.key_scales = pages.scale(Part::keys, run.page, 0, run.first);
       span.value_scales = pages.scale(Part::values, run.page, 0, run.first);
     }
-    span.turn = turn_of(run, run.first, span.turn_stride);
+    span.turns = turns_of(run, run.first);
     spans.push_back(span);
   }
   return spans;
@@ -154,16 +154,23 @@ void give_ids(Prepared& one, const CachedQueries& queries, std::vector<Position>
 
 }  // namespace
 
+// 0, 1, ... for the tokens of the longest sequence.
+std::vector<Position> KvCache::State::indices_for(const CachedAttention& call) const {
+  std::int64_t longest = 0;
+  for (const CachedQueries& queries : call.queries) longest = std::max(longest, find(queries.sequence).length);
+  std::vector<Position> indices(static_cast<std::size_t>(longest));
+  std::iota(indices.begin(), indices.end(), Position{0});
+  return indices;
+}
+
 void KvCache::attend(const CachedAttention& call) const {
   const State& state = *state_;
   check_mask(call.mask);
-  std::optional<KeyTurn> turn;
-  if (state.rotates()) turn.emplace(state.turn());
-  const PageLayout layout = state.layout(turn ? &*turn : nullptr);
+  const PageLayout layout = state.layout();
   std::vector<Prepared> prepared(call.queries.size());
   std::vector<PagedQueries> few;
   std::vector<std::unique_ptr<const Problem>> many, weighed;
-  std::vector<CachedSequence> gathered;
+  const std::vector<Position> indices = state.indices_for(call);
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     const CachedQueries& queries = call.queries[i];
     const Sequence& sequence = state.find(queries.sequence);
@@ -200,7 +207,7 @@ void KvCache::attend(const CachedAttention& call) const {
     }
     std::vector<PageSpan> spans = state.spans_of(sequence);
     one.supply = std::make_unique<PagedSupply>(spans, layout, state.shape.head_dim);
-    auto problem = std::make_unique<const Problem>(one.call, one.supply.get());
+    auto problem = std::make_unique<const Problem>(one.call, one.supply.get(), indices);
     const bool by_pages = is_for_pages(*problem);
     if (!queries.tree.empty() && (!by_pages || !queries.rows_wanted.empty())) {
       one.pairs = pairs_of(queries.tree, count, sequence.length);
@@ -209,16 +216,13 @@ void KvCache::attend(const CachedAttention& call) const {
     if (count > 0 && by_pages) {
       few.push_back({std::move(problem), std::move(spans), queries.tree});
     } else if (count > 0) {
-      many.push_back(std::make_unique<const Problem>(one.call, one.supply.get()));
+      many.push_back(std::make_unique<const Problem>(one.call, one.supply.get(), indices));
     }
     if (queries.rows_wanted.empty()) continue;
     AttentionCall weights = one.call;
-    gathered.push_back(gather(queries.sequence));
-    weights.key = gathered.back().keys;
-    weights.value = gathered.back().values;
     weights.rows_wanted = queries.rows_wanted;
     weights.probabilities = queries.probabilities;
-    weighed.push_back(std::make_unique<const Problem>(weights));
+    weighed.push_back(std::make_unique<const Problem>(weights, one.supply.get(), indices));
   }
   attend_paged(few, layout, call.executor);
   for (const auto& problem : many) attend_in_tiles(*problem);
@@ -237,9 +241,7 @@ CachedSequence KvCache::gather(SequenceId sequence) const {
   result.storage.resize(static_cast<std::size_t>(2 * bytes));
   result.keys = heads_view(result.storage.data(), state.shape.type, "thd", {{count, heads, dim}});
   result.values = heads_view(result.storage.data() + bytes, state.shape.type, "thd", {{count, heads, dim}});
-  std::optional<KeyTurn> turn;
-  if (state.rotates()) turn.emplace(state.turn());
-  const PageLayout layout = state.layout(turn ? &*turn : nullptr);
+  const PageLayout layout = state.layout();
   const PagedSupply supply(state.spans_of(found), layout, dim);
   std::vector<std::byte> room;
   for (const auto part : {Part::keys, Part::values}) {

@@ -21,6 +21,7 @@ KvCache::State::State(const Encoding& given, const CacheShape& wanted)
           rotates() ? encoding.rotation().head_dim : 0, ", the cache ", shape.head_dim);
   require(!raw() || !encoding.rotation().mix,
           "cache: this encoding mixes frequencies by head: its keys must be stored rotated, not raw");
+  make_turn();
 }
 
 KvCache::KvCache(const Encoding& encoding, const CacheShape& shape)

@@ -79,17 +79,43 @@ std::shared_ptr<const Displacement> KvCache::State::displacement(
   }
   const bool one = together && (!rotates() || turn().by_difference());
   if (one && last != nullptr && last->ids.empty() && last->delta == fresh.delta) return last;
-  if (!rotates()) return std::make_shared<const Displacement>(std::move(fresh));
-  const KeyTurn turns = turn();
+  if (rotates()) fill_turns(fresh, run, ids, one);
+  return std::make_shared<const Displacement>(std::move(fresh));
+}
+
+void KvCache::State::fill_turns(Displacement& fresh, const Run& run, std::span<const Position> ids, bool one) const {
+  const KeyTurn& turns = turn();
+  const Position* stored = pages.ids(run.page, 0) + run.first;
+  const auto near = [&](std::int32_t t) {
+    const Position delta = ids[static_cast<std::size_t>(t)] - stored[t];
+    return delta >= -max_position && delta <= max_position;
+  };
+  std::int32_t t = 0;
+  while (t < run.count && near(t)) ++t;
+  if (!one && turns.by_steps() && t == run.count) {
+    fresh.steps.resize(static_cast<std::size_t>(shape.page_size));
+    std::vector<Position> anchors;
+    for (t = 0; t < run.count; ++t) {
+      const Position delta = ids[static_cast<std::size_t>(t)] - stored[t];
+      const auto found = std::find(anchors.begin(), anchors.end(), anchor_of(delta)) - anchors.begin();
+      if (found == std::ssize(anchors)) {
+        anchors.push_back(anchor_of(delta));
+        fresh.anchors.resize(anchors.size() * static_cast<std::size_t>(turns.size()));
+        turns.fill_anchor(anchors.back(), fresh.anchors.data() + found * turns.size());
+      }
+      fresh.steps[static_cast<std::size_t>(run.first + t)] = {static_cast<std::int32_t>(found),
+                                                              static_cast<std::int32_t>(step_of(delta))};
+    }
+    return;
+  }
   fresh.turns.resize(static_cast<std::size_t>(turns.size() * (one ? 1 : shape.page_size)));
   std::vector<Position> to(static_cast<std::size_t>(axes));
-  for (std::int64_t t = 0; t < (one ? 1 : run.count); ++t) {
+  for (t = 0; t < (one ? 1 : run.count); ++t) {
     for (std::size_t axis = 0; axis < to.size(); ++axis)
       to[axis] = ids[axis * static_cast<std::size_t>(run.count) + static_cast<std::size_t>(t)];
     turns.fill(stored_ids(run.page, run.first + t), to,
                fresh.turns.data() + (one ? 0 : (run.first + t) * turns.size()));
   }
-  return std::make_shared<const Displacement>(std::move(fresh));
 }
 
 std::vector<Run> KvCache::State::moved_to(std::vector<Run> runs, std::span<const Position> ids) const {

@@ -32,14 +32,14 @@ bool same_pairs(const Rotation& x, const Rotation& y) {
 
 }  // namespace
 
-const float* KvCache::State::turn_of(const Run& run, std::int64_t slot, std::int64_t& stride) const {
-  stride = rotates() ? 2 * encoding.rotation().pairs() : 0;
-  if (run.moved == nullptr) return raw() ? pages.turn(run.page, slot) : nullptr;
-  const std::vector<float>& turns = run.moved->turns;
-  if (turns.empty()) return nullptr;
-  if (std::ssize(turns) > stride) return turns.data() + slot * stride;
-  stride = 0;
-  return turns.data();
+KeyTurns KvCache::State::turns_of(const Run& run, std::int64_t slot) const {
+  const std::int64_t size = rotates() ? turn().size() : 0;
+  if (run.moved == nullptr) return raw() ? KeyTurns{.rows = pages.turn(run.page, slot), .stride = size} : KeyTurns{};
+  const Displacement& moved = *run.moved;
+  if (!moved.steps.empty()) return {.steps = moved.steps.data() + slot, .anchors = moved.anchors.data()};
+  if (moved.turns.empty()) return {};
+  if (std::ssize(moved.turns) > size) return {.rows = moved.turns.data() + slot * size, .stride = size};
+  return {.rows = moved.turns.data(), .stride = 0};
 }
 
 std::vector<Position> KvCache::State::stored_ids(PageId page, std::int64_t slot) const {
@@ -62,7 +62,7 @@ StoredKeys KvCache::State::stored_keys(const Run& run, std::int64_t head, std::i
                   .scales = pages.integers() ? pages.scale(Part::keys, run.page, head, slot) : nullptr,
                   .count = count,
                   .dim = shape.head_dim};
-  keys.turn = turn_of(run, slot, keys.turn_stride);
+  keys.turns = turns_of(run, slot);
   return keys;
 }
 
@@ -93,8 +93,7 @@ void KvCache::settle(SequenceId sequence) {
   const auto copies = std::count_if(moved.begin(), moved.end(), shared);
   require(copies <= state.pages.free(), "cache: no free page: settling copies ", copies, " shared pages, ",
           state.pages.free(), " are free");
-  const KeyTurn turn = state.turn();
-  const PageLayout how = state.layout(&turn);
+  const PageLayout how = state.layout();
   std::vector<PageId> taken;
   for (const std::span<Run> some : moved) {
     PageId page = some[0].page;
@@ -144,7 +143,7 @@ void KvCache::State::rerotate(PageId page, std::int64_t slot, const Transition& 
   turns.fill(ids, ids, row.data());
   for (std::int64_t head = 0; head < shape.heads; ++head) {
     StoredKeys keys = stored_keys({page, static_cast<std::int32_t>(slot), 1, nullptr}, head, slot, 1);
-    keys.turn = row.data();
+    keys.turns = {.rows = row.data()};
     store_turned(layout(&turns), keys, page, head, slot);
   }
 }
@@ -193,9 +192,10 @@ void KvCache::set_encoding(const Encoding& encoding, bool rerotate) {
     });
   }
   state.encoding = encoding;
+  state.make_turn();
   if (!state.rotates()) return;
   if (state.raw()) {
-    const KeyTurn turns = state.turn();
+    const KeyTurn& turns = state.turn();
     state.pages.resize_turns(turns.size());
     for_slots([&](PageId page, std::int64_t slot) {
       const std::vector<Position> ids = state.stored_ids(page, slot);

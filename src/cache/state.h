@@ -21,8 +21,10 @@ inline constexpr std::size_t most_axes = 8;
 /// index both lists, so a run can be cut without changing them.
 struct Displacement {
   std::array<Position, most_axes> delta{};
-  std::vector<Position> ids = {};  ///< [axes][page_size], or empty
-  std::vector<float> turns = {};   ///< one for all slots, one per slot, or none if the encoding does not rotate
+  std::vector<Position> ids = {};    ///< [axes][page_size], or empty
+  std::vector<float> turns = {};     ///< one for all slots, one per slot, or none
+  std::vector<StepTurn> steps = {};  ///< [page_size], in place of turns per slot where they can be computed
+  std::vector<double> anchors = {};
 };
 
 /// Consecutive tokens of a sequence in consecutive slots of a page.
@@ -57,7 +59,10 @@ class KvCache::State {
   /// Returns the numbers of tokens [begin, end), [end - begin][number_size].
   std::vector<double> numbers_of(const Sequence& sequence, std::int64_t begin, std::int64_t end) const;
   /// Returns the turn of a stored key to its current position.
-  KeyTurn turn() const { return KeyTurn({raw() ? nullptr : &encoding, &encoding}); }
+  const KeyTurn& turn() const { return *key_turn; }
+  void make_turn() {
+    if (rotates()) key_turn = std::make_unique<const KeyTurn>(Transition{raw() ? nullptr : &encoding, &encoding});
+  }
 
   const Sequence& find(SequenceId sequence) const;
   Sequence& find(SequenceId sequence);
@@ -92,22 +97,26 @@ class KvCache::State {
   /// `last` if it fits.
   std::shared_ptr<const Displacement> displacement(const Run& run, std::span<const Position> ids,
                                                    const std::shared_ptr<const Displacement>& last) const;
+  void fill_turns(Displacement& fresh, const Run& run, std::span<const Position> ids, bool one) const;
   /// Returns `runs` with their tokens at `ids`, [axes][tokens of the runs].
   std::vector<Run> moved_to(std::vector<Run> runs, std::span<const Position> ids) const;
   /// Moves tokens [begin, begin + ids / axes).
   void move(Sequence& sequence, std::int64_t begin, std::span<const Position> ids);
 
   // ---- turning
+  /// How pages are laid out; keys turn to their current positions, or by another turn.
+  PageLayout layout() const { return layout(key_turn.get()); }
   PageLayout layout(const KeyTurn* turn) const;
   std::vector<PageSpan> spans_of(const Sequence& sequence) const;
+  std::vector<Position> indices_for(const CachedAttention& call) const;
   /// Returns a view without data.
   HeadsView extents(const Sequence& sequence) const;
   /// Returns one head of slots [slot, slot + count) of a run, with their turns.
   StoredKeys stored_keys(const Run& run, std::int64_t head, std::int64_t slot, std::int64_t count) const;
   /// Stores turned keys.
   void store_turned(const PageLayout& how, const StoredKeys& from, PageId page, std::int64_t head, std::int64_t slot);
-  /// Returns the turn of a slot; null if the keys of the run need none. `stride` is the step to the next slot's.
-  const float* turn_of(const Run& run, std::int64_t slot, std::int64_t& stride) const;
+  /// Returns the turns of a run's slots from one on; none if they need none.
+  KeyTurns turns_of(const Run& run, std::int64_t slot) const;
   /// Returns, for every page in use, which slots hold tokens: [pages in use] -> [page_size].
   std::map<PageId, std::vector<bool>> live_slots() const;
   /// Turns the stored key of a slot from one table to another.
@@ -115,6 +124,7 @@ class KvCache::State {
   std::vector<Position> stored_ids(PageId page, std::int64_t slot) const;
 
   Encoding encoding;
+  std::unique_ptr<const KeyTurn> key_turn;  ///< null if the encoding does not rotate
   CacheShape shape;
   std::int64_t axes;
   Pages pages;

@@ -114,7 +114,7 @@ void KvCache::State::write_run(const Run& run, const NewTokens& tokens, std::int
     }
   }
   if (!raw()) return;
-  const KeyTurn turns = turn();
+  const KeyTurn& turns = turn();
   for (std::int32_t slot = run.first; slot < run.end(); ++slot) {
     const std::vector<Position> ids = stored_ids(run.page, slot);
     turns.fill(ids, ids, pages.turn(run.page, slot));

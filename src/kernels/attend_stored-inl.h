@@ -17,22 +17,29 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Starts to load the rows that correspond to `count` of these rows, from row t on, in what is read next. Kernels that
-// stream hardly overlap loading and computing without it.
-template <class T>
-HWY_INLINE void prefetch_ahead(const StoredRows& rows, std::int64_t t, std::int64_t count) {
-  if (rows.ahead == nullptr) return;
-  const auto row_bytes = static_cast<std::int64_t>(sizeof(T)) * rows.dim;
-  for (std::int64_t line = t * row_bytes; line < (t + count) * row_bytes; line += 64) hwy::Prefetch(rows.ahead + line);
+// Starts to load `bytes` from `ahead` on. Kernels that stream hardly overlap loading and computing without it; a few
+// lines per step keep the loads from waiting for one another.
+HWY_INLINE void prefetch_bytes(const std::byte* ahead, std::int64_t bytes) {
+  for (std::int64_t line = 0; line < bytes; line += 64) hwy::Prefetch(ahead + line);
 }
 
 // Four keys, at any addresses.
 template <class T>
 struct FourKeys {
   const T *k0, *k1, *k2, *k3;
+  const std::byte* ahead;  // null, or as many bytes, contiguous, that are read next
+};
+
+// Rows of queries, of scores, of weights or of outputs: row r begins at data + r * stride.
+template <class T>
+struct RowsOf {
+  T* data;
+  std::int64_t stride;
 };
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
+
+constexpr std::int64_t query_rows_at_once = 1;
 
 //   for (j < dim) sum += query[j] * float(key[j]);
 template <class T>
@@ -51,15 +58,24 @@ HWY_INLINE float dot_with(const float* query, const T* key, std::int64_t dim) {
   return sum;
 }
 
-template <class T>
-HWY_INLINE void dots_of_four(const float* query, const FourKeys<T>& keys, std::int64_t dim, float* sums) {
-  sums[0] = dot_with(query, keys.k0, dim);
-  sums[1] = dot_with(query, keys.k1, dim);
-  sums[2] = dot_with(query, keys.k2, dim);
-  sums[3] = dot_with(query, keys.k3, dim);
+template <std::int64_t kRows, bool kAhead, class T>
+HWY_INLINE void dots_of_four(const RowsOf<const float>& query, const FourKeys<T>& keys, std::int64_t dim,
+                             const RowsOf<float>& sums) {
+  if (kAhead) prefetch_bytes(keys.ahead, 4 * dim * static_cast<std::int64_t>(sizeof(T)));
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    const float* row = query.data + r * query.stride;
+    float* to = sums.data + r * sums.stride;
+    to[0] = dot_with(row, keys.k0, dim);
+    to[1] = dot_with(row, keys.k1, dim);
+    to[2] = dot_with(row, keys.k2, dim);
+    to[3] = dot_with(row, keys.k3, dim);
+  }
 }
 
 #else
+
+// As many rows as the registers hold sums of with four keys.
+constexpr std::int64_t query_rows_at_once = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 4 : 2;
 
 // The sum of a vector's blocks of four lanes.
 template <class D>
@@ -72,37 +88,74 @@ HWY_INLINE hn::Vec<hn::CappedTag<float, 4> > sum_of_blocks(D, hn::Vec<D> v) {
   }
 }
 
-//   for (t < 4) sums[t] = dot_with(query, keys[t], dim);
-// Four keys share the loads of the query, and one transposition sums over the lanes of all four.
-template <class T>
-HWY_INLINE void dots_of_four(const float* query, const FourKeys<T>& keys, std::int64_t dim, float* sums) {
+// sums[t] = the sum of the lanes of s_t, by one transposition.
+HWY_INLINE void store_sums(FloatVec s0, FloatVec s1, FloatVec s2, FloatVec s3, float* sums) {
   const FloatTag d;
   const hn::RepartitionToWide<FloatTag> wide;
-  const std::int64_t lanes = lanes_of_float();
-  const T *k0 = keys.k0, *k1 = keys.k1, *k2 = keys.k2, *k3 = keys.k3;
-  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  std::int64_t j = 0;
-  for (; j + lanes <= dim; j += lanes) {
-    const auto q = hn::LoadU(d, query + j);
-    s0 = hn::MulAdd(q, load(d, k0 + j), s0);
-    s1 = hn::MulAdd(q, load(d, k1 + j), s1);
-    s2 = hn::MulAdd(q, load(d, k2 + j), s2);
-    s3 = hn::MulAdd(q, load(d, k3 + j), s3);
-  }
   const auto s01 = hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, s0, s1), hn::InterleaveUpper(d, s0, s1)));
   const auto s23 = hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, s2, s3), hn::InterleaveUpper(d, s2, s3)));
   const auto all =
       hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, s01, s23)), hn::BitCast(d, hn::InterleaveUpper(wide, s01, s23)));
   hn::StoreU(sum_of_blocks(d, all), hn::CappedTag<float, 4>(), sums);
+}
+
+//   for (r < kRows) for (t < 4) sums[r][t] = sum over j < dim of query[r][j] * float(keys[t][j]);
+// Four keys are loaded once for all rows. A sum has one chain of additions per lane, whatever it is computed with.
+template <std::int64_t kRows, bool kAhead, class T>
+HWY_INLINE void dots_of_four(const RowsOf<const float>& query, const FourKeys<T>& keys, std::int64_t dim,
+                             const RowsOf<float>& sums) {
+  const FloatTag d;
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t lanes = lanes_of_float();
+  const T *k0 = keys.k0, *k1 = keys.k1, *k2 = keys.k2, *k3 = keys.k3;
+  FloatVec sum[kRows][4];
+  for (auto& row : sum) {
+    for (FloatVec& one : row) one = hn::Zero(d);
+  }
+  std::int64_t j = 0;
+  for (; j + lanes <= dim; j += lanes) {
+    const auto v0 = loaded_once(load(d, k0 + j)), v1 = loaded_once(load(d, k1 + j));
+    const auto v2 = loaded_once(load(d, k2 + j)), v3 = loaded_once(load(d, k3 + j));
+    if constexpr (kAhead) prefetch_bytes(keys.ahead + 4 * j * size, 4 * lanes * size);
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      const auto q = hn::LoadU(d, query.data + r * query.stride + j);
+      sum[r][0] = hn::MulAdd(q, v0, sum[r][0]);
+      sum[r][1] = hn::MulAdd(q, v1, sum[r][1]);
+      sum[r][2] = hn::MulAdd(q, v2, sum[r][2]);
+      sum[r][3] = hn::MulAdd(q, v3, sum[r][3]);
+    }
+  }
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    store_sums(sum[r][0], sum[r][1], sum[r][2], sum[r][3], sums.data + r * sums.stride);
+  }
   for (; j < dim; ++j) {
-    sums[0] += query[j] * widen_one(k0 + j);
-    sums[1] += query[j] * widen_one(k1 + j);
-    sums[2] += query[j] * widen_one(k2 + j);
-    sums[3] += query[j] * widen_one(k3 + j);
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      const float q = query.data[r * query.stride + j];
+      float* to = sums.data + r * sums.stride;
+      to[0] += q * widen_one(k0 + j);
+      to[1] += q * widen_one(k1 + j);
+      to[2] += q * widen_one(k2 + j);
+      to[3] += q * widen_one(k3 + j);
+    }
   }
 }
 
 #endif
+
+// Calls work.template operator()<kRows>(first) for all rows, query_rows_at_once at a time.
+template <class Work>
+HWY_INLINE void for_row_blocks(std::int64_t rows, const Work& work) {
+  std::int64_t r = 0;
+  for (; r + query_rows_at_once <= rows; r += query_rows_at_once) work.template operator()<query_rows_at_once>(r);
+  if constexpr (query_rows_at_once > 1) {
+    const std::int64_t rest = rows - r;
+    if (rest == 1) work.template operator()<1>(r);
+    if constexpr (query_rows_at_once > 2) {
+      if (rest == 2) work.template operator()<2>(r);
+      if (rest == 3) work.template operator()<3>(r);
+    }
+  }
+}
 
 //   for (r < rows) for (t < keys.rows) scores[r][t] = sum over j < dim of query[r][j] * float(key[t][j]);
 // The last keys, fewer than four, are computed as four of which some repeat: a score has the same bits wherever its
@@ -111,67 +164,86 @@ template <class T>
 void stored_scores(const StoredRows& keys, const float* query, std::int64_t query_stride, std::int64_t rows,
                    float* scores, std::int64_t stride) {
   const T* key = static_cast<const T*>(keys.data);
+  const std::byte* ahead = keys.ahead;
   std::int64_t t = 0;
   for (; t + 4 <= keys.rows; t += 4, key += 4 * keys.stride) {
-    const FourKeys<T> four{key, key + keys.stride, key + 2 * keys.stride, key + 3 * keys.stride};
-    prefetch_ahead<T>(keys, t, 4);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      dots_of_four(query + r * query_stride, four, keys.dim, scores + r * stride + t);
-    }
+    const FourKeys<T> four{key, key + keys.stride, key + 2 * keys.stride, key + 3 * keys.stride, ahead};
+    for_row_blocks(rows, [&]<std::int64_t kRows>(std::int64_t r) {
+      const RowsOf<const float> own{query + r * query_stride, query_stride};
+      const RowsOf<float> to{scores + r * stride + t, stride};
+      r == 0 && ahead != nullptr ? dots_of_four<kRows, true, T>(own, four, keys.dim, to)
+                                 : dots_of_four<kRows, false, T>(own, four, keys.dim, to);
+    });
+    if (ahead != nullptr) ahead += 4 * keys.dim * static_cast<std::int64_t>(sizeof(T));
   }
   const std::int64_t rest = keys.rows - t;
   if (rest == 0) return;
-  prefetch_ahead<T>(keys, t, rest);
+  if (ahead != nullptr) prefetch_bytes(ahead, rest * keys.dim * static_cast<std::int64_t>(sizeof(T)));
   const T* last = key + (rest - 1) * keys.stride;
-  const FourKeys<T> four{key, rest > 1 ? key + keys.stride : last, last, last};
+  const FourKeys<T> four{key, rest > 1 ? key + keys.stride : last, last, last, nullptr};
   for (std::int64_t r = 0; r < rows; ++r) {
     float sums[4];
-    dots_of_four(query + r * query_stride, four, keys.dim, sums);
+    dots_of_four<1, false, T>({query + r * query_stride, query_stride}, four, keys.dim, {sums, 4});
     for (std::int64_t i = 0; i < rest; ++i) scores[r * stride + t + i] = sums[i];
   }
 }
 
-//   for (j < 8 vectors) output[j] = output[j] * rescale + sum over t < rows of weights[t] * float(value[t][j]);
-// The sums stay in registers.
-template <bool kAhead, class T>
-HWY_INLINE void eight_vectors(const T* value, const StoredRows& values, const float* weights, float rescale,
-                              float* output) {
-  const FloatTag d;
-  const std::int64_t n = lanes_of_float();
-  const auto times = hn::Set(d, rescale);
-  const auto at = [&](std::int64_t i) { return hn::Mul(hn::LoadU(d, output + i * n), times); };
-  auto a0 = at(0), a1 = at(1), a2 = at(2), a3 = at(3), a4 = at(4), a5 = at(5), a6 = at(6), a7 = at(7);
-  for (std::int64_t t = 0; t < values.rows; ++t, value += values.stride) {
-    const auto w = hn::Set(d, weights[t]);
-    if constexpr (kAhead) prefetch_ahead<T>(values, t, 1);
-    a0 = hn::MulAdd(w, load(d, value), a0);
-    a1 = hn::MulAdd(w, load(d, value + n), a1);
-    a2 = hn::MulAdd(w, load(d, value + 2 * n), a2);
-    a3 = hn::MulAdd(w, load(d, value + 3 * n), a3);
-    a4 = hn::MulAdd(w, load(d, value + 4 * n), a4);
-    a5 = hn::MulAdd(w, load(d, value + 5 * n), a5);
-    a6 = hn::MulAdd(w, load(d, value + 6 * n), a6);
-    a7 = hn::MulAdd(w, load(d, value + 7 * n), a7);
-  }
-  hn::StoreU(a0, d, output);
-  hn::StoreU(a1, d, output + n);
-  hn::StoreU(a2, d, output + 2 * n);
-  hn::StoreU(a3, d, output + 3 * n);
-  hn::StoreU(a4, d, output + 4 * n);
-  hn::StoreU(a5, d, output + 5 * n);
-  hn::StoreU(a6, d, output + 6 * n);
-  hn::StoreU(a7, d, output + 7 * n);
-}
+// What stored_values computes for some rows and all keys.
+template <class T>
+struct ValueSums {
+  const T* values;  // from the first coordinate on
+  std::int64_t stride, keys;
+  RowsOf<const float> weights;
+  const float* rescale;
+  RowsOf<float> output;
+  const std::byte* ahead;  // null, or the same coordinates of the row that is read next in place of the first
+  std::int64_t row_bytes;
+};
 
-// The same for one vector of D.
-template <class D, class T>
-HWY_INLINE void one_vector(D d, const T* value, const StoredRows& values, const float* weights, float rescale,
-                           float* output) {
-  auto sum = hn::Mul(hn::LoadU(d, output), hn::Set(d, rescale));
-  for (std::int64_t t = 0; t < values.rows; ++t, value += values.stride) {
-    sum = hn::MulAdd(hn::Set(d, weights[t]), load(d, value), sum);
+//   for (r < kRows) for (j < kVectors vectors)
+//     output[r][j] = output[r][j] * rescale[r] + sum over t < keys of weights[r][t] * float(value[t][j]);
+// The sums stay in registers; a value is loaded once for all rows.
+template <std::int64_t kRows, std::int64_t kVectors, bool kAhead, class D, class T>
+HWY_INLINE void sum_values(D d, const ValueSums<T>& all) {
+  const auto n = static_cast<std::int64_t>(hn::Lanes(d));
+#if HWY_HAVE_SCALABLE
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    for (std::int64_t i = 0; i < kVectors; ++i) {
+      float* to = all.output.data + r * all.output.stride + i * n;
+      auto sum = hn::Mul(hn::LoadU(d, to), hn::Set(d, all.rescale[r]));
+      const T* value = all.values + i * n;
+      for (std::int64_t t = 0; t < all.keys; ++t, value += all.stride) {
+        sum = hn::MulAdd(hn::Set(d, all.weights.data[r * all.weights.stride + t]), load(d, value), sum);
+      }
+      hn::StoreU(sum, d, to);
+    }
   }
-  hn::StoreU(sum, d, output);
+#else
+  hn::Vec<D> sum[kRows][kVectors];
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    const auto times = hn::Set(d, all.rescale[r]);
+    for (std::int64_t i = 0; i < kVectors; ++i) {
+      sum[r][i] = hn::Mul(hn::LoadU(d, all.output.data + r * all.output.stride + i * n), times);
+    }
+  }
+  const T* value = all.values;
+  for (std::int64_t t = 0; t < all.keys; ++t, value += all.stride) {
+    if constexpr (kAhead) {
+      prefetch_bytes(all.ahead + t * all.row_bytes, kVectors * n * static_cast<std::int64_t>(sizeof(T)));
+    }
+    hn::Vec<D> v[kVectors];
+    for (std::int64_t i = 0; i < kVectors; ++i) v[i] = loaded_once(load(d, value + i * n));
+    for (std::int64_t r = 0; r < kRows; ++r) {
+      const auto w = hn::Set(d, all.weights.data[r * all.weights.stride + t]);
+      for (std::int64_t i = 0; i < kVectors; ++i) sum[r][i] = hn::MulAdd(w, v[i], sum[r][i]);
+    }
+  }
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    for (std::int64_t i = 0; i < kVectors; ++i) {
+      hn::StoreU(sum[r][i], d, all.output.data + r * all.output.stride + i * n);
+    }
+  }
+#endif
 }
 
 //   for (r < rows) for (j < dim)
@@ -180,24 +252,24 @@ template <class T>
 void stored_values(const StoredRows& values, const WeightRows& all, const float* rescale, float* output,
                    std::int64_t output_stride) {
   const std::int64_t lanes = lanes_of_float();
-  const T* data = static_cast<const T*>(values.data);
-  const float* weights = all.data;
-  for (std::int64_t r = 0; r < all.rows; ++r, weights += all.stride, output += output_stride) {
+  for_row_blocks(all.rows, [&]<std::int64_t kRows>(std::int64_t r) {
+    constexpr std::int64_t vectors = kRows > query_rows_at_once / 2 ? 4 : 8;
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    const bool first = r == 0 && values.ahead != nullptr;
+    const auto from = [&](std::int64_t j) {
+      return ValueSums<T>{
+          static_cast<const T*>(values.data) + j,    values.stride,    values.rows,
+          {all.data + r * all.stride, all.stride},   rescale + r,      {output + r * output_stride + j, output_stride},
+          first ? values.ahead + j * size : nullptr, values.dim * size};
+    };
     std::int64_t j = 0;
-    for (; j + 8 * lanes <= values.dim; j += 8 * lanes) {
-      if (r == 0 && j == 0 && values.ahead != nullptr) {
-        eight_vectors<true>(data, values, weights, rescale[r], output);
-      } else {
-        eight_vectors<false>(data + j, values, weights, rescale[r], output + j);
-      }
+    for (; j + vectors * lanes <= values.dim; j += vectors * lanes) {
+      first ? sum_values<kRows, vectors, true>(FloatTag(), from(j))
+            : sum_values<kRows, vectors, false>(FloatTag(), from(j));
     }
-    for (; j + lanes <= values.dim; j += lanes) {
-      one_vector(FloatTag(), data + j, values, weights, rescale[r], output + j);
-    }
-    for (; j < values.dim; ++j) {
-      one_vector(hn::CappedTag<float, 1>(), data + j, values, weights, rescale[r], output + j);
-    }
-  }
+    for (; j + lanes <= values.dim; j += lanes) sum_values<kRows, 1, false>(FloatTag(), from(j));
+    for (; j < values.dim; ++j) sum_values<kRows, 1, false>(hn::CappedTag<float, 1>(), from(j));
+  });
 }
 
 }  // namespace locus::HWY_NAMESPACE

@@ -94,19 +94,26 @@ std::vector<Turns> start_of(const Rotation& rotation) {
   return start;
 }
 
-void exact_row(const Rotation& rotation, double magnitude, Position position, float* cos, float* sin) {
+void exact_anchor(const Rotation& rotation, double magnitude, Position anchor, double* row) {
   const std::span<const Turns> turns = rotation.turns;
   const std::size_t width = turns.size();
   std::vector<std::uint64_t> phases;
-  std::vector<double> rows(8 * width);
+  std::vector<double> rows(4 * width);
   double* far = rows.data();
   double* far_step = far + 2 * width;
-  double* anchor = far_step + 2 * width;
+  fill_row(turns, start_of(rotation), far_anchor_of(anchor), magnitude, phases, far);
+  fill_row(turns, {}, anchor - far_anchor_of(anchor), 1.0, phases, far_step);
+  turn_row(far, far_step, width, row);
+}
+
+void exact_row(const Rotation& rotation, double magnitude, Position position, float* cos, float* sin) {
+  const std::size_t width = rotation.turns.size();
+  std::vector<std::uint64_t> phases;
+  std::vector<double> rows(4 * width);
+  double* anchor = rows.data();
   double* step = anchor + 2 * width;
-  fill_row(turns, start_of(rotation), far_anchor_of(position), magnitude, phases, far);
-  fill_row(turns, {}, anchor_of(position) - far_anchor_of(position), 1.0, phases, far_step);
-  turn_row(far, far_step, width, anchor);
-  fill_row(turns, {}, step_of(position), 1.0, phases, step);
+  exact_anchor(rotation, magnitude, anchor_of(position), anchor);
+  fill_row(rotation.turns, {}, step_of(position), 1.0, phases, step);
   combine_rows({.anchor = anchor, .steps = step, .width = width, .cos = cos, .sin = sin});
 }
 

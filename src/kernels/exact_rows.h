@@ -58,6 +58,9 @@ class ExactRows {
 /// The angles of position 0 that StepRows takes.
 std::vector<Turns> start_of(const Rotation& rotation);
 
+/// The row [cos | sin] of a multiple of 32 in double, of which ExactRows makes those of the 32 positions from it on.
+void exact_anchor(const Rotation& rotation, double magnitude, Position anchor, double* row);
+
 /// One row without the table of steps; the same bits.
 void exact_row(const Rotation& rotation, double magnitude, Position position, float* cos, float* sin);
 

@@ -140,8 +140,12 @@ KeyTurn::KeyTurn(const Transition& change)
   const bool interleaved_raw = rotation_.pairing == Pairing::interleaved;
   interleaved_in_ = change.from == nullptr ? interleaved_raw : interleaved_after(change.from->rotation());
   interleaved_out_ = change.to == nullptr ? interleaved_raw : interleaved_after(change.to->rotation());
-  if (by_difference_) differences_ = rotation_of_deltas(*change.from);
+  if (!by_difference_) return;
+  differences_ = rotation_of_deltas(*change.from);
+  if (rotation_.axes == 1 && !rotation_.scale) steps_.emplace(differences_.turns);
 }
+
+void KeyTurn::fill_anchor(Position anchor, double* row) const { exact_anchor(differences_, 1.0, anchor, row); }
 
 void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to, float* turn) const {
   Row row(static_cast<std::size_t>(size()));
@@ -151,6 +155,7 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
     deltas[axis] = to[axis] - from[axis];
     near = deltas[axis] >= -max_position && deltas[axis] <= max_position;
   }
+  if (near && by_steps()) return exact_row(differences_, 1.0, deltas[0], turn, turn + pairs_);
   if (near) {
     rotation_row(differences_, Role::key, std::span(deltas).first(to.size()), cosines(row), sines(row));
   } else {
@@ -162,7 +167,32 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
   std::transform(row.begin(), row.end(), turn, [](double value) { return static_cast<float>(value); });
 }
 
+void KeyTurn::compute(const KeyTurns& turns, std::int64_t count, float* rows) const {
+  for (std::int64_t t = 0; t < count; ++t, rows += size()) {
+    const StepTurn& turn = turns.steps[t];
+    if (t > 0 && turn == turns.steps[t - 1]) {  // ids that were divided repeat every difference
+      std::copy_n(rows - size(), size(), rows);
+      continue;
+    }
+    combine_rows({.anchor = turns.anchors + turn.anchor * size(),
+                  .steps = steps_->row(turn.step),
+                  .width = static_cast<std::size_t>(pairs_),
+                  .cos = rows,
+                  .sin = rows + pairs_});
+  }
+}
+
 void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
+  if (rows.turns.steps == nullptr) return apply_given(type, rows);
+  thread_local std::vector<float> computed;
+  computed.resize(static_cast<std::size_t>(rows.rows * size()));
+  compute(rows.turns, rows.rows, computed.data());
+  TurnedRows given = rows;
+  given.turns = {.rows = computed.data(), .stride = size()};
+  apply_given(type, given);
+}
+
+void KeyTurn::apply_given(ElementType type, const TurnedRows& rows) const {
   const auto size = static_cast<std::int64_t>(size_of(type));
   const auto* in = static_cast<const std::byte*>(rows.in);
   auto* out = static_cast<std::byte*>(rows.out);
@@ -172,7 +202,8 @@ void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
                   static_cast<std::size_t>(rotation_.head_dim * size));
     }
   }
-  std::vector<float> scratch(static_cast<std::size_t>(3 * pairs_));
+  thread_local std::vector<float> scratch;  // this is called for a few keys at a time
+  scratch.resize(static_cast<std::size_t>(3 * pairs_));
   RotateTokens tokens{.in = in + rotation_.rotary_offset * size,
                       .out = out + rotation_.rotary_offset * size,
                       .in_token_stride = rows.in_stride,
@@ -183,13 +214,14 @@ void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
                       .pairs = static_cast<std::size_t>(pairs_),
                       .scratch = scratch.data()};
   const RotateTokensFunction turn = rotate_tokens_function({type, interleaved_in_, interleaved_out_});
-  if (rows.turn_stride == 0) {  // as the heads of one token, so that the turn stays in registers
+  if (rows.turns.stride == 0) {  // as the heads of one token, so that the turn stays in registers
     tokens.heads = static_cast<std::size_t>(rows.rows);
-    tokens.rows = &rows.turns;
+    tokens.rows = &rows.turns.rows;
     return turn(tokens);
   }
-  std::vector<const float*> turns;
-  for (std::int64_t t = 0; t < rows.rows; ++t) turns.push_back(rows.turns + t * rows.turn_stride);
+  thread_local std::vector<const float*> turns;
+  turns.clear();
+  for (std::int64_t t = 0; t < rows.rows; ++t) turns.push_back(rows.turns.rows + t * rows.turns.stride);
   tokens.tokens = turns.size();
   tokens.rows = turns.data();
   turn(tokens);

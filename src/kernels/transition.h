@@ -2,9 +2,11 @@
 // Rotates keys that are already rotated: from one position to another, from one table to another, or both.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "kernels/exact_rows.h"
 #include "kernels/rotate_simd.h"
 #include "locus/encoding.h"
 
@@ -16,14 +18,35 @@ struct Transition {
   const Encoding* to = nullptr;
 };
 
-/// Rows of one head, `stride` elements apart, and their turns: that of row t is at turns + t * turn_stride.
+/// A turn as the product of two rows in double (exact_rows.h): of an anchor, and of one of the 32 steps from it on.
+struct StepTurn {
+  std::int32_t anchor = 0;  ///< index
+  std::int32_t step = 0;
+  friend bool operator==(const StepTurn&, const StepTurn&) = default;
+};
+
+/// By which rows turn: rows of their own, or one for all, or one that is computed for each, which takes less than
+/// reading it from memory.
+struct KeyTurns {
+  const float* rows = nullptr;  ///< [cos | sin] of the first
+  std::int64_t stride = 0;      ///< from one to the next; 0: one for all
+  const StepTurn* steps = nullptr;
+  const double* anchors = nullptr;  ///< [anchors][cos | sin]
+
+  bool any() const { return rows != nullptr || steps != nullptr; }
+  KeyTurns from(std::int64_t row) const {
+    return {rows == nullptr ? nullptr : rows + row * stride, stride, steps == nullptr ? nullptr : steps + row, anchors};
+  }
+  friend bool operator==(const KeyTurns&, const KeyTurns&) = default;
+};
+
+/// Rows of one head, `stride` elements apart, and their turns.
 struct TurnedRows {
   const void* in = nullptr;
   void* out = nullptr;  ///< not `in` if the layouts differ
   std::int64_t rows = 0;
   std::int64_t in_stride = 0, out_stride = 0;
-  const float* turns = nullptr;
-  std::int64_t turn_stride = 0;  ///< 0: one turn for all rows
+  KeyTurns turns = {};
 };
 
 /// How keys turn in a transition. The turn of a key is a row [cos | sin] in float32, computed in double; applying it
@@ -39,15 +62,24 @@ class KeyTurn {
   /// Fills the turn of a key at `from` that moves to `to`, one id per axis; `from` is not read if the key is not
   /// rotated yet. With by_difference() and a difference of at most max_position the row is that of the difference.
   void fill(std::span<const Position> from, std::span<const Position> to, float* turn) const;
+  /// Whether a turn is the row of a difference on one axis, which is the product of an anchor and a step.
+  bool by_steps() const { return steps_.has_value(); }
+  /// Fills the row of an anchor (anchor_of() a difference), [cos | sin].
+  void fill_anchor(Position anchor, double* row) const;
+  /// Computes the turns of `count` rows, of `steps`, to [count][cos | sin].
+  void compute(const KeyTurns& turns, std::int64_t count, float* rows) const;
   /// Turns rows of elements. Copies the coordinates that are not rotated.
   void apply(ElementType type, const TurnedRows& rows) const;
 
  private:
+  void apply_given(ElementType type, const TurnedRows& rows) const;
+
   Transition change_;
   const Rotation& rotation_;
   std::int64_t pairs_;
   bool by_difference_;
   Rotation differences_;
+  std::optional<StepRows> steps_;
   bool interleaved_in_, interleaved_out_;
 };
 

@@ -90,9 +90,10 @@ std::size_t columns(const std::string& line) {
 
 TEST(Help, FitsTheTerminal) {
   const TemporaryFolder folder;
+  const std::vector<std::string> commands = all_commands(folder);
   for (const std::string width : {"80", "100"}) {
     setenv("COLUMNS", width.c_str(), 1);
-    for (const std::string& command : all_commands(folder)) {
+    for (const std::string& command : commands) {
       std::istringstream lines(output_of(folder, (command + " --help").substr(6)));
       for (std::string line; std::getline(lines, line);) {
         if (line.find("locus ") != std::string::npos) continue;  // examples stay on their line, to be copied
