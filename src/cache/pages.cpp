@@ -200,7 +200,7 @@ std::size_t Pages::hash(PageId page) const {
 
 bool Pages::equal(PageId a, PageId b) const {
   const auto same = [](const void* x, const void* y, std::int64_t bytes) {
-    return std::memcmp(x, y, index(bytes)) == 0;
+    return bytes == 0 || std::memcmp(x, y, index(bytes)) == 0;  // what a cache does not keep has no memory: null
   };
   const auto float_size = static_cast<std::int64_t>(sizeof(float));
   const auto double_size = static_cast<std::int64_t>(sizeof(double));

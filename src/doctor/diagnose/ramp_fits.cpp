@@ -46,7 +46,7 @@ std::vector<double> factors_to_try(const TurnRates& rates, std::int64_t d, doubl
 
 // True if the base is possible: no rule makes a pair faster than the plain base does, or one of the fastest eighth much
 // slower.
-bool reaches(const TurnRates& rates, std::int64_t d, double base) {
+bool base_is_possible(const TurnRates& rates, std::int64_t d, double base) {
   for (std::size_t i = 1; i <= std::max<std::size_t>(rates.w.size() / 8, 1); ++i) {
     const double plain = std::pow(base, -2 * static_cast<double>(i) / static_cast<double>(d));
     const double slack = std::max(20 * frequency_tolerance(rates, i), 1e-3 * plain);
@@ -129,7 +129,7 @@ std::vector<RuleFit> fit_ramps(const TurnRates& rates, std::int64_t rotary_dim, 
     arguments.set("original_length", std::int64_t{1});
     const RuleFit start = rule_at(form.rule, bases.front(), arguments);
     for (const double base : bases) {
-      if (!reaches(rates, rotary_dim, base)) continue;
+      if (!base_is_possible(rates, rotary_dim, base)) continue;
       for (const double factor : factors_to_try(rates, rotary_dim, base)) {
         for (std::int64_t length = 256; length <= 262144; length *= 2) {
           RuleFit fit = start;
