@@ -14,7 +14,8 @@ import locus
 PACKAGE = Path(locus.__file__).parent
 EXAMPLES = Path(os.environ["LOCUS_SOURCE_DIR"]) / "examples" / "python"
 
-CACHE = PACKAGE.parent / "mypy-cache"  # NumPy takes a minute the first time
+STUBS = Path(__file__).parent / "stubs"  # PyTorch in three lines; its own types take mypy a minute
+CACHE = PACKAGE.parent / "mypy-cache"
 
 # A line that ends in `# wrong` must be an error, every other line must not.
 PROGRAM = '''
@@ -51,7 +52,7 @@ class Mypy(unittest.TestCase):
                 [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", CACHE, program,
                  *sorted(EXAMPLES.glob("*.py"))],
                 capture_output=True, text=True, cwd=name,
-                env={**os.environ, "MYPYPATH": str(PACKAGE.parent)},
+                env={**os.environ, "MYPYPATH": f"{PACKAGE.parent}{os.pathsep}{STUBS}"},
             )  # fmt: skip
         errors = re.findall(r"^(.*?):(\d+): error: .*$", found.stdout, re.MULTILINE)
         in_examples = [line for line in found.stdout.splitlines() if "examples" in line]
