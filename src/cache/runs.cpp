@@ -59,13 +59,14 @@ std::int64_t KvCache::State::pages_for(const Tail& tail, std::int64_t tokens) co
 
 std::int64_t KvCache::State::pages_to_keep(const Sequence& sequence, std::int64_t begin, std::int64_t count) const {
   const Sequence before{cut(sequence, 0, begin), begin};
-  const auto in_page = [](PageId page) { return [page](const Run& run) { return run.page == page; }; };
+  const std::vector<Run> dropped = cut(sequence, begin, sequence.length);
   // Pages that no other sequence uses and no token before `begin` is in become free first.
   std::int64_t released = 0;
-  for (auto run = sequence.runs.begin(); run != sequence.runs.end();) {
-    const auto end = std::find_if_not(run, sequence.runs.end(), in_page(run->page));
-    const bool stays = std::any_of(before.runs.begin(), before.runs.end(), in_page(run->page));
-    if (!stays && pages.users(run->page) == end - run) ++released;
+  for (auto run = dropped.begin(); run != dropped.end();) {
+    const PageId page = run->page;
+    const auto end = std::find_if(run, dropped.end(), [&](const Run& other) { return other.page != page; });
+    const bool stays = !before.runs.empty() && before.runs.back().page == page;
+    if (!stays && pages.users(page) == end - run) ++released;
     run = end;
   }
   return std::max<std::int64_t>(0, pages_for(tail_of(before, sequence), count) - released);
