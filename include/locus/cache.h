@@ -161,8 +161,8 @@ class KvCache {
   /// Cost: O(dropped pages).
   void truncate(SequenceId sequence, std::int64_t length);
   /// Keeps the tokens before `begin` and those at `indices`, which rise: the accepted path of a tree of drafts.
-  /// Error: indices that do not rise or are outside begin to n, no free page for the copies.
-  /// Cost: O(dropped pages); the tokens at `indices` are copied.
+  /// Error: indices that do not rise or are outside begin to n, no free page for copies of tokens in shared pages.
+  /// Cost: O(p); the tokens at `indices` are copied twice.
   void keep(SequenceId sequence, std::int64_t begin, std::span<const std::int64_t> indices);
   /// Keeps the first `sinks` and the last `window` tokens. `renumber` gives them the positions 0, 1, ...
   /// (StreamingLLM). With several axes, the sinks move to begin at 0 and the window to follow the sinks, each as a

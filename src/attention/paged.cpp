@@ -12,18 +12,15 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "attention/attend.h"
+#include "attention/page_blocks.h"
 #include "attention/position_terms.h"
 #include "attention/tile_shape.h"
-#include "hwy/cache_control.h"
 
 namespace locus {
 namespace {
-
-constexpr std::int64_t portion_keys = 256;
-constexpr std::int64_t keys_at_once = 32;   // keys, values and the next keys fit the L1 cache or nearly so
-constexpr std::int64_t turned_at_once = 8;  // their turned form is used at once and takes little of it
 
 struct Kernels {
   AttendKernels own;  // of the queries
@@ -36,14 +33,6 @@ struct Kernels {
     scores = integer_kernels().stored_scores;
     values = integer_kernels().stored_values;
   }
-};
-
-/// A contiguous part of a block: `at` is its first column.
-struct Piece {
-  std::int64_t at = 0;
-  StoredRows keys, values;
-  const float *key_scales = nullptr, *value_scales = nullptr;
-  KeyTurns turns = {};
 };
 
 /// Tokens [first, first + count) of a span.
@@ -72,86 +61,6 @@ std::vector<std::vector<PageSpan>> portions_of(std::span<const PageSpan> spans, 
   }
   return portions;
 }
-
-/// Reads the blocks of one head of a portion, one after the other. One object per unit.
-class BlockReader {
- public:
-  BlockReader(std::span<const PageSpan> spans, std::int64_t head, const PageLayout& layout, std::int64_t dim)
-      : spans_(spans), head_(head), layout_(layout), dim_(dim) {}
-
-  /// Advances by `count` tokens. Then pieces() are those of the tokens that were next before.
-  void advance(std::int64_t count) {
-    std::swap(pieces_, next_);
-    next_.clear();
-    for (std::int64_t at = 0; at < count;) {
-      const PageSpan& span = spans_[span_];
-      const std::int64_t here = std::min(count - at, span.count - used_);
-      next_.push_back(piece(span, at, here));
-      at += here;
-      used_ += here;
-      if (used_ == span.count) ++span_, used_ = 0;
-    }
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      Piece& piece = pieces_[i];
-      piece.keys.ahead = static_cast<const std::byte*>(piece.values.data);
-      if (i < next_.size() && next_[i].keys.rows >= piece.keys.rows) {
-        piece.values.ahead = static_cast<const std::byte*>(next_[i].keys.data);
-      }
-    }
-  }
-
-  /// The pieces of the current block as stored, with the addresses of what is read after them.
-  std::span<const Piece> pieces() const { return pieces_; }
-
-  /// Calls use(part) for parts of a piece, in order, whose keys are turned.
-  template <class Use>
-  void for_turned_keys(const Piece& piece, const Use& use) {
-    if (!piece.turns.any()) return use(piece);
-    const std::int64_t key_bytes = dim_ * layout_.element_size;
-    keys_.resize(static_cast<std::size_t>(turned_at_once * key_bytes));
-    scales_.resize(turned_at_once);
-    for (std::int64_t first = 0; first < piece.keys.rows; first += turned_at_once) {
-      Piece part = piece;
-      part.at += first;
-      part.keys.rows = std::min(turned_at_once, piece.keys.rows - first);
-      part.keys.ahead += first * key_bytes;
-      turn_stored(layout_,
-                  {.keys = static_cast<const std::byte*>(piece.keys.data) + first * key_bytes,
-                   .scales = piece.key_scales == nullptr ? nullptr : piece.key_scales + first,
-                   .count = part.keys.rows,
-                   .dim = dim_,
-                   .turns = piece.turns.from(first)},
-                  keys_.data(), scales_.data());
-      part.keys.data = keys_.data();
-      if (layout_.integers) part.key_scales = scales_.data();
-      use(part);
-    }
-  }
-
- private:
-  Piece piece(const PageSpan& span, std::int64_t at, std::int64_t count) const {
-    const std::int64_t offset = (head_ * layout_.head_stride + used_ * dim_) * layout_.element_size;
-    const std::int64_t scale_offset = head_ * layout_.scale_stride + used_;
-    Piece piece{.at = at,
-                .keys = {.data = span.keys + offset, .stride = dim_, .rows = count, .dim = dim_},
-                .values = {.data = span.values + offset, .stride = dim_, .rows = count, .dim = dim_},
-                .turns = span.turns.from(used_)};
-    if (!layout_.integers) return piece;
-    piece.key_scales = span.key_scales + scale_offset;
-    piece.value_scales = span.value_scales + scale_offset;
-    return piece;
-  }
-
-  std::span<const PageSpan> spans_;
-  std::int64_t head_;
-  const PageLayout& layout_;
-  std::int64_t dim_;
-  std::size_t span_ = 0;
-  std::int64_t used_ = 0;
-  std::vector<Piece> pieces_, next_;
-  std::vector<std::byte> keys_;
-  std::vector<float> scales_;
-};
 
 /// The partial results of one sequence: [portions][query heads][queries].
 struct Partials {
@@ -198,33 +107,52 @@ class PartialsOfBatch {
   std::vector<double> totals_;
 };
 
+/// Floats that are allocated again only if there are more of them.
+class RoomForFloats {
+ public:
+  float* of(std::int64_t count) {
+    if (count > count_) floats_ = AlignedFloats(count_ = count);
+    return floats_.data();
+  }
+
+ private:
+  AlignedFloats floats_;
+  std::int64_t count_ = 0;
+};
+
 /// The query heads of one key head of one sequence, over one portion. Rows are [query heads of the group][queries].
 class PortionRows {
  public:
-  PortionRows(const PagedQueries& sequence, std::int64_t portion, std::int64_t key_head, const Kernels& kernels)
-      : p_(*sequence.problem),
-        document_(part_of(p_.documents()[0], portion)),
-        tree_(sequence.tree),
-        kernels_(kernels),
-        key_head_(key_head),
-        queries_(document_.queries),
-        rows_(p_.group() * queries_),
-        dim_(p_.head_dim()),
-        stride_(keys_at_once + kernels.own.key_panel),
-        query_(rows_ * dim_),
-        scores_(rows_ * stride_),
-        top_(static_cast<std::size_t>(rows_), masked_score),
-        rescale_(static_cast<std::size_t>(rows_), 1.0f),
-        ones_(static_cast<std::size_t>(rows_), 1.0f),
-        total_(static_cast<std::size_t>(rows_), 0.0),
-        output_(zeros(rows_ * dim_)),
-        shape_(p_, document_, 0, queries_) {
-    const HeadsView& query = p_.call().query;
-    for (std::int64_t r = 0; r < p_.group(); ++r) {
+  /// Begins a portion, whose partial results are written in place.
+  void begin(const PagedQueries& sequence, const Partials& partials, std::int64_t portion, std::int64_t key_head,
+             const Kernels& kernels) {
+    p_ = sequence.problem.get();
+    document_ = part_of(p_->documents()[0], portion);
+    tree_ = sequence.tree;
+    kernels_ = &kernels;
+    key_head_ = key_head;
+    queries_ = document_.queries;
+    rows_ = p_->group() * queries_;
+    dim_ = p_->head_dim();
+    stride_ = keys_at_once + kernels.own.key_panel;
+    query_ = query_room_.of(rows_ * dim_);
+    scores_ = score_room_.of(rows_ * stride_);
+    output_ = partials.output(portion, key_head * rows_);
+    top_ = &partials.top(portion, key_head * rows_);
+    total_ = &partials.total(portion, key_head * rows_);
+    std::fill_n(output_, rows_ * dim_, 0.0f);
+    std::fill_n(top_, rows_, masked_score);
+    std::fill_n(total_, rows_, 0.0);
+    rescale_.resize(static_cast<std::size_t>(rows_));
+    ones_.assign(static_cast<std::size_t>(rows_), 1.0f);
+    shape_.emplace(*p_, document_, 0, queries_);
+    bias_.clear();
+    const HeadsView& query = p_->call().query;
+    for (std::int64_t r = 0; r < p_->group(); ++r) {
       const StoredRows from{
           .data = Problem::row(query, 0, 0, head(r)), .stride = query.token_stride, .rows = queries_, .dim = dim_};
-      kernels.own.widen_rows(from, static_cast<float>(p_.scale() * log2_e), query_.data() + r * queries_ * dim_, dim_);
-      if (p_.bias() != nullptr) bias_.emplace_back(p_, document_, head(r));
+      kernels.own.widen_rows(from, static_cast<float>(p_->scale() * log2_e), query_ + r * queries_ * dim_, dim_);
+      if (p_->bias() != nullptr) bias_.emplace_back(*p_, document_, head(r));
     }
   }
 
@@ -233,23 +161,23 @@ class PortionRows {
   bool move_to(std::int64_t first, std::int64_t count) {
     first_ = first;
     count_ = count;
-    return seen_ = shape_.move_to(first, count);
+    return seen_ = shape_->move_to(first, count);
   }
 
   /// Computes the scores of a part of the block.
   void score(const Piece& piece) const {
     if (!seen_) return;
-    kernels_.scores(piece.keys, query_.data(), dim_, rows_, scores_.data() + piece.at, stride_);
+    kernels_->scores(piece.keys, query_, dim_, rows_, scores_ + piece.at, stride_);
     if (piece.key_scales != nullptr) multiply(piece, piece.key_scales);
   }
 
-  /// Adds the values of the block, which was scored.
-  void add_values(std::span<const Piece> pieces) {
+  /// Adds the values of the block, which was scored; `loads` what is read next.
+  void add_values(std::span<const Piece> pieces, bool loads) {
     if (!seen_) return;
     // Every head of the group has the same shape.
-    const TileRows one = shape_.rows();
+    const TileRows one = shape_->rows();
     begin_.clear(), end_.clear();
-    for (std::int64_t r = 0; one.begin != nullptr && r < p_.group(); ++r) {
+    for (std::int64_t r = 0; one.begin != nullptr && r < p_->group(); ++r) {
       begin_.insert(begin_.end(), one.begin, one.begin + queries_);
       end_.insert(end_.end(), one.end, one.end + queries_);
     }
@@ -257,28 +185,21 @@ class PortionRows {
                                         .columns = count_,
                                         .begin = one.begin == nullptr ? nullptr : begin_.data(),
                                         .end = one.end == nullptr ? nullptr : end_.data()},
-                              .scores = scores_.data(),
+                              .scores = scores_,
                               .stride = stride_,
-                              .top = top_.data(),
-                              .total = total_.data(),
+                              .top = top_,
+                              .total = total_,
                               .rescale = rescale_.data()};
-    if (p_.call().soft_cap > 0) kernels_.own.cap(softmax, static_cast<float>(p_.call().soft_cap * log2_e));
+    if (p_->call().soft_cap > 0) kernels_->own.cap(softmax, static_cast<float>(p_->call().soft_cap * log2_e));
     add_terms();
-    kernels_.own.softmax(softmax);
+    kernels_->own.softmax(softmax);
     clear_unseen(softmax.shape);
     for (const Piece& piece : pieces) {
       if (piece.value_scales != nullptr) multiply(piece, piece.value_scales);
-      kernels_.values(piece.values, {scores_.data() + piece.at, stride_, rows_},
-                      piece.at == 0 ? rescale_.data() : ones_.data(), output_.data(), dim_);
-    }
-  }
-
-  void store(const Partials& partials, std::int64_t portion) const {
-    const std::int64_t first = key_head_ * rows_;
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      std::copy_n(output_.data() + row * dim_, dim_, partials.output(portion, first + row));
-      partials.top(portion, first + row) = top_[static_cast<std::size_t>(row)];
-      partials.total(portion, first + row) = total_[static_cast<std::size_t>(row)];
+      StoredRows values = piece.values;
+      if (!loads) values.ahead = nullptr;
+      kernels_->values(values, {scores_ + piece.at, stride_, rows_}, piece.at == 0 ? rescale_.data() : ones_.data(),
+                       output_, dim_);
     }
   }
 
@@ -294,28 +215,28 @@ class PortionRows {
     document.key_places = part(document.key_places);
     return document;
   }
-  std::int64_t head(std::int64_t r) const { return key_head_ * p_.group() + r; }
+  std::int64_t head(std::int64_t r) const { return key_head_ * p_->group() + r; }
 
   void multiply(const Piece& piece, const float* scales) const {
     for (std::int64_t row = 0; row < rows_; ++row) {
-      float* scores = scores_.data() + row * stride_ + piece.at;
+      float* scores = scores_ + row * stride_ + piece.at;
       for (std::int64_t c = 0; c < piece.keys.rows; ++c) scores[c] *= scales[c];
     }
   }
 
   void add_terms() const {
     const TilePlace place{.first_query = 0, .rows = queries_, .first_key = first_, .columns = count_};
-    for (std::int64_t r = 0; r < p_.group(); ++r) {
-      float* scores = scores_.data() + r * queries_ * stride_;
+    for (std::int64_t r = 0; r < p_->group(); ++r) {
+      float* scores = scores_ + r * queries_ * stride_;
       if (!bias_.empty()) bias_[static_cast<std::size_t>(r)].add(place, scores, stride_);
-      shape_.hide_unseen(head(r), scores, stride_);
+      shape_->hide_unseen(head(r), scores, stride_);
       if (!tree_.empty()) hide_other_branches(scores);
     }
   }
 
   // The last tokens of the sequence are those of the queries.
   void hide_other_branches(float* scores) const {
-    const std::int64_t drafts = p_.call().key.tokens - queries_;
+    const std::int64_t drafts = p_->call().key.tokens - queries_;
     for (std::int64_t c = std::max<std::int64_t>(0, drafts - document_.first_key - first_); c < count_; ++c) {
       const std::int64_t draft = document_.first_key + first_ + c - drafts;
       for (std::int64_t i = 0; i < queries_; ++i) {
@@ -327,22 +248,22 @@ class PortionRows {
   // softmax() clears only what the tiled product of values reads.
   void clear_unseen(const TileRows& shape) const {
     for (std::int64_t row = 0; shape.begin != nullptr && row < rows_; ++row) {
-      float* weights = scores_.data() + row * stride_;
+      float* weights = scores_ + row * stride_;
       std::fill(weights, weights + std::min(shape.begin[row], shape.end[row]), 0.0f);
       std::fill(weights + shape.end[row], weights + count_, 0.0f);
     }
   }
 
-  const Problem& p_;
+  const Problem* p_ = nullptr;
   Document document_;
   std::span<const std::uint8_t> tree_;
-  const Kernels& kernels_;
-  std::int64_t key_head_, queries_, rows_, dim_, stride_;
-  AlignedFloats query_, scores_;
-  std::vector<float> top_, rescale_, ones_;
-  std::vector<double> total_;
-  AlignedFloats output_;
-  TileShape shape_;
+  const Kernels* kernels_ = nullptr;
+  std::int64_t key_head_ = 0, queries_ = 0, rows_ = 0, dim_ = 0, stride_ = 0;
+  RoomForFloats query_room_, score_room_;
+  float *query_ = nullptr, *scores_ = nullptr, *output_ = nullptr, *top_ = nullptr;
+  double* total_ = nullptr;
+  std::vector<float> rescale_, ones_;
+  std::optional<TileShape> shape_;
   std::vector<BiasTerm> bias_;
   std::vector<std::int32_t> begin_, end_;
   std::int64_t first_ = 0, count_ = 0;
@@ -401,28 +322,62 @@ std::vector<Unit> units_of(const std::vector<SharedPortion>& portions, std::int6
   return units;
 }
 
-// The spans with their turns as rows, which are valid until the next call on this thread. Meanwhile the keys of the
-// first head are loaded.
-std::vector<PageSpan> with_computed_turns(std::vector<PageSpan> spans, const PageLayout& layout, std::int64_t dim) {
-  constexpr std::int64_t at_once = 4;
-  thread_local std::vector<float> rows;
-  std::int64_t used = 0;
-  for (PageSpan& span : spans) {
-    if (span.turns.steps == nullptr) continue;
-    rows.resize(static_cast<std::size_t>(portion_keys * layout.turn->size()));
-    float* own = rows.data() + used * layout.turn->size();
-    for (std::int64_t first = 0; first < span.count; first += at_once) {
-      const std::int64_t count = std::min(at_once, span.count - first), key_bytes = dim * layout.element_size;
-      for (std::int64_t byte = first * key_bytes; byte < (first + count) * key_bytes; byte += 64) {
-        hwy::Prefetch(span.keys + byte);
+/// Computes units one after the other.
+class UnitReader {
+ public:
+  UnitReader(std::span<const PagedQueries> sequences, const PartialsOfBatch& partials, const Kernels& kernels,
+             const PageLayout& layout, std::int64_t dim)
+      : sequences_(sequences), partials_(partials), kernels_(kernels), turns_(layout, dim), blocks_(layout, dim) {}
+
+  /// `next`: the unit that is probably computed next, or null.
+  void attend(const Unit& unit, const Unit* next) {
+    const std::span<const PageSpan> spans = turns_.computed(unit.portion->spans);
+    for (std::int64_t head = unit.first_head; head < unit.end_head; ++head) {
+      blocks_.begin(spans, head);
+      if (head + 1 < unit.end_head) {
+        blocks_.set_following(spans[0], head + 1);
+      } else if (next != nullptr) {
+        blocks_.set_following(next->portion->spans[0], next->first_head);
       }
-      layout.turn->compute(span.turns.from(first), count, own + first * layout.turn->size());
+      attend_head(*unit.portion, head);
     }
-    span.turns = {.rows = own, .stride = layout.turn->size()};
-    used += span.count;
   }
-  return spans;
-}
+
+ private:
+  void attend_head(const SharedPortion& shared, std::int64_t head) {
+    while (rooms_.size() < shared.members.size()) rooms_.emplace_back();
+    const auto last = rooms_.begin() + std::ssize(shared.members);
+    auto member = shared.members.begin();
+    for (auto room = rooms_.begin(); room != last; ++room, ++member) {
+      room->begin(sequences_[*member], partials_[*member], shared.portion, head, kernels_);
+    }
+    const std::int64_t keys = rooms_[0].keys();
+    const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, keys_at_once); };
+    blocks_.advance(block_at(0));
+    for (std::int64_t first = 0; first < keys; first += keys_at_once) {
+      blocks_.advance(block_at(first + keys_at_once));
+      bool seen = false;
+      for (auto room = rooms_.begin(); room != last; ++room) seen |= room->move_to(first, block_at(first));
+      if (!seen) continue;
+      for (const Piece& piece : blocks_.pieces()) {
+        blocks_.for_turned_keys(piece, [&](Piece part) {
+          for (auto room = rooms_.begin(); room != last; ++room) {
+            room->score(part);
+            part.keys.ahead = nullptr;  // loaded once
+          }
+        });
+      }
+      for (auto room = rooms_.begin(); room != last; ++room) room->add_values(blocks_.pieces(), room == rooms_.begin());
+    }
+  }
+
+  std::span<const PagedQueries> sequences_;
+  const PartialsOfBatch& partials_;
+  const Kernels& kernels_;
+  ComputedTurns turns_;
+  BlockReader blocks_;
+  std::deque<PortionRows> rooms_;  // of the members
+};
 
 // Merges the portions of one row, and a sink.
 void merge_row(const PagedQueries& sequence, const Partials& partials, std::int64_t row, const Kernels& kernels) {
@@ -473,32 +428,16 @@ void attend_paged(std::span<const PagedQueries> sequences, const PageLayout& lay
     if (executor != nullptr && count > 1) return executor->run(count, piece);
     for (std::int64_t i = 0; i < count; ++i) piece(i);
   };
-  const auto attend_head = [&](const SharedPortion& shared, std::span<const PageSpan> spans, std::int64_t head) {
-    std::deque<PortionRows> members;
-    for (const std::size_t s : shared.members) members.emplace_back(sequences[s], shared.portion, head, kernels);
-    BlockReader reader(spans, head, layout, dim);
-    const std::int64_t keys = members[0].keys();
-    const auto block_at = [&](std::int64_t first) { return std::clamp<std::int64_t>(keys - first, 0, keys_at_once); };
-    reader.advance(block_at(0));
-    for (std::int64_t first = 0; first < keys; first += keys_at_once) {
-      reader.advance(block_at(first + keys_at_once));
-      bool seen = false;
-      for (PortionRows& member : members) seen |= member.move_to(first, block_at(first));
-      if (!seen) continue;
-      for (const Piece& piece : reader.pieces()) {
-        reader.for_turned_keys(piece, [&](const Piece& part) {
-          for (const PortionRows& member : members) member.score(part);
-        });
-      }
-      for (PortionRows& member : members) member.add_values(reader.pieces());
-    }
-    for (std::size_t i = 0; i < members.size(); ++i) members[i].store(partials[shared.members[i]], shared.portion);
-  };
   const std::vector<Unit> units = units_of(portions, heads);
-  run(std::ssize(units), [&](std::int64_t i) {
-    const Unit& unit = units[static_cast<std::size_t>(i)];
-    const std::vector<PageSpan> spans = with_computed_turns(unit.portion->spans, layout, dim);
-    for (std::int64_t head = unit.first_head; head < unit.end_head; ++head) attend_head(*unit.portion, spans, head);
+  // A piece reads units that follow each other, so that the next one is loaded in time.
+  const std::int64_t count = std::ssize(units), threads = executor == nullptr ? 1 : executor->concurrency();
+  const std::int64_t at_once = std::clamp<std::int64_t>(count / (8 * threads), 1, 8);
+  run((count + at_once - 1) / at_once, [&](std::int64_t piece) {
+    UnitReader reader(sequences, partials, kernels, layout, dim);
+    for (std::int64_t i = piece * at_once; i < std::min(count, (piece + 1) * at_once); ++i) {
+      const Unit* next = i + 1 < count ? &units[static_cast<std::size_t>(i + 1)] : nullptr;
+      reader.attend(units[static_cast<std::size_t>(i)], next);
+    }
   });
   const std::int64_t query_heads = any.query.heads;
   run(std::ssize(sequences) * query_heads, [&](std::int64_t unit) {

@@ -176,11 +176,10 @@ void KvCache::keep(SequenceId sequence, std::int64_t begin, std::span<const std:
     require(indices[i] >= (i == 0 ? begin : indices[i - 1] + 1) && indices[i] < found.length,
             "cache: the indices to keep must rise from ", begin, " to below ", found.length, ", got ", indices[i]);
   }
-  const auto count = std::ssize(indices);
-  // Tokens need no more pages than before, unless other sequences use their page.
-  const Sequence before{state.cut(found, 0, begin), begin};
-  const std::int64_t copied_pages = count > 0 && state.tail_of(before, found).copies ? 1 : 0;
-  require(copied_pages <= state.pages.free(), "cache: no free page to copy the shared page that is kept in part");
+  const std::int64_t count = std::ssize(indices);
+  const std::int64_t needed = state.pages_to_keep(found, begin, count), free = state.pages.free();
+  require(needed <= free, "cache: no free page: keeping ", count, " tokens of shared pages takes ", needed, ", ", free,
+          " are free");
   CacheShape room = state.shape;
   room.capacity = std::max<std::int64_t>(count, 1);
   Pages aside(room, state.axes, state.turn_size(), state.number_size());

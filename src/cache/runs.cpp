@@ -51,11 +51,25 @@ KvCache::State::Tail KvCache::State::tail_of(const Sequence& sequence, const Seq
   return {room, pages.users(last.page) > own};
 }
 
-std::int64_t KvCache::State::pages_for(const Sequence& sequence, std::int64_t tokens) const {
+std::int64_t KvCache::State::pages_for(const Tail& tail, std::int64_t tokens) const {
   if (tokens == 0) return 0;
-  const Tail tail = tail_of(sequence);
   const std::int64_t rest = std::max<std::int64_t>(0, tokens - tail.room);
   return (tail.copies ? 1 : 0) + (rest + shape.page_size - 1) / shape.page_size;
+}
+
+std::int64_t KvCache::State::pages_to_keep(const Sequence& sequence, std::int64_t begin, std::int64_t count) const {
+  const Sequence before{cut(sequence, 0, begin), begin};
+  const std::vector<Run> dropped = cut(sequence, begin, sequence.length);
+  // Pages that no other sequence uses and no token before `begin` is in become free first.
+  std::int64_t released = 0;
+  for (auto run = dropped.begin(); run != dropped.end();) {
+    const PageId page = run->page;
+    const auto end = std::find_if(run, dropped.end(), [&](const Run& other) { return other.page != page; });
+    const bool stays = !before.runs.empty() && before.runs.back().page == page;
+    if (!stays && pages.users(page) == end - run) ++released;
+    run = end;
+  }
+  return std::max<std::int64_t>(0, pages_for(tail_of(before, sequence), count) - released);
 }
 
 std::vector<Run> KvCache::State::extend(Sequence& sequence, std::int64_t count) {

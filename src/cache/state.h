@@ -84,7 +84,12 @@ class KvCache::State {
   Tail tail_of(const Sequence& sequence) const { return tail_of(sequence, sequence); }
   /// The same for a sequence whose pages are still counted as `counted`.
   Tail tail_of(const Sequence& sequence, const Sequence& counted) const;
-  std::int64_t pages_for(const Sequence& sequence, std::int64_t tokens) const;
+  std::int64_t pages_for(const Sequence& sequence, std::int64_t tokens) const {
+    return pages_for(tail_of(sequence), tokens);
+  }
+  std::int64_t pages_for(const Tail& tail, std::int64_t tokens) const;
+  /// Returns how many free pages it takes to keep the tokens before `begin` and copies of `count` later ones.
+  std::int64_t pages_to_keep(const Sequence& sequence, std::int64_t begin, std::int64_t count) const;
   /// Reserves slots for `count` more tokens and returns the runs that hold them. There must be enough free pages.
   std::vector<Run> extend(Sequence& sequence, std::int64_t count);
   void share_full_pages(Sequence& sequence);

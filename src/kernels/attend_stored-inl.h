@@ -9,19 +9,16 @@
 #define LOCUS_KERNELS_ATTEND_STORED_INL_H_
 #endif
 
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/attend-inl.h"
+#include "kernels/prefetch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Starts to load `bytes` from `ahead` on. Kernels that stream hardly overlap loading and computing without it; a few
-// lines per step keep the loads from waiting for one another.
-HWY_INLINE void prefetch_bytes(const std::byte* ahead, std::int64_t bytes) {
-  for (std::int64_t line = 0; line < bytes; line += 64) hwy::Prefetch(ahead + line);
-}
+// Kernels that stream hardly overlap loading and computing without prefetches; a few lines per step keep the loads from
+// waiting for one another.
 
 // Four keys, at any addresses.
 template <class T>

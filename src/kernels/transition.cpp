@@ -167,26 +167,21 @@ void KeyTurn::fill(std::span<const Position> from, std::span<const Position> to,
   std::transform(row.begin(), row.end(), turn, [](double value) { return static_cast<float>(value); });
 }
 
-void KeyTurn::compute(const KeyTurns& turns, std::int64_t count, float* rows) const {
-  for (std::int64_t t = 0; t < count; ++t, rows += size()) {
-    const StepTurn& turn = turns.steps[t];
-    if (t > 0 && turn == turns.steps[t - 1]) {  // ids that were divided repeat every difference
-      std::copy_n(rows - size(), size(), rows);
-      continue;
-    }
-    combine_rows({.anchor = turns.anchors + turn.anchor * size(),
-                  .steps = steps_->row(turn.step),
-                  .width = static_cast<std::size_t>(pairs_),
-                  .cos = rows,
-                  .sin = rows + pairs_});
-  }
+void KeyTurn::multiply(const double* anchor, std::int64_t step, float* turn) const {
+  combine_rows({.anchor = anchor,
+                .steps = steps_->row(step),
+                .width = static_cast<std::size_t>(pairs_),
+                .cos = turn,
+                .sin = turn + pairs_});
 }
 
 void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
   if (rows.turns.steps == nullptr) return apply_given(type, rows);
-  thread_local std::vector<float> computed;
-  computed.resize(static_cast<std::size_t>(rows.rows * size()));
-  compute(rows.turns, rows.rows, computed.data());
+  std::vector<float> computed(static_cast<std::size_t>(rows.rows * size()));
+  for (std::int64_t t = 0; t < rows.rows; ++t) {
+    const StepTurn& turn = rows.turns.steps[t];
+    multiply(rows.turns.anchors + turn.anchor * size(), turn.step, computed.data() + t * size());
+  }
   TurnedRows given = rows;
   given.turns = {.rows = computed.data(), .stride = size()};
   apply_given(type, given);
@@ -214,6 +209,11 @@ void KeyTurn::apply_given(ElementType type, const TurnedRows& rows) const {
                       .pairs = static_cast<std::size_t>(pairs_),
                       .scratch = scratch.data()};
   const RotateTokensFunction turn = rotate_tokens_function({type, interleaved_in_, interleaved_out_});
+  if (rows.turns.each != nullptr) {
+    tokens.tokens = static_cast<std::size_t>(rows.rows);
+    tokens.rows = rows.turns.each;
+    return turn(tokens);
+  }
   if (rows.turns.stride == 0) {  // as the heads of one token, so that the turn stays in registers
     tokens.heads = static_cast<std::size_t>(rows.rows);
     tokens.rows = &rows.turns.rows;

@@ -25,17 +25,19 @@ struct StepTurn {
   friend bool operator==(const StepTurn&, const StepTurn&) = default;
 };
 
-/// By which rows turn: rows of their own, or one for all, or one that is computed for each, which takes less than
-/// reading it from memory.
+/// By which rows turn: rows of their own, or one for all, or rows at any addresses, or one that is computed for each,
+/// which takes less than reading it from memory.
 struct KeyTurns {
   const float* rows = nullptr;  ///< [cos | sin] of the first
   std::int64_t stride = 0;      ///< from one to the next; 0: one for all
+  const float* const* each = nullptr;
   const StepTurn* steps = nullptr;
   const double* anchors = nullptr;  ///< [anchors][cos | sin]
 
-  bool any() const { return rows != nullptr || steps != nullptr; }
+  bool any() const { return rows != nullptr || each != nullptr || steps != nullptr; }
   KeyTurns from(std::int64_t row) const {
-    return {rows == nullptr ? nullptr : rows + row * stride, stride, steps == nullptr ? nullptr : steps + row, anchors};
+    return {rows == nullptr ? nullptr : rows + row * stride, stride, each == nullptr ? nullptr : each + row,
+            steps == nullptr ? nullptr : steps + row, anchors};
   }
   friend bool operator==(const KeyTurns&, const KeyTurns&) = default;
 };
@@ -66,8 +68,8 @@ class KeyTurn {
   bool by_steps() const { return steps_.has_value(); }
   /// Fills the row of an anchor (anchor_of() a difference), [cos | sin].
   void fill_anchor(Position anchor, double* row) const;
-  /// Computes the turns of `count` rows, of `steps`, to [count][cos | sin].
-  void compute(const KeyTurns& turns, std::int64_t count, float* rows) const;
+  /// Computes the turn that is the product of the row of an anchor and a step.
+  void multiply(const double* anchor, std::int64_t step, float* turn) const;
   /// Turns rows of elements. Copies the coordinates that are not rotated.
   void apply(ElementType type, const TurnedRows& rows) const;
 

@@ -7,6 +7,78 @@ namespace {
 
 using namespace locus::testing;
 
+// The cache has one page, of 16 tokens, two of which are used: what needs another one is refused.
+void add_full_cache_cases(Cases& all) {
+  static std::vector<float> numbers(15 * 2 * 8, 1.0f);
+  static const std::vector<std::int64_t> rising = [] {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t t = 0; t < 15; ++t) ids.push_back(10 + t);
+    return ids;
+  }();
+  static const locus_heads many = {numbers.data(), LOCUS_FLOAT32, 1, 15, 2, 8, 0, 16, 8};
+  all.emplace("locus_cache_append", [](World& w) {
+    return locus_cache_append(w.cache.get(), w.sequence, &many, &many, c_span(rising), nullptr);
+  });
+  all.emplace("locus_cache_append_tree", [](World& w) {
+    return locus_cache_append_tree(w.cache.get(), w.sequence, &many, &many, c_span(rising), nullptr);
+  });
+  all.emplace("locus_cache_append_tokens", [](World& w) {
+    const locus_new_tokens tokens = {many, many, c_span(rising), 0, {}};
+    return locus_cache_append_tokens(w.cache.get(), w.sequence, &tokens, nullptr);
+  });
+  // A fork that moves or drops tokens in the middle copies the page that it shares.
+  const auto of_fork = [](const std::function<int(locus_cache*, std::int64_t)>& change) {
+    return [change](World& w) {
+      std::int64_t fork = -1;
+      EXPECT_OK(locus_cache_fork(w.cache.get(), w.sequence, &fork));
+      const int status = change(w.cache.get(), fork);
+      EXPECT_OK(locus_cache_drop(w.cache.get(), fork));
+      return status;
+    };
+  };
+  all.emplace("locus_cache_settle", of_fork([](locus_cache* cache, std::int64_t fork) {
+                EXPECT_OK(locus_cache_shift(cache, fork, 1));
+                return locus_cache_settle(cache, fork);
+              }));
+  all.emplace("locus_cache_keep", of_fork([](locus_cache* cache, std::int64_t fork) {
+                static const std::int64_t second = 1;
+                return locus_cache_keep(cache, fork, 0, {&second, 1});
+              }));
+  // Ids out of range, another element type, another table.
+  static const std::int64_t beyond[2] = {max_position, max_position + 1};
+  all.emplace("locus_cache_append", [](World& w) {
+    return locus_cache_append(w.cache.get(), w.sequence, &w.view, &w.out, {beyond, 2}, nullptr);
+  });
+  all.emplace("locus_cache_append_tree", [](World& w) {
+    return locus_cache_append_tree(w.cache.get(), w.sequence, &w.view, &w.out, {beyond, 2}, nullptr);
+  });
+  static const std::int64_t next[2] = {10, 11};
+  all.emplace("locus_cache_append", [](World& w) {
+    const locus_heads half = changed(w.view, [](locus_heads& v) { v.type = LOCUS_FLOAT16; });
+    return locus_cache_append(w.cache.get(), w.sequence, &half, &half, {next, 2}, nullptr);
+  });
+  all.emplace("locus_cache_set_encoding", [](World& w) {
+    const OwnedEncoding other = c_encoding("rope", {{"head_dim", 8}, {"pairing", "half"}, {"base", 500}});
+    return locus_cache_set_encoding(w.cache.get(), other.get(), 0);
+  });
+  all.emplace("locus_cache_set_encoding", [](World& w) {
+    const OwnedEncoding wider = c_encoding("rope", {{"head_dim", 16}, {"pairing", "half"}});
+    return locus_cache_set_encoding(w.cache.get(), wider.get(), 1);
+  });
+  // Ranges beyond the two tokens.
+  all.emplace("locus_cache_truncate", [](World& w) { return locus_cache_truncate(w.cache.get(), w.sequence, -1); });
+  all.emplace("locus_cache_keep", [](World& w) {
+    static const std::int64_t third = 2;
+    return locus_cache_keep(w.cache.get(), w.sequence, 0, {&third, 1});
+  });
+  all.emplace("locus_cache_shift_range", [](World& w) {
+    static const std::int64_t delta = 1;
+    return locus_cache_shift_range(w.cache.get(), w.sequence, 1, 3, {&delta, 1});
+  });
+  all.emplace("locus_cache_shift", [](World& w) { return locus_cache_shift(w.cache.get(), w.sequence, max_position); });
+  all.emplace("locus_cache_divide", [](World& w) { return locus_cache_divide(w.cache.get(), w.sequence, 0, 3, 2); });
+}
+
 void add_cache_cases(Cases& all) {
   static locus_cache* c = nullptr;
   static locus_cached* gathered = nullptr;
@@ -16,6 +88,8 @@ void add_cache_cases(Cases& all) {
   all.emplace("locus_cache_new", [](World& w) {
     const std::vector<locus_cache_shape> bad = {changed(w.shape, [](locus_cache_shape& s) { s.capacity = 0; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.capacity = INT64_MAX; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.heads = INT64_MAX; }),
+                                                changed(w.shape, [](locus_cache_shape& s) { s.heads = 0; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.type = LOCUS_FLOAT64; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.type = 12; }),
                                                 changed(w.shape, [](locus_cache_shape& s) { s.page_size = 15; }),
@@ -23,7 +97,7 @@ void add_cache_cases(Cases& all) {
                                                 changed(w.shape, [](locus_cache_shape& s) { s.head_dim = 6; })};
     return each(bad, [&](const locus_cache_shape* s) { return locus_cache_new(w.rope.get(), s, &c); });
   });
-  // Every function of a cache: no cache, a handle of another kind, an unknown sequence.
+  // Every function of a cache: no cache, a handle of another kind, an unknown sequence, a freed one.
   const auto add = [&](const char* name, const std::function<int(World&, locus_cache*, std::int64_t)>& call) {
     all.emplace(name, [call](World& w) { return call(w, nullptr, w.sequence); });
     all.emplace(name, [call](World& w) { return call(w, as<locus_cache>(w.plan.get()), w.sequence); });
@@ -33,6 +107,12 @@ void add_cache_cases(Cases& all) {
     }
     all.emplace(name, [call](World& w) { return call(w, w.cache.get(), -1); });
     all.emplace(name, [call](World& w) { return call(w, w.cache.get(), 77); });
+    all.emplace(name, [call](World& w) {
+      std::int64_t freed = -1;
+      EXPECT_OK(locus_cache_create(w.cache.get(), &freed));
+      EXPECT_OK(locus_cache_drop(w.cache.get(), freed));
+      return call(w, w.cache.get(), freed);
+    });
   };
   using Sequence = std::int64_t;
   add("locus_cache_create", [](World&, locus_cache* h, Sequence) { return locus_cache_create(h, &number); });
@@ -166,6 +246,7 @@ void add_cache_cases(Cases& all) {
   all.emplace("locus_cached_get", [](World&) { return locus_cached_get(nullptr, &view); });
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(w.cached.get(), nullptr); });
   all.emplace("locus_cached_get", [](World& w) { return locus_cached_get(as<locus_cached>(w.cache.get()), &view); });
+  add_full_cache_cases(all);
 }
 const AddedCases added_cache_cases(add_cache_cases);
 
