@@ -3,6 +3,7 @@
 // prediction equals the observed result.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -46,6 +47,12 @@ std::int64_t document_of(std::span<const std::int64_t> boundaries, std::int64_t 
 
 /// True if query i sees key j according to AttendRequest.
 bool visible(const AskedCall& call, std::int64_t query, std::int64_t key);
+
+/// Returns the id of the window of `max_id` places that is nearest to `id`: a fault may move ids out of the window, where its
+/// table has no value. Without a window, returns `id`.
+inline Position inside_window(std::optional<std::int64_t> max_id, Position id) {
+  return max_id ? std::clamp<Position>(id, 0, *max_id - 1) : id;
+}
 
 /// The calls in which a fault appears: one code path is wrong, the others are right.
 struct Condition {

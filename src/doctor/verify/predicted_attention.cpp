@@ -165,7 +165,8 @@ double PredictedAttention::term(std::int64_t head, std::span<const double> q, st
                                 Position key, double& size) {
   double own = 0, sum = 0;
   if (model_.bias || bias_ != nullptr) {
-    sum = model_.bias ? model_.bias(head, query, key) : bias_->value(head, query, key);
+    sum = model_.bias ? model_.bias(head, query, key)
+                      : bias_->value(head, inside_window(bias_->max_id, query), inside_window(bias_->max_id, key));
     if (bias_ != nullptr && bias_->before_scale && !model_.bias) sum *= scale_;
     size += std::fabs(sum);
     return sum;

@@ -15,7 +15,9 @@ class BiasFaults {
  public:
   explicit BiasFaults(const Encoding& encoding)
       : bias_(encoding.score()), arguments_(encoding.arguments()), name_(encoding.scheme().name) {
-    value_ = bias_.value;
+    value_ = [v = bias_.value, end = bias_.max_id](std::int64_t head, Position query, Position key) {
+      return v(head, inside_window(end, query), inside_window(end, key));
+    };
     if (bias_.before_scale) scale_ = bias_.softmax_scale.value_or(0.25);
   }
 
