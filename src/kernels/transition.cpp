@@ -25,7 +25,7 @@ std::span<double> sines(Row& row) { return std::span(row).last(row.size() / 2); 
 class TokenTurner {
  public:
   TokenTurner(ElementType type, Layout layout, std::size_t pairs)
-      : type_(type), layout_(layout), single_(2 * pairs), scratch_(3 * pairs) {}
+      : type_(type), layout_(layout), single_(2 * pairs), scratch_(rotate_scratch(pairs)) {}
 
   void turn(RotateTokens token, const Row& row) {
     token.pairs = row.size() / 2;
@@ -172,7 +172,7 @@ void KeyTurn::apply(ElementType type, const TurnedRows& rows) const {
                   static_cast<std::size_t>(rotation_.head_dim * size));
     }
   }
-  std::vector<float> scratch(static_cast<std::size_t>(3 * pairs_));
+  std::vector<float> scratch(rotate_scratch(static_cast<std::size_t>(pairs_)));
   RotateTokens tokens{.in = in + rotation_.rotary_offset * size,
                       .out = out + rotation_.rotary_offset * size,
                       .in_token_stride = rows.in_stride,
