@@ -167,7 +167,7 @@ void RegionTurns::turn(const TokenTurns& turns, const Rows& rows, Direction dire
     std::copy_n(rows.from + t * rows.from_stride, rotation_->head_dim, rows.data + t * rows.stride);
   }
   const bool apart = rows.from != nullptr && whole;
-  std::vector<float> scratch(3 * pairs);
+  std::vector<float> scratch(rotate_scratch(pairs));
   rotate_tokens_function({ElementType::float32, neighbours(), neighbours()})(
       {.in = (apart ? rows.from : rows.data) + rotation_->rotary_offset,
        .out = rows.data + rotation_->rotary_offset,

@@ -8,8 +8,7 @@
 // Every element type is widened to float32, rotated, and rounded once to nearest even. x' and y' are each one product
 // and one fused multiply-add, in this order, for every layout and lane.
 //
-// There is one loop. pairs-inl.h loads and stores the coordinates; it may permute a token's pairs, together with cos
-// and sin. In scalar form:
+// There is one loop. pairs-inl.h turns the coordinates of one step; it may prepare a token's row first. In scalar form:
 //   for (t < tokens) for (h < heads) for (i < pairs) {
 //     out.x[i] = in.x[i] * cos[t][i] - in.y[i] * sin[t][i];
 //     out.y[i] = in.y[i] * cos[t][i] + in.x[i] * sin[t][i]; }
@@ -21,6 +20,7 @@
 #define LOCUS_KERNELS_ROTATE_INL_H_
 #endif
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/pairs-inl.h"
 #include "kernels/rotate_simd.h"
@@ -30,20 +30,11 @@ HWY_BEFORE_NAMESPACE();
 namespace locus::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class V>
-HWY_INLINE V turned_x(V x, V y, V cos, V sin) {
-  return hn::NegMulAdd(y, sin, hn::Mul(x, cos));
-}
-template <class V>
-HWY_INLINE V turned_y(V x, V y, V cos, V sin) {
-  return hn::MulAdd(x, sin, hn::Mul(y, cos));
-}
-
 // The sin of a row, negated for the inverse rotation: one pass for all heads instead of a second set of loops.
 inline const float* sin_of(const RotateTokens& all, const float* row) {
   const float* sin = row + all.pairs;
   if (!all.inverse) return sin;
-  float* negated = all.scratch + 2 * all.pairs;
+  float* negated = all.scratch + 4 * all.pairs;
   for (std::size_t i = 0; i < all.pairs; ++i) negated[i] = -sin[i];
   return negated;
 }
@@ -75,153 +66,191 @@ void rotate_any_layout(const RotateTokens& all, const Token<T>& token, bool inte
     for (std::size_t i = first_pair; i < all.pairs; ++i) {
       const auto x = load(d, in + (interleaved_in ? 2 * i : i));
       const auto y = load(d, in + (interleaved_in ? 2 * i + 1 : all.pairs + i));
-      const auto cos = hn::Set(d, token.cos[i]);
-      const auto sin = hn::Set(d, token.sin[i]);
-      store(d, turned_x(x, y, cos, sin), out + (interleaved_out ? 2 * i : i));
-      store(d, turned_y(x, y, cos, sin), out + (interleaved_out ? 2 * i + 1 : all.pairs + i));
+      const CosSin<hn::Vec<decltype(d)>> by{hn::Set(d, token.cos[i]), hn::Set(d, token.sin[i])};
+      store(d, turned_x(x, y, by), out + (interleaved_out ? 2 * i : i));
+      store(d, turned_y(x, y, by), out + (interleaved_out ? 2 * i + 1 : all.pairs + i));
     }
   }
 }
 
-// A vector of cosines and one of sines.
-template <class V>
-struct CosSin {
-  V cos, sin;
-};
-
-// Rotates one or two vectors of pairs, one step of the layout, from pair i on.
-template <class Pairs, class V>
-HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
-                           CosSin<V> by) {
-  V x, y;
-  Pairs::load(in, i, x, y);
-  Pairs::store(out, i, turned_x(x, y, by.cos, by.sin), turned_y(x, y, by.cos, by.sin));
+// The steps whose cos and sin are held in registers.
+template <class Layout>
+HWY_INLINE void turn_held(const typename Layout::Head&, const typename Layout::Head&, std::size_t) {}
+template <class Layout, class By, class... Held>
+requires(Layout::vectors == 1) HWY_INLINE
+    void turn_held(const typename Layout::Head& in, const typename Layout::Head& out, std::size_t i, By by,
+                   Held... held) {
+  Layout::turn(in, out, i, by);
+  turn_held<Layout>(in, out, i + hn::Lanes(typename Layout::Tag()), held...);
 }
-template <class Pairs, class V>
-HWY_INLINE void turn_pairs(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
-                           CosSin<V> first, CosSin<V> second) {
-  V x0, x1, y0, y1;
-  Pairs::load(in, i, x0, x1, y0, y1);
-  Pairs::store(out, i, turned_x(x0, y0, first.cos, first.sin), turned_x(x1, y1, second.cos, second.sin),
-               turned_y(x0, y0, first.cos, first.sin), turned_y(x1, y1, second.cos, second.sin));
+template <class Layout, class By, class... Held>
+requires(Layout::vectors == 2) HWY_INLINE
+    void turn_held(const typename Layout::Head& in, const typename Layout::Head& out, std::size_t i, By first,
+                   By second, Held... held) {
+  Layout::turn(in, out, i, first, second);
+  turn_held<Layout>(in, out, i + 2 * hn::Lanes(typename Layout::Tag()), held...);
 }
 
-// The vectors whose cos and sin are held in registers.
-template <class Pairs>
-HWY_INLINE void turn_held(const typename Pairs::Head&, const typename Pairs::Head&, std::size_t) {}
-template <class Pairs, class V, class... Held>
-requires(Pairs::vectors == 1) HWY_INLINE void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out,
-                                                        std::size_t i, CosSin<V> by, Held... held) {
-  turn_pairs<Pairs>(in, out, i, by);
-  turn_held<Pairs>(in, out, i + Pairs::per_step(), held...);
-}
-template <class Pairs, class V, class... Held>
-requires(Pairs::vectors == 2) HWY_INLINE
-    void turn_held(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i, CosSin<V> first,
-                   CosSin<V> second, Held... held) {
-  turn_pairs<Pairs>(in, out, i, first, second);
-  turn_held<Pairs>(in, out, i + Pairs::per_step(), held...);
-}
-
-// The vectors whose cos and sin are reloaded.
-template <class Pairs>
-HWY_INLINE void turn_read(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
+// The steps whose cos and sin are reloaded.
+template <class Layout>
+HWY_INLINE void turn_read(const typename Layout::Head& in, const typename Layout::Head& out, std::size_t i,
                           const float* cos, const float* sin) {
-  const hn::ScalableTag<float> d;
+  const typename Layout::Tag d;
   const std::size_t lanes = hn::Lanes(d);
-  using By = CosSin<hn::Vec<decltype(d)>>;
+  using By = typename Layout::By;
   const By first{loaded_once(hn::LoadU(d, cos + i)), loaded_once(hn::LoadU(d, sin + i))};
-  if constexpr (Pairs::vectors == 2) {
-    turn_pairs<Pairs>(in, out, i, first, By{hn::LoadU(d, cos + i + lanes), hn::LoadU(d, sin + i + lanes)});
+  if constexpr (Layout::vectors == 2) {
+    Layout::turn(in, out, i, first, By{hn::LoadU(d, cos + i + lanes), hn::LoadU(d, sin + i + lanes)});
   } else {
-    turn_pairs<Pairs>(in, out, i, first);
+    Layout::turn(in, out, i, first);
   }
 }
 
-template <int kSteps, class Pairs>
-HWY_INLINE void turn_read_steps(const typename Pairs::Head& in, const typename Pairs::Head& out, std::size_t i,
+template <int kSteps, class Layout>
+HWY_INLINE void turn_read_steps(const typename Layout::Head& in, const typename Layout::Head& out, std::size_t i,
                                 const float* cos, const float* sin) {
   if constexpr (kSteps > 0) {
-    turn_read<Pairs>(in, out, i, cos, sin);
-    turn_read_steps<kSteps - 1, Pairs>(in, out, i + Pairs::per_step(), cos, sin);
+    turn_read<Layout>(in, out, i, cos, sin);
+    turn_read_steps<kSteps - 1, Layout>(in, out, i + Layout::vectors * hn::Lanes(typename Layout::Tag()), cos, sin);
   }
 }
 
-// Rotates the first `body` pairs of all heads, head after head in memory order. The first kHeld vectors of cos and
-// sin stay in registers (`held`); the others are reloaded for each head from the L1 cache. kRead: the number of
-// reloading steps, or -1 if it is known only at run time.
-template <int kHeld, int kRead, bool kInPlace, class Pairs, class T, class... Held>
-HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std::size_t body, Held... held) {
-  const hn::ScalableTag<float> d;
+// Loads and arithmetic hardly overlap if the data are far away, so each head asks for the data of later ones.
+template <class T>
+HWY_INLINE void prefetch_ahead(const T* head, std::size_t bytes) {
+  constexpr std::size_t distance = 3072, line = 64;
+  const auto* ahead = reinterpret_cast<const char*>(head) + distance;
+  for (std::size_t i = 0; i < bytes; i += line) hwy::Prefetch(ahead + i);
+}
+
+// Rotates the same pairs of all heads, head after head in memory order, by `count` entries of the token's prepared row.
+// The first kHeld vectors of cos and sin stay in registers (`held`); the others are reloaded for each head from the L1
+// cache. kRead: the number of reloading steps, or -1 if it is known only at run time.
+template <int kHeld, int kRead, bool kInPlace, class Layout, class T, class... Held>
+HWY_INLINE void rotate_heads(const RotateTokens& all, const Token<T>& token, std::size_t count, Held... held) {
+  const typename Layout::Tag d;
   const std::size_t lanes = hn::Lanes(d);
   if constexpr (sizeof...(held) < kHeld) {
     const std::size_t at = sizeof...(held) * lanes;
-    rotate_heads<kHeld, kRead, kInPlace, Pairs>(
-        all, token, body, held...,
-        CosSin<hn::Vec<decltype(d)>>{hn::LoadU(d, token.cos + at), hn::LoadU(d, token.sin + at)});
+    rotate_heads<kHeld, kRead, kInPlace, Layout>(
+        all, token, count, held..., typename Layout::By{hn::LoadU(d, token.cos + at), hn::LoadU(d, token.sin + at)});
   } else {
-    const std::size_t step = Pairs::per_step();
+    const std::size_t vectors = kRead < 0 ? count / lanes : static_cast<std::size_t>(kHeld + kRead * Layout::vectors);
+    const std::size_t bytes = 2 * vectors * lanes / Layout::row_floats * sizeof(T);
     const float* cos = token.cos;
     const float* sin = token.sin;
-    typename Pairs::Head in(const_cast<T*>(token.in), all.pairs);
-    typename Pairs::Head out(token.out, all.pairs);
+    typename Layout::Head in(const_cast<T*>(token.in), all.pairs);
+    typename Layout::Head out(token.out, all.pairs);
+    const T* from = token.in;
     for (std::size_t h = all.heads; h > 0; --h) {
-      const typename Pairs::Head& from = kInPlace ? out : in;  // fewer pointers to keep
-      turn_held<Pairs>(from, out, 0, held...);
+      const typename Layout::Head& read = kInPlace ? out : in;  // fewer pointers to keep
+      prefetch_ahead(from, bytes);
+      turn_held<Layout>(read, out, 0, held...);
       std::size_t i = kHeld * lanes;
-      turn_read_steps<kRead, Pairs>(from, out, i, cos, sin);
+      turn_read_steps<kRead, Layout>(read, out, i, cos, sin);
       if constexpr (kRead < 0) {
-        for (; i < body; i += step) turn_read<Pairs>(from, out, i, cos, sin);
+        for (; i < count; i += Layout::vectors * lanes) turn_read<Layout>(read, out, i, cos, sin);
       }
       if constexpr (!kInPlace) in.advance(all.in_head_stride);
       out.advance(all.out_head_stride);
+      from += all.in_head_stride;
     }
   }
 }
 
-template <int kHeld, int kRead, bool kInPlace, class Pairs>
+// Pairs per step of the layout.
+template <class Layout>
+std::size_t step_of_layout() {
+  return Layout::vectors * hn::Lanes(typename Layout::Tag()) / Layout::row_floats;
+}
+
+// Rotates `pairs` pairs of all heads from pair `first` on.
+template <int kHeld, int kRead, bool kInPlace, class Layout, class T>
+HWY_INLINE void rotate_part(const RotateTokens& all, const Token<T>& token, std::size_t first, std::size_t pairs) {
+  const std::size_t offset = Layout::interleaved ? 2 * first : first;
+  Token<T> part{token.in + offset, token.out + offset, token.cos + first, token.sin + first};
+  if constexpr (Layout::prepares) {
+    float* cos = all.scratch;
+    float* sin = all.scratch + Layout::row_floats * all.pairs;
+    Layout::prepare(part.cos, part.sin, pairs, cos, sin);
+    part.cos = cos;
+    part.sin = sin;
+  }
+  rotate_heads<kHeld, kRead, kInPlace, Layout>(all, part, pairs * Layout::row_floats);
+}
+
+// The pairs from `first` on, which do not fill a step of wider vectors.
+template <template <class, class> class Pairs, class D, class T>
+HWY_NOINLINE void rotate_rest(const RotateTokens& all, const Token<T>& token, std::size_t first) {
+  using Layout = Pairs<D, T>;
+  const std::size_t step = step_of_layout<Layout>();
+  const std::size_t pairs = (all.pairs - first) / step * step;
+  if (pairs > 0) rotate_part<0, -1, false, Layout>(all, token, first, pairs);
+  if (first + pairs == all.pairs) return;
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    rotate_rest<Pairs, hn::Half<D>>(all, token, first + pairs);
+  } else {
+    rotate_any_layout(all, token, Layout::interleaved, Layout::interleaved, first + pairs);
+  }
+}
+
+template <int kHeld, int kRead, bool kInPlace, template <class, class> class Pairs, class D, class T>
 HWY_INLINE void rotate_each(const RotateTokens& given, std::size_t body) {
-  using T = typename Pairs::Element;
   const RotateTokens all = given;  // stores through `out` cannot alias a local copy
   const T* in = static_cast<const T*>(all.in);
   T* out = static_cast<T*>(all.out);
   for (std::size_t t = 0; t < all.tokens; ++t, in += all.in_token_stride, out += all.out_token_stride) {
     const float* row = all.rows[t];
     const Token<T> token{in, out, row, sin_of(all, row)};
-    Token<T> ordered = token;
-    if constexpr (Pairs::reorders) {
-      Pairs::reorder(token.cos, body, all.scratch);
-      Pairs::reorder(token.sin, body, all.scratch + all.pairs);
-      ordered.cos = all.scratch;
-      ordered.sin = all.scratch + all.pairs;
-    }
-    rotate_heads<kHeld, kRead, kInPlace, Pairs>(all, ordered, body);
-    if (body < all.pairs) rotate_any_layout(all, token, Pairs::interleaved, Pairs::interleaved, body);
+    rotate_part<kHeld, kRead, kInPlace, Pairs<D, T>>(all, token, 0, body);
+    if (body < all.pairs) rotate_rest<Pairs, D>(all, token, body);
   }
 }
 
-// Heads of a common width get a fully unrolled inner loop.
-template <bool kInPlace, class Pairs>
-HWY_INLINE void rotate_any_width(const RotateTokens& all) {
-  constexpr int held = Pairs::held;
-  constexpr int read = (8 - held) / Pairs::vectors;
-  const std::size_t lanes = hn::Lanes(hn::ScalableTag<float>());
-  const std::size_t body = all.pairs / Pairs::per_step() * Pairs::per_step();
-  if (body == 8 * lanes) {
-    rotate_each<held, read, kInPlace, Pairs>(all, body);
-  } else if (body >= held * lanes) {
-    rotate_each<held, -1, kInPlace, Pairs>(all, body);
+// Heads of a common width, kCount vectors of cosines, get a fully unrolled inner loop.
+template <bool kInPlace, template <class, class> class Pairs, class D, class T>
+HWY_INLINE void rotate_unrolled(const RotateTokens& all, std::size_t body) {
+  using Layout = Pairs<D, T>;
+  if (body * Layout::row_floats >= Layout::held * hn::Lanes(D())) {
+    rotate_each<Layout::held, -1, kInPlace, Pairs, D, T>(all, body);
   } else {
-    rotate_each<0, -1, kInPlace, Pairs>(all, body);
+    rotate_each<0, -1, kInPlace, Pairs, D, T>(all, body);
+  }
+}
+template <bool kInPlace, template <class, class> class Pairs, class D, class T, int kCount, int... kOthers>
+HWY_INLINE void rotate_unrolled(const RotateTokens& all, std::size_t body) {
+  using Layout = Pairs<D, T>;
+  if constexpr (kCount % Layout::vectors == 0) {
+    if (body * Layout::row_floats == kCount * hn::Lanes(D())) {
+      constexpr int held = kCount < Layout::held ? kCount : Layout::held;
+      return rotate_each<held, (kCount - held) / Layout::vectors, kInPlace, Pairs, D, T>(all, body);
+    }
+  }
+  rotate_unrolled<kInPlace, Pairs, D, T, kOthers...>(all, body);
+}
+
+template <bool kInPlace, template <class, class> class Pairs, class D, class T>
+HWY_INLINE void rotate_any_width(const RotateTokens& all) {
+  const std::size_t step = step_of_layout<Pairs<D, T>>();
+  const std::size_t body = all.pairs / step * step;
+  if constexpr (hn::MaxLanes(D()) >= 16) {
+    // Vectors of half the width that fill the head are faster than wide ones and a rest.
+    if (body < all.pairs && all.pairs % (step / 2) == 0) return rotate_any_width<kInPlace, Pairs, hn::Half<D>, T>(all);
+    rotate_unrolled<kInPlace, Pairs, D, T, 1, 2, 3, 4, 8>(all, body);
+  } else if constexpr (hn::MaxLanes(D()) >= 8) {
+    rotate_unrolled<kInPlace, Pairs, D, T, 4, 5, 8>(all, body);
+  } else {
+    rotate_unrolled<kInPlace, Pairs, D, T>(all, body);
   }
 }
 
 // Tokens whose order of coordinates does not change.
-template <class Pairs>
+template <template <class, class> class Pairs, class T>
 void rotate_tokens(const RotateTokens& all) {
+  using D = hn::ScalableTag<float>;
   const bool in_place =
       all.in == all.out && all.in_head_stride == all.out_head_stride && all.in_token_stride == all.out_token_stride;
-  in_place ? rotate_any_width<true, Pairs>(all) : rotate_any_width<false, Pairs>(all);
+  in_place ? rotate_any_width<true, Pairs, D, T>(all) : rotate_any_width<false, Pairs, D, T>(all);
 }
 
 template <class T>

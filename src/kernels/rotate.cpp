@@ -112,7 +112,7 @@ class TokenRotator {
       double_row_.resize(2 * pairs_);
     } else {
       turn_ = rotate_tokens_function({input.type, layout_.interleaved_in, layout_.interleaved_out});
-      row_scratch_.resize(3 * pairs_);
+      row_scratch_.resize(rotate_scratch(pairs_));
     }
     tokens_ = {.in_token_stride = input.token_stride,
                .out_token_stride = output.token_stride,

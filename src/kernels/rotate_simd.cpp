@@ -15,9 +15,9 @@ namespace {
 template <class T>
 RotateTokensFunction choose_layout(const RotateKind& kind) {
   if (kind.interleaved_in) {
-    return kind.interleaved_out ? rotate_tokens<InterleavedPairs<T>> : rotate_to_half<T>;
+    return kind.interleaved_out ? rotate_tokens<InterleavedPairs, T> : rotate_to_half<T>;
   }
-  return kind.interleaved_out ? rotate_to_interleaved<T> : rotate_tokens<HalfPairs<T>>;
+  return kind.interleaved_out ? rotate_to_interleaved<T> : rotate_tokens<HalfPairs, T>;
 }
 
 }  // namespace

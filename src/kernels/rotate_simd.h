@@ -22,8 +22,11 @@ struct RotateTokens {
   std::size_t pairs = 0;
   const float* const* rows = nullptr;  ///< one per token
   bool inverse = false;                ///< rotate back
-  float* scratch = nullptr;            ///< 3 * pairs floats: a permuted row, and its sin negated
+  float* scratch = nullptr;            ///< rotate_scratch(pairs) floats
 };
+
+/// How many floats of scratch a call needs: a prepared row of twice its length, and a negated sin.
+constexpr std::size_t rotate_scratch(std::size_t pairs) { return 5 * pairs; }
 
 using RotateTokensFunction = void (*)(const RotateTokens&);
 

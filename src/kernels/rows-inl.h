@@ -145,6 +145,19 @@ HWY_INLINE void combine_two(D d, const RowProduct& row, std::size_t i) {
 }
 #endif
 
+// Asks for the lines of a row that is written later: otherwise arithmetic waits for stores, and stores for their lines.
+HWY_INLINE void prefetch_for_writing(const float* row, std::size_t width) {
+  constexpr std::size_t distance = 2048, line = 64;
+  const auto* ahead = reinterpret_cast<const char*>(row) + distance;
+  for (std::size_t i = 0; i < width * sizeof(float); i += line) {
+#if HWY_ARCH_X86 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
+    asm volatile("prefetchw %0" ::"m"(ahead[i]));  // the builtin means it only if the compiler's target has it
+#else
+    __builtin_prefetch(ahead + i, 1);
+#endif
+  }
+}
+
 //   for (r < rows) for (i < width) (cos[r][i], sin[r][i]) = float(anchor[i] * steps[r][i]);   complex products
 // Row after row, so that memory is written in order; the anchor is reloaded for each row from the L1 cache.
 void combine_rows_here(const CombineRows& all) {
@@ -153,6 +166,10 @@ void combine_rows_here(const CombineRows& all) {
   const std::size_t lanes = hn::Lanes(d), width = all.width, stride = all.stride;
   RowProduct row{all.anchor, all.steps, width, all.cos, all.sin};
   for (std::size_t left = all.rows; left > 0; --left, row.step += 2 * width, row.cos += stride, row.sin += stride) {
+    if (all.rows > 1) {
+      prefetch_for_writing(row.cos, width);
+      prefetch_for_writing(row.sin, width);
+    }
     std::size_t i = 0;
     for (; i + 4 * lanes <= width; i += 4 * lanes) {
       combine_two(d, row, i);

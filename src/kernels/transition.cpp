@@ -25,7 +25,7 @@ std::span<double> sines(Row& row) { return std::span(row).last(row.size() / 2); 
 class TokenTurner {
  public:
   TokenTurner(ElementType type, Layout layout, std::size_t pairs)
-      : type_(type), layout_(layout), single_(2 * pairs), scratch_(3 * pairs) {}
+      : type_(type), layout_(layout), single_(2 * pairs), scratch_(rotate_scratch(pairs)) {}
 
   void turn(RotateTokens token, const Row& row) {
     token.pairs = row.size() / 2;
@@ -198,7 +198,7 @@ void KeyTurn::apply_given(ElementType type, const TurnedRows& rows) const {
     }
   }
   thread_local std::vector<float> scratch;  // this is called for a few keys at a time
-  scratch.resize(static_cast<std::size_t>(3 * pairs_));
+  scratch.resize(rotate_scratch(static_cast<std::size_t>(pairs_)));
   RotateTokens tokens{.in = in + rotation_.rotary_offset * size,
                       .out = out + rotation_.rotary_offset * size,
                       .in_token_stride = rows.in_stride,

@@ -78,7 +78,8 @@ class RotateTest : public testing::OnEveryTarget {
   static std::vector<std::int64_t> pair_counts() {
     std::vector<std::int64_t> counts;
     for (std::int64_t pairs = 1; pairs <= 2 * lanes() + 1; ++pairs) counts.push_back(pairs);
-    for (const std::int64_t pairs : {4 * lanes() - 1, 4 * lanes(), 4 * lanes() + 1, 9 * lanes() + 3}) {
+    for (const std::int64_t pairs : {5 * lanes() / 2, 3 * lanes(), 4 * lanes() - 1, 4 * lanes(), 4 * lanes() + 1,
+                                     5 * lanes(), 8 * lanes(), 9 * lanes() + 3, 16 * lanes()}) {
       counts.push_back(pairs);
     }
     return counts;
