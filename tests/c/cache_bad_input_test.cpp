@@ -23,7 +23,7 @@ void add_full_cache_cases(Cases& all) {
     return locus_cache_append_tree(w.cache.get(), w.sequence, &many, &many, c_span(rising), nullptr);
   });
   all.emplace("locus_cache_append_tokens", [](World& w) {
-    const locus_new_tokens tokens = {many, many, c_span(rising), 0, {}};
+    const locus_new_tokens tokens = {sizeof(locus_new_tokens), many, many, c_span(rising), 0, {}};
     return locus_cache_append_tokens(w.cache.get(), w.sequence, &tokens, nullptr);
   });
   // A fork that moves or drops tokens in the middle copies the page that it shares.
