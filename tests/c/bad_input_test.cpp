@@ -25,6 +25,7 @@ Contents contents_of(const World& world) {
   EXPECT_OK(locus_cache_gather(world.cache.get(), world.sequence, &gathered));
   const OwnedCached owned(gathered);
   locus_cached_view view = {};
+  view.size = sizeof view;
   EXPECT_OK(locus_cached_get(gathered, &view));
   const auto count = view.keys.tokens * view.keys.heads * view.keys.head_dim;
   const auto* keys = static_cast<const float*>(view.keys.data);
