@@ -260,8 +260,7 @@ void add_diagnose_command(CLI::App& app) {
       "  locus diagnose --before q.npy --after mine.npy --axes htd\n"
       "  locus diagnose --before q.npy --after mine.npy --axes htd --config config.json --positions 0:16\n"
       "  locus diagnose --bias bias.npy --scheme alibi:heads=8\n"
-      "  locus diagnose --bias gate_bias.npy --gates log_f.npy --scheme forget_gate:heads=8\n"
-      "  locus diagnose --bias counted.npy --queries q.npy --keys k.npy --scheme cope:heads=8,head_dim=64");
+      "  locus diagnose --bias gate_bias.npy --gates log_f.npy --scheme forget_gate:heads=8");
   command->callback([request] {
     if (request->bias.empty()) {
       diagnose_rotation(*request);

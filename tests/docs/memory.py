@@ -36,11 +36,11 @@ def write_array(path, shape):
 
 
 def write_model(path, rows, tensors=8):
-    """Writes a safetensors file of query projections, and its config.json; returns the size of the former."""
+    """Writes a safetensors file of query and key projections, and its config.json; returns the size of the former."""
     (path.parent / "config.json").write_text(
         f'{{"model_type":"llama","hidden_size":512,"head_dim":64,"num_attention_heads":{rows // 64},'
-        f'"num_key_value_heads":{rows // 64},"num_hidden_layers":{tensors}}}')
-    names = [f"model.layers.{i}.self_attn.q_proj.weight" for i in range(tensors)]
+        f'"num_key_value_heads":{rows // 64},"num_hidden_layers":{tensors // 2}}}')
+    names = [f"model.layers.{i // 2}.self_attn.{'qk'[i % 2]}_proj.weight" for i in range(tensors)]
     size = rows * 512 * 4
     entries = ",".join(f'"{name}":{{"dtype":"F32","shape":[{rows},512],"data_offsets":[{i * size},{(i + 1) * size}]}}'
                        for i, name in enumerate(names)).encode()
